@@ -61,7 +61,7 @@ def trial(name: str, bench: Bench, contestants: Sequence[Contestant], given: arg
         return Trial(name=name, title=name, plays={one.name: _once(LONG[name], bench, one) for one in contestants if one.name == OURS})
     title = TITLES[name].format(calls=bench.calls, concurrency=bench.concurrency)
     if name == "throughput":
-        measured = {one.name: partial(_throughput, bench, one, given.patience) for one in contestants}
+        measured = {one.name: partial(undisturbed, bench, one, given.patience) for one in contestants}
         ratios = ("wall_s", "cpu_ms_per_call", "peak_mb")
         return Trial(name=name, title=title, plays=measured, columns=COLUMNS[name], repeats=given.repeats, merge=merged, ratios=ratios)
     if name == "kill":
@@ -71,10 +71,6 @@ def trial(name: str, bench: Bench, contestants: Sequence[Contestant], given: arg
     else:
         plays = {one.name: _once({"refused": refused, "few": few_at_once}[name], bench, one) for one in contestants}
     return Trial(name=name, title=title, plays=plays, columns=COLUMNS[name])
-
-
-def _throughput(bench: Bench, contestant: Contestant, patience: int, turn: int) -> dict[str, Any]:
-    return undisturbed(bench, contestant, turn, patience)
 
 
 def _once(play: Any, *arguments: Any) -> Play:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class NothingWillHappen(AssertionError):
-    """All tasks wait and no timer runs: in real time this test would hang."""
+    """All tasks wait and no timer runs: in real time this would hang."""
 
 
 class _JumpingSelector(selectors.DefaultSelector):

@@ -101,13 +101,13 @@ class Intake:
         self.added += add_records(store, None, [(None, record) for record in fresh], status=STATUS)
         self.spans += sum(len(record.spans) for record in fresh)
 
-    def look(self, store: Store, rows: Sequence[tuple[int, Record]]) -> None:
+    def find_conflicts(self, store: Store, rows: Sequence[tuple[int, Record]]) -> None:
         """Record the conflicts of *rows* without storing anything."""
         stored = _stored(store, [record.id for _, record in rows])
         self.conflicts += [r.id for _, r in rows if r.id in stored and not any(is_same(r, one) for one in stored[r.id])]
 
     def refuse_conflicts(self) -> None:
-        """Raise ``ImportConflict`` if conflicts were found (only with "fail", or by ``look``)."""
+        """Raise ``ImportConflict`` if conflicts were found (only with "fail", or by ``find_conflicts``)."""
         if self.conflicts:
             raise ImportConflict(self.file, self.conflicts, 0 if self.alone else self.added)
 

@@ -26,7 +26,7 @@ __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_fil
 _CHUNK = 2000
 # The same for a store that others write to at the same time.
 _SMALL_CHUNK = 500
-# Opens a transaction (or, for ``_Job.look``, a reading view) on the store.
+# Opens a transaction (or, for ``_Job.find_conflicts``, a reading view) on the store.
 _Transaction = Callable[[], AbstractContextManager[Store]]
 
 
@@ -138,7 +138,7 @@ def import_file_among(
     """
     job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=False), skip_values)
     if on_conflict == "fail":
-        job.look(shared.reading, _SMALL_CHUNK)
+        job.find_conflicts(shared.reading, _SMALL_CHUNK)
     return job.run(shared.writing, _SMALL_CHUNK)
 
 
@@ -153,14 +153,14 @@ class _Job:
     intake: Intake
     skip_values: bool
 
-    def look(self, view: _Transaction, size: int) -> None:
+    def find_conflicts(self, view: _Transaction, size: int) -> None:
         """Read the file without storing anything; raise ``ImportConflict`` if rows differ from stored records."""
         tally = ReadTally()
         rows = self._rows(tally)
         good = ((tally.line, row) for row in rows if not isinstance(row, RowReject))
         while chunk := list(islice(good, size)):
             with view() as store:
-                self.intake.look(store, chunk)
+                self.intake.find_conflicts(store, chunk)
         self.intake.refuse_conflicts()
 
     def run(self, transaction: _Transaction, size: int) -> ImportReport:

@@ -188,7 +188,7 @@ def _check_nothing_is_out(store: Store, run_id: str) -> None:
         raise RunError(
             "the run has open batches at its provider",
             where=run_id,
-            remedy=f"Go on with --batch, which collects them, or cancel them: piiloom batch cancel --run {run_id}",
+            remedy=f"Resume with --batch, which collects them, or cancel them: piiloom batch cancel --run {run_id}",
         )
 
 

@@ -26,7 +26,7 @@ from piiloom.providers.replies import with_data
 
 
 class Sender(Protocol):
-    """Sends the calls that the journal has no reply to: ``live.LiveCalls``, or ``batches.batches.BatchScheduler``."""
+    """Sends the calls that the journal has no reply to: ``live.LiveCalls``, or ``batches.batch_scheduler.BatchScheduler``."""
 
     async def complete(self, request: Request) -> Completion:
         """Return the answer to *request*; its reply is on disk by then."""

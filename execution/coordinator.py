@@ -120,10 +120,9 @@ class Coordinator:
 
     async def _grant(self, worker: str, ticket: int, request: Coroutine[Any, Any, Slot | Reservation]) -> PortableError | None:
         known = self._workers[worker]
-        denied = PortableError.of(RunError("the coordinator has marked this worker as lost", where=worker, remedy="Resume the run"))
         if known.released or ticket in known.withdrawn:
             request.close()
-            return denied
+            return _denied(worker)
 
         async def hold() -> None:
             known.held[ticket] = await request
@@ -133,9 +132,13 @@ class Coordinator:
         del known.waiting[ticket]
         request.close()  # not begun yet, if it was cancelled at once
         if task.cancelled():
-            return denied
+            return _denied(worker)
         try:
             task.result()
         except PiiloomError as error:
             return PortableError.of(error)
         return None
+
+
+def _denied(worker: str) -> PortableError:
+    return PortableError.of(RunError("the coordinator has marked this worker as lost", where=worker, remedy="Resume the run"))

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from piiloom.foundation.noop import noop
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -49,7 +51,7 @@ class OrderedRun(Generic[T, R]):
     concurrency: int
     stop: StopSignal
     # Called with 1 when an item starts and with -1 when it has ended.
-    gauge: Callable[[int], None] = lambda _change: None
+    gauge: Callable[[int], None] = noop
     _window: deque[asyncio.Task[R]] = field(default_factory=deque)
     _running: int = 0
     _failed: asyncio.Task[R] | None = None

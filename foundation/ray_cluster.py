@@ -53,6 +53,11 @@ def leave(ray: Any) -> None:
         ray.shutdown()
 
 
+def cause_of(error: Exception) -> str:
+    """Return the name of what caused an error of Ray, without any text of it."""
+    return type(getattr(error, "cause", None) or error).__name__
+
+
 @contextmanager
 def _own_signals() -> Iterator[None]:
     """Restore our handlers of SIGINT and SIGTERM afterwards, since Ray replaces them by ones that end the process at once."""

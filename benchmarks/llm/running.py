@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.contestants import HERE, ROOT, Contestant
+from benchmarks.peers.contestants import ROOT, Contestant
 
 from .server_settings import ServerSettings
 from .server_wire import content_of
@@ -53,16 +53,19 @@ def start(contestant: Contestant, peers: Path, folder: Path, spec: Path) -> subp
     """Have a contestant work on *spec* in a process group of its own; what it prints goes to ``output.txt`` in *folder*."""
     home = folder / "home"
     home.mkdir(exist_ok=True)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "PIILOOM_", "PYTHONPATH"))}
+    environment = {name: value for name, value in contestant.variables().items() if not name.startswith(("OPENAI_", "PIILOOM_"))}
     # Quiet and offline, as far as each can be: no telemetry, no hub, no price list from the network.
     environment |= {"HOME": str(home), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "NO_COLOR": "1"}
     environment |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "NEMO_TELEMETRY_ENABLED": "false"}
-    if not contestant.requirements:
-        environment["PYTHONPATH"] = str(ROOT)
     with (folder / "output.txt").open("ab") as output:
-        command = [contestant.python(peers), "-P", HERE / "driven.py", contestant.file, spec]
         return subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True
+            contestant.command(peers, spec),
+            cwd=folder,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
 
 

@@ -43,7 +43,7 @@ class Bench:
         return self.calls * LATENCY_S / (at_once or self.concurrency)
 
 
-def undisturbed(bench: Bench, contestant: Contestant, turn: int, patience: int) -> dict[str, Any]:
+def undisturbed(bench: Bench, contestant: Contestant, patience: int, turn: int) -> dict[str, Any]:
     """Measure throughput again, up to *patience* times, while the rest of the machine disturbs it; the least disturbed one counts."""
     tries: list[dict[str, Any]] = []
     while len(tries) <= patience and (not tries or tries[-1]["others_cpu"] > DISTURBED):
@@ -51,7 +51,7 @@ def undisturbed(bench: Bench, contestant: Contestant, turn: int, patience: int) 
     return min(tries, key=lambda found: found["others_cpu"])
 
 
-def throughput(bench: Bench, contestant: Contestant, number: int = 0) -> dict[str, Any]:
+def throughput(bench: Bench, contestant: Contestant, number: int) -> dict[str, Any]:
     """All calls against a server that takes everything: wall ÷ ideal, processor time a call, memory."""
     folder = bench.folder("throughput", contestant, number)
     with serving(ServerSettings(latency_s=LATENCY_S)) as server:

@@ -11,6 +11,7 @@ Peers are never dependencies of piiloom: each has a virtual environment of its o
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,15 @@ class Contestant:
         """The interpreter that it runs under."""
         environment = self.environment(peers)
         return environment / "bin" / "python" if environment else Path(sys.executable)
+
+    def command(self, peers: Path, *files: Path) -> list[str | Path]:
+        """What runs ``measure`` of its file with *files*: see ``driven.py``."""
+        return [self.python(peers), "-P", HERE / "driven.py", self.file, *files]
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables of this process; only a contestant without an environment of its own finds this checkout."""
+        clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return clean if self.requirements else clean | {"PYTHONPATH": str(ROOT)}
 
     def version(self, peers: Path) -> str | None:
         """The version of its package there; None when it is not installed."""

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.contestants import HERE, OURS, ROOT, Contestant, choose, installed, make
+from benchmarks.peers.contestants import OURS, Contestant, choose, installed, make
 
 Figures = dict[str, Any]
 # Plays turn number ... of a row.
@@ -151,15 +151,15 @@ def cell(key: str, form: str = ".2f", *, ranged: bool = False) -> Callable[[Figu
 
     def shown(figures: Figures) -> str:
         low, high = figures.get(f"{key}_range", (0, 0)) if ranged else (0, 0)
-        text = format(figures[key], form)
-        return text if low == high else f"{text} ({low:{form}}–{high:{form}})"
+        return spread(figures[key], low, high, form)
 
     return shown
 
 
-def spread(middle_one: float, low: float, high: float) -> str:
-    """A median with the least and the most."""
-    return f"{middle_one:.3f}" if low == high else f"{middle_one:.3f} ({low:.3f}–{high:.3f})"
+def spread(middle_one: float, low: float, high: float, form: str = ".3f") -> str:
+    """A median by the format *form*, with the least and the most where they differ."""
+    text = format(middle_one, form)
+    return text if low == high else f"{text} ({low:{form}}–{high:{form}})"
 
 
 def driven(contestant: Contestant, peers: Path, spec: Mapping[str, Any]) -> Figures:
@@ -167,13 +167,14 @@ def driven(contestant: Contestant, peers: Path, spec: Mapping[str, Any]) -> Figu
     with tempfile.TemporaryDirectory() as name:
         told, result = Path(name) / "spec.json", Path(name) / "result.json"
         told.write_text(json.dumps(spec), encoding="utf-8")
-        command = [contestant.python(peers), "-P", HERE / "driven.py", contestant.file, told, result]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        if not contestant.requirements:
-            environment["PYTHONPATH"] = str(ROOT)
         core = {min(os.sched_getaffinity(0))}
         done = subprocess.run(
-            command, env=environment, check=False, capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, core)
+            contestant.command(peers, told, result),
+            env=contestant.variables(),
+            check=False,
+            capture_output=True,
+            text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, core),
         )
         if done.returncode:
             raise SystemExit(f"error: {contestant.title} ended with {done.returncode}:\n{done.stderr[-2000:]}")

@@ -5,15 +5,13 @@ The store is copied into a new file. If all tables of the copy are equal to the 
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from piiloom.corpus.store.copying import identifier, log_of, remove, sync, text_literal
+from piiloom.corpus.store.copying import identifier, locked, log_of, opened_meanwhile, remove, sync, text_literal
 from piiloom.corpus.store.database import Store
-from piiloom.foundation.errors import OutputError, StoreError, StoreLocked
+from piiloom.foundation.errors import OutputError, StoreError
 
 _COPY = "piiloom_compact"
 
@@ -41,9 +39,9 @@ def compact(path: Path) -> Compacted:
             store.change("CHECKPOINT")
             rows = _copy(store, partial)
             known = _state(target)  # the log is checkpointed already, so closing changes nothing
-        with _locked(target, path):
+        with locked(target, path):
             if _state(target) != known or log_of(target).exists():
-                raise _taken(path)
+                raise opened_meanwhile(path)
             partial.chmod(target.stat().st_mode & 0o777)
             sync(partial)
             after = partial.stat().st_size
@@ -82,26 +80,6 @@ def _sum(store: Store, database: str, table: str) -> tuple[int, int | None]:
     name = f"{identifier(database)}.main.{identifier(table)}"
     rows, hashes = store.rows(f"SELECT count(*), sum(hash(t)::HUGEINT) FROM {name} AS t")[0]  # noqa: S608 - quoted names
     return int(rows), None if hashes is None else int(hashes)
-
-
-@contextmanager
-def _locked(target: Path, path: Path) -> Iterator[None]:
-    """Hold the POSIX lock that DuckDB uses, so that no process opens the file while it is replaced. Raises ``StoreLocked``.
-
-    A process that opens the old file just before the replacement finds it locked, and gives up.
-    """
-    with target.open("r+b") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _taken(path) from None
-        yield
-
-
-def _taken(path: Path) -> StoreLocked:
-    return StoreLocked(
-        "another process has opened the store in the meantime", where=str(path), remedy="Nothing was changed. Try again when it has ended"
-    )
 
 
 def _state(target: Path) -> tuple[int, int, int]:

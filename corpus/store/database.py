@@ -12,6 +12,7 @@ from typing import Any, Self
 import duckdb
 
 from piiloom.corpus.store.connecting import bounded, connect_to_write
+from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
@@ -202,7 +203,7 @@ def _refuse_unwritten(connection: duckdb.DuckDBPyConnection, path: Path) -> None
 
 def _is_blank(path: Path) -> bool:
     """Whether the opened file holds only DuckDB's three headers. This saves listing its tables, which takes 7 ms."""
-    return path.stat().st_size <= _HEADERS and not path.with_name(f"{path.name}.wal").exists()
+    return path.stat().st_size <= _HEADERS and not log_of(path).exists()
 
 
 def _prepare(path: Path, *, create: bool) -> bool:

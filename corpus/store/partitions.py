@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import load_shared_results, save_shared_results
 from piiloom.foundation.errors import OutputError, StoreError
@@ -124,20 +125,11 @@ def note_lost(store: Store, partition: Partition) -> None:
     _note(store, partition, "lost")
 
 
-def load_finished(store: Store, run_id: str, stage: str, indexes: Sequence[int]) -> dict[int, str]:
-    """Return the results of *stage* (JSON) by plan index, for those of *indexes* that have one."""
-    sql = (
-        "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? AND plan_index BETWEEN ? AND ? "
-        "AND plan_index IN (SELECT unnest(?::BIGINT[]))"
-    )
-    return dict(store.rows(sql, [run_id, stage, min(indexes), max(indexes), list(indexes)])) if indexes else {}
-
-
 def remove(path: Path) -> None:
     """Delete a partition store and its log, if they are there. Raises ``OutputError``."""
     try:
         # Delete the log first: a log left alone would be replayed into the next store of this name.
-        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        log_of(path).unlink(missing_ok=True)
         path.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"the partition store cannot be deleted ({error.strerror})", where=str(path)) from error

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.copying import identifier, log_of, remove, sync, text_literal
+from piiloom.corpus.store.copying import identifier, locked, log_of, remove, sync, text_literal
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.faults import duckdb_errors, opening_fault
 from piiloom.corpus.store.migrations import MIGRATIONS
@@ -89,7 +87,7 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(snapshot, partial)
         sync(partial)
-        with _locked(target, path):
+        with locked(target, path):
             aside = _free_name(target, now)
             found = _exchange(target, aside, partial)
     except OSError as error:
@@ -163,24 +161,6 @@ def _refuse_if_open(target: Path, path: Path) -> None:
         fault = opening_fault(error, path)
         if isinstance(fault, StoreLocked) or (isinstance(fault, NotAStore) and not list_snapshots(path)):
             raise fault from error
-
-
-@contextmanager
-def _locked(target: Path, path: Path) -> Iterator[None]:
-    """Hold the POSIX lock that DuckDB uses, so that no process opens the file while it is renamed. Raises ``StoreLocked``."""
-    if not target.exists():
-        yield
-        return
-    with target.open("r+b") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreLocked(
-                "another process has opened the store in the meantime",
-                where=str(path),
-                remedy="Nothing was changed. Try again when it has ended",
-            ) from None
-        yield
 
 
 def _free_name(target: Path, now: datetime) -> Path:

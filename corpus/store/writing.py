@@ -1,4 +1,4 @@
-"""Open a store to write it, and leave none behind where nothing was written."""
+"""Open a store for writing, and delete it again if it was created and nothing was written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from piiloom.foundation.errors import PiiloomError
 
 @contextmanager
 def store_for_writing(path: Path) -> Iterator[Store]:
-    """Open the store at *path*, made if needed; one that was made here and is still empty goes again after an error."""
+    """Open the store at *path*, creating it if needed. After an error, a store that was created here and is still empty is deleted."""
     existed = path.exists()
     with Store.open(path) as store:
         try:

@@ -18,7 +18,7 @@ from piiloom.corpus.importing import ImportReport
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.corpus.releases.exporting import ExportReport
 from piiloom.corpus.store.releases import ReleaseRow
-from piiloom.foundation.errors import PiiloomError, ProviderError
+from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.running.progress import RunProgress
 from piiloom.surrogates.progress import RunReport
 
@@ -117,4 +117,4 @@ def _errors(kind: type[PiiloomError], depth: int) -> list[tuple[str, str, str, s
 
 def _is_public(kind: type[PiiloomError]) -> bool:
     """Whether the class is of the two modules that define errors; others add detail to one of these for callers inside piiloom."""
-    return kind.__module__ in {PiiloomError.__module__, "piiloom.providers.errors"} or kind is ProviderError
+    return kind.__module__ in {PiiloomError.__module__, "piiloom.providers.errors"}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-import types
 from collections.abc import Iterator
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -37,7 +36,7 @@ Every setting has a default. A setting is given as an option of `piiloom generat
 are unknown, and values out of range, are refused before anything is sent or stored.
 
 **May change**: whether `--resume` takes another value. *yes*: it says how a run is made, and changes no record. *place*: a file or folder
-may have moved, with the same content. Where nothing stands, another value makes another run.
+may have moved, with the same content. An empty cell: another value makes another run.
 """
 _OUTRO = """
 `--keep-going` is the option for `stop_after: 0`. Null means that nothing is set: no limit, or the provider's own default. Recipes are told
@@ -135,6 +134,6 @@ def _words(hint: Any) -> Iterator[str]:
     """The words of all ``Literal`` types inside *hint*."""
     if get_origin(hint) is Literal:
         yield from (str(word) for word in get_args(hint))
-    elif get_origin(hint) in {Union, types.UnionType} or get_args(hint):
+    else:
         for part in get_args(hint):
             yield from _words(part)

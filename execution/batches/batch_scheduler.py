@@ -96,7 +96,7 @@ class BatchScheduler:
             self._entries |= {entry.key: entry for entry in entries.values()}
             self._adopted.append(self._job(batch.row, entries))
         if batches:
-            self._idle.stir()
+            self._idle.note_progress()
             self._begin()
 
     async def complete(self, request: Request) -> Completion:
@@ -170,7 +170,7 @@ class BatchScheduler:
     async def _send_rounds(self) -> None:
         try:
             while True:
-                await self._idle.come(lambda: len(self._parked) >= self._packer.most)
+                await self._idle.wait_until_idle(lambda: len(self._parked) >= self._packer.most)
                 for job in self._adopted:
                     self._out[job] = asyncio.ensure_future(self._follow(job, None))
                 self._adopted.clear()
@@ -234,7 +234,7 @@ class BatchScheduler:
                 entry.resolve(error)
                 return
         self._parked[entry.key] = entry
-        self._idle.stir()
+        self._idle.note_progress()
 
     async def _given_up(self, job: BatchJob, error: ProviderError) -> Exception:
         """Return the error that ends the run because of *error*; the run can be resumed when the cause is gone.

@@ -34,6 +34,6 @@ def how_to_go_on(statuses: Sequence[BatchStatus], run_id: str) -> str:
     what, them = ("1 batch stays", "it") if one else (f"{len(statuses)} batches stay", "them")
     requests = sum(status.row.requests for status in statuses)
     return (
-        f"{what} at {statuses[0].row.provider} and will be worked on there ({counted(requests, 'request')}). "
-        f"Take {them} up with: piiloom generate --resume {run_id}; end {them} with: piiloom batch cancel --run {run_id}"
+        f"{what} at {statuses[0].row.provider} and will be processed there ({counted(requests, 'request')}). "
+        f"Collect {them} with: piiloom generate --resume {run_id}; cancel {them} with: piiloom batch cancel --run {run_id}"
     )

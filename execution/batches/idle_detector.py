@@ -22,34 +22,34 @@ class IdleDetector:
     def __init__(self, policy: BatchPolicy, open_items: Callable[[], int]) -> None:
         self._policy, self._open_items = policy, open_items
         self._waiting = 0
-        self._moves = 0
-        self._stirred = asyncio.Event()
+        self._progress_count = 0
+        self._progressed = asyncio.Event()
 
-    def stir(self) -> None:
+    def note_progress(self) -> None:
         """Record that something has progressed."""
-        self._moves += 1
-        self._stirred.set()
+        self._progress_count += 1
+        self._progressed.set()
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Count the caller as waiting while it is in this block."""
         self._waiting += 1
-        self.stir()
+        self.note_progress()
         try:
             yield
         finally:
             self._waiting -= 1
-            self._moves += 1
+            self._progress_count += 1
 
-    async def come(self, enough: Callable[[], bool]) -> None:
+    async def wait_until_idle(self, enough: Callable[[], bool]) -> None:
         """Wait until something has progressed since the last call, and then until nothing does any more or *enough* returns True."""
-        await self._stirred.wait()
+        await self._progressed.wait()
         while not enough():
-            seen = self._moves
+            seen = self._progress_count
             all_wait = self._waiting >= self._open_items()
             await self._policy.sleep(self._policy.settle_s if all_wait else self._policy.patience_s)
             for _ in range(_TURNS):
                 await asyncio.sleep(0)
-            if seen == self._moves:
+            if seen == self._progress_count:
                 break
-        self._stirred.clear()
+        self._progressed.clear()

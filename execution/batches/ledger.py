@@ -79,10 +79,10 @@ class BatchLedger:
         batch, now = Batch(batches=[row]), datetime.now(UTC)
         for number, (custom_id, entry) in enumerate(entries.items(), 1):
             entry.tries += 1
-            told = sent_entry(entry.tries, entry.worst_usd, now) | {"batch": row.id}
+            content = sent_entry(entry.tries, entry.worst_usd, now) | {"batch": row.id}
             if entry.tries == 1 and entry.request is not None:
-                told |= self._prompts.entry(entry.request, batch)
-            batch.calls.append(_event(entry, "sent", told))
+                content |= self._prompts.entry(entry.request, batch)
+            batch.calls.append(_event(entry, "sent", content))
             batch.batch_requests.append(entry.row(row.id, self.run_id, custom_id))
             if number % _TOGETHER == 0:
                 await self._committer.commit(batch)
@@ -111,8 +111,8 @@ class BatchLedger:
         rendered = request.rendered_sha256 if request is not None else ""
         error = None if found.error is None else f"{failure_code(found.error)}: {found.error}"
         charge = unsaid_cost(found.completion, entry.worst_usd)
-        told = reply_entry(self._provider, rendered, call, entry.tries, found.completion, error, charge_usd=charge, batch=True)
-        return _event(entry, "reply", told)
+        content = reply_entry(self._provider, rendered, call, entry.tries, found.completion, error, charge_usd=charge, batch=True)
+        return _event(entry, "reply", content)
 
     def _count_answer(self, found: _Answered) -> None:
         entry, completion = found.entry, found.completion
@@ -147,12 +147,12 @@ class BatchLedger:
 def _failure(found: _Failed) -> CallEvent:
     maybe_billed = bool(getattr(found.error, "maybe_billed", False))
     code, number = failure_code(found.error), max(1, found.entry.tries)
-    entry = failure_entry(number, code, str(found.error), charge_usd=found.charge_usd, maybe_billed=maybe_billed, final=found.final)
-    return _event(found.entry, "failed", entry)
+    content = failure_entry(number, code, str(found.error), charge_usd=found.charge_usd, maybe_billed=maybe_billed, final=found.final)
+    return _event(found.entry, "failed", content)
 
 
-def _event(call: BatchEntry, kind: EventKind, entry: Mapping[str, Any]) -> CallEvent:
-    return CallEvent(key=call.key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)
+def _event(entry: BatchEntry, kind: EventKind, content: Mapping[str, Any]) -> CallEvent:
+    return CallEvent(key=entry.key, kind=kind, stage=entry.stage, item_id=entry.item_id, attempt=entry.attempt, entry=content)
 
 
 def _unknown_call(entry: BatchEntry) -> PromptCall:

@@ -18,6 +18,7 @@ from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.noop import noop
 from piiloom.providers.batch_api import BatchApi
 from piiloom.providers.protocol import Provider
 
@@ -47,7 +48,7 @@ async def cancel_batches(
     batches: Sequence[OpenBatch],
     *,
     policy: BatchPolicy | None = None,
-    watch: Callable[[Settled], object] = lambda _: None,
+    watch: Callable[[Settled], object] = noop,
 ) -> list[Settled]:
     """Cancel *batches*, all of one run, wait until they have ended, and store the answers they had. Calls *watch* after each.
 

@@ -30,7 +30,7 @@ class Admission:
 
 
 class AdmissionPolicy:
-    """Decides when calls start (an ``admission_queue.Gate``) and adapts to how they end."""
+    """Decides when calls start (``admission_queue`` asks it) and adapts to how they end."""
 
     def __init__(self, *, concurrency: int, rpm: float | None, tpm: float | None) -> None:
         self.adaptive = AdaptiveLimit(concurrency)
@@ -41,7 +41,7 @@ class AdmissionPolicy:
         self._refused_in_a_row = 0
 
     def ready_at(self, who: Admission, now: float) -> float:
-        """Return when *who* may start, as things stand now; also sets the tokens that it would reserve."""
+        """Return when *who* may start: *now*, later, or ``inf``: not before a change. Also sets the tokens that it would reserve."""
         at = max(self.pause.ready_at(now), self.adaptive.opens_at(now))
         if at > now:
             return at

@@ -44,7 +44,7 @@ class Slot:
 
     __slots__ = ("_admission", "_clock", "_open", "_policy", "_queue")
 
-    def __init__(self, policy: AdmissionPolicy, queue: AdmissionQueue[Admission], clock: Callable[[], float], admission: Admission) -> None:
+    def __init__(self, policy: AdmissionPolicy, queue: AdmissionQueue, clock: Callable[[], float], admission: Admission) -> None:
         self._policy, self._queue, self._clock, self._admission = policy, queue, clock, admission
         self._open = False
 
@@ -82,7 +82,7 @@ class Slot:
 
     def _close(self) -> None:
         self._open = False
-        self._queue.look()
+        self._queue.admit_ready()
 
 
 class Limiter:
@@ -109,7 +109,7 @@ class Limiter:
                 raise ValueError(f"{name} is {rate}; a rate per minute is a number above 0")
         self._clock = clock
         self._policy = AdmissionPolicy(concurrency=concurrency, rpm=rpm, tpm=tpm)
-        self._queue: AdmissionQueue[Admission] = AdmissionQueue(self._policy, clock, sleep)
+        self._queue = AdmissionQueue(self._policy, clock, sleep)
 
     def slot(self, tokens: int, stage: str = "") -> Slot:
         """Return a permit for one call of about *tokens* tokens (input and output); ``async with`` waits until it may start.
@@ -123,7 +123,7 @@ class Limiter:
         now, policy = self._clock(), self._policy
         policy.requests.observe(rates.limit_requests, rates.remaining_requests, rates.reset_requests_s, now)
         policy.tokens.observe(rates.limit_tokens, rates.remaining_tokens, rates.reset_tokens_s, now)
-        self._queue.look()
+        self._queue.admit_ready()
 
     def snapshot(self) -> LimiterState:
         """Return the present state."""

@@ -19,10 +19,12 @@ from piiloom.execution.shared_limits import SharedLimits, answer
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
+from piiloom.foundation.ray_cluster import cause_of
 from piiloom.generation.distributed.ray_executor import RayExecutor
 from piiloom.generation.distributed.worker import Assignment, WorkerReport, WorkItem
 from piiloom.generation.item import item_from_json, item_to_json
 from piiloom.generation.plan.horizons import PLANNED_AT_MOST, planned_for
+from piiloom.generation.plan.planning import text_of
 from piiloom.generation.running.crash_recovery import charge_lost, merge_leftover_partitions
 from piiloom.generation.running.item_runner import Outcome, advance
 from piiloom.generation.running.session import OpenedRun
@@ -107,7 +109,7 @@ class Workers:
 
     def _number_of(self, index: int) -> int:
         # The items of one text go to the same worker, so that the text is asked for once.
-        return index // self.opened.config.records_per_text % self.count
+        return text_of(index, self.opened.config) % self.count
 
     def _started(self, number: int) -> _Member:
         run, config = self.opened.run, self.opened.config
@@ -131,7 +133,7 @@ class Workers:
         try:
             reply = await getattr(member.worker, method).remote(*arguments)
         except self.executor.errors as error:
-            raise WorkerLost(type(getattr(error, "cause", None) or error).__name__) from error
+            raise WorkerLost(cause_of(error)) from error
         if isinstance(reply, PortableError):
             raise reply.rebuilt()
         return reply

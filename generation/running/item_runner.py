@@ -203,7 +203,7 @@ class ItemRunner:
         index, outcome = result
         batch, rejection = _rows(index, outcome)
         if self._screening is not None and isinstance(outcome, Outcome) and rejection is None:
-            rejection = screened(outcome.item, self._screening, batch)
+            rejection = _screened(outcome.item, self._screening, batch)
         if rejection is None:
             self._progress.accepted += 1
         else:
@@ -238,7 +238,7 @@ async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) 
     return Outcome(item=item, done=done)
 
 
-def screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | None:
+def _screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | None:
     """Screen *item*: add its record and judgements to *batch* and return None, or return the rejection."""
     try:
         record = screening.accept(item)

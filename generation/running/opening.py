@@ -80,7 +80,7 @@ def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
     also a lower budget, or None for no limit; what it was not given stays as the run has it.
     """
     with store_for_writing(path) as store:
-        settled = config.model_copy(update={"model": model_of(config)})
+        settled = _settled(config)
         known = find_run(store, run_digest(settled), settled.seed)
         if known is None:
             check_provider(config)
@@ -99,9 +99,7 @@ def start_run(store: Store, config: RunConfig) -> OpenedRun:
     """
     _check_judge(config)
     provider = open_provider(config)
-    judge = config.of_judge()
-    named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
-    settled = config.model_copy(update={"model": provider.model, **named})
+    settled = _settled(config)
     return OpenedRun(store=store, run=_add_run(store, settled), config=settled, provider=provider)
 
 
@@ -187,6 +185,13 @@ def _add_run(store: Store, config: RunConfig) -> RunRow:
         config=config.model_dump(mode="json"),
         config_digest=run_digest(config),
     )
+
+
+def _settled(config: RunConfig) -> RunConfig:
+    """Fill in the models in use."""
+    judge = config.of_judge()
+    named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
+    return config.model_copy(update={"model": model_of(config), **named})
 
 
 def _check_judge(config: RunConfig) -> None:

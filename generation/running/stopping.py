@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from piiloom.foundation.errors import RunError
+from piiloom.foundation.noop import noop
 from piiloom.generation.running.resume_state import TRANSIENT_CODES
 from piiloom.generation.stage import ItemRejected, StageContext
 
@@ -45,7 +46,7 @@ class RejectStreak:
     ``stopped`` is then the error that says why.
     """
 
-    def __init__(self, run_id: str, limit: int, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, run_id: str, limit: int, *, what: str = "items", stop: Callable[[], object] = noop) -> None:
         self._run_id, self._limit, self._what, self._stop = run_id, limit, what, stop
         self._counts: Counter[tuple[str, str]] = Counter()
         self.stopped: StoppedEarly | None = None
@@ -79,6 +80,6 @@ class RejectStreak:
             self._stop()
 
 
-def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> RejectStreak:
+def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Callable[[], object] = noop) -> RejectStreak:
     """Return the reject counter of a session, with the limit ``stop_after``; with an unpaid provider it never stops the run."""
     return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what, stop=stop)

@@ -13,6 +13,7 @@ from piiloom.corpus.store.progress import RejectRow, load_rejects, load_shared_r
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events
+from piiloom.foundation.noop import noop
 from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed
 from piiloom.generation.plan.triplets import PairTriplets, list_triplets, topic_order
 from piiloom.generation.running.resume_state import TRANSIENT_CODES
@@ -34,7 +35,7 @@ class TopicCatalog:
         store: Store,
         run_id: str,
         *,
-        gauge: Callable[[int], None] = lambda _change: None,
+        gauge: Callable[[int], None] = noop,
         at_once: int | None = None,
     ) -> None:
         """Read the stored topics, subtopics and rejects. Call this before the committer's thread owns the store.
@@ -54,7 +55,7 @@ class TopicCatalog:
         self._run_id = run_id
         self._gate = asyncio.Semaphore(at_once or ctx.config.concurrency)
         # Called with the progress of asking, such as "topics 12/78", and with "" at the end.
-        self.note: Callable[[str], None] = lambda _progress: None
+        self.note: Callable[[str], None] = noop
 
     @property
     def topics_known(self) -> int:

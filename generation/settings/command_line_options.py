@@ -244,7 +244,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
 CALL_SETTINGS = ("concurrency", "rpm", "tpm", "timeout_s", "response_format", "budget_usd", "price", "unpriced", "batch", "keep_going")
 
 
-def chosen_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+def _chosen_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the *options* that were given on the command line, as settings of a run."""
     given = {name: value for name, value in options.items() if name in SETTINGS and value is not None and value != []}
     return given if given.pop("keep_going", None) is None else given | {"stop_after": 0}
@@ -255,12 +255,7 @@ def takes(options: type, names: Iterable[str] = tuple(SETTINGS)) -> Callable[[Co
 
     Fields are annotated as Typer reads them. The command makes *options* of what it is given with ``collected``.
     """
-    hints = get_type_hints(options, include_extras=True)
-    parameters = [
-        _parameter(one.name, hints[one.name], inspect.Parameter.empty if one.default is MISSING else one.default)
-        for one in fields(options)
-        if one.name != "settings"
-    ]
+    parameters = parameters_of(options, leave_out=("settings",))
     parameters += [_parameter(name, SETTINGS[name], None) for name in names]
 
     def declared(command: Command) -> Command:
@@ -273,7 +268,17 @@ def takes(options: type, names: Iterable[str] = tuple(SETTINGS)) -> Callable[[Co
 
 def collected(options: Callable[..., T], given: Mapping[str, Any]) -> T:
     """Make the dataclass *options* of what its command was *given*; its field ``settings`` gets the settings among it."""
-    return options(settings=chosen_settings(given), **{name: value for name, value in given.items() if name not in SETTINGS})
+    return options(settings=_chosen_settings(given), **{name: value for name, value in given.items() if name not in SETTINGS})
+
+
+def parameters_of(options: type, *, leave_out: Iterable[str] = ()) -> list[inspect.Parameter]:
+    """Return a parameter for each field of the dataclass *options* but those in *leave_out*, annotated as Typer reads it."""
+    hints = get_type_hints(options, include_extras=True)
+    return [
+        _parameter(one.name, hints[one.name], inspect.Parameter.empty if one.default is MISSING else one.default)
+        for one in fields(options)
+        if one.name not in leave_out
+    ]
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

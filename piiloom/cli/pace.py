@@ -21,7 +21,7 @@ class Pace:
             # The watch is called after a result: one accepted result may be this session's own, which is near enough.
             self.first = max(0, progress.accepted - 1)
         rate = (progress.accepted - self.first) / max(now - self.started, 1e-6)
-        left = max(0, progress.wanted - progress.accepted)
+        left = max(0, progress.missing())
         return rate, left / rate if rate > 0 else None
 
     def describe(self, progress: RunProgress, now: float, cost: str | None = None) -> str:

@@ -16,7 +16,7 @@ from piiloom.foundation.counting import counted
 from piiloom.generation.running.progress import RunProgress
 
 Traffic = LimiterState | BatchModeState
-# None: the run has not opened its line to the provider yet.
+# None: the run has not opened its channel to the provider yet.
 TrafficView = Callable[[], Traffic | None]
 _TITLES = ("stage", "queued", "in flight", "done", "rejected", "in", "cached", "out", "cost", "p50", "p95")
 # What a narrow terminal does without, in this order.
@@ -113,15 +113,15 @@ def limiter_text(state: LimiterState) -> str:
 
 def batches_text(state: BatchModeState) -> str:
     """Say what is out at the provider, how far it has come there, and what gathers for the next batches."""
-    out, requests = len(state.out), sum(sight.total for sight in state.out)
-    done = sum(sight.done for sight in state.out)
+    out, requests = len(state.out), sum(batch.total for batch in state.out)
+    done = sum(batch.done for batch in state.out)
     parts = [f"{counted(out, 'open batch')}: {done:,} of {counted(requests, 'request')} done"] if out else ["no open batch"]
     parts += [f"{counted(state.gathered, 'call')} gathered for the next"] if state.gathered else []
     return " · ".join(parts)
 
 
 def _batches(state: BatchModeState) -> dict[str, Any]:
-    out = [{"id": sight.row.remote_id, "state": sight.row.state, "requests": sight.total, "done": sight.done} for sight in state.out]
+    out = [{"id": batch.row.remote_id, "state": batch.row.state, "requests": batch.total, "done": batch.done} for batch in state.out]
     return {"out": out, "gathered": state.gathered}
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final
 
 import typer
 
 from piiloom.cli.options import JsonOption, examples
 from piiloom.cli.surrogate_options import InputOptions, KeepOption, LocaleOption, PlaceholdersOption, RunOptions
+from piiloom.generation.settings.command_line_options import parameters_of
 
 _OF_SPANS: Final = ("spans", "spans_field")
 Command = Callable[..., None]
@@ -42,7 +42,7 @@ def takes_options(*, spans: bool = True) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
         groups = {name: own.annotation for name, own in signature.parameters.items() if own.annotation in {InputOptions, RunOptions}}
-        taken = {name: _parameters(group, leave_out=() if spans else _OF_SPANS) for name, group in groups.items()}
+        taken = {name: parameters_of(group, leave_out=() if spans else _OF_SPANS) for name, group in groups.items()}
 
         @wraps(command)
         def call(**given: Any) -> None:
@@ -56,16 +56,6 @@ def takes_options(*, spans: bool = True) -> Callable[[Command], Command]:
         return call
 
     return decorate
-
-
-def _parameters(group: type[InputOptions | RunOptions], leave_out: tuple[str, ...]) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [_parameter(field, hints[field.name]) for field in fields(group) if field.name not in leave_out]
-
-
-def _parameter(field: Field[Any], annotation: Any) -> inspect.Parameter:
-    default = inspect.Parameter.empty if field.default is MISSING else field.default
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 @surrogate_app.command("run", epilog=examples(*_RUN))
