@@ -13,7 +13,7 @@ def main() -> None:
         text, path = make(), ROOT / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-            sys.stdout.write(f"{name} is new\n")
+            sys.stdout.write(f"{name}: updated\n")
 
 
 if __name__ == "__main__":

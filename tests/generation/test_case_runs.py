@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, defaultdict
 
 import pytest
@@ -13,7 +14,7 @@ from piiloom.corpus.store.spending import spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.run_session import run_to_end
-from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.opening import new_or_known_run, start_run
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages.pipeline import RECIPES, all_item_stages, stage_names
 from piiloom.providers.errors import AuthFailed
@@ -151,6 +152,19 @@ def test_items_of_one_text_go_to_one_worker(tmp_path, together):
             of_text[index // together].add(number)
     assert {len(numbers) for numbers in of_text.values()} == {1}
     assert set.union(*of_text.values()) == {0, 1, 2}
+
+
+def test_a_run_whose_judge_has_its_default_model_is_found_again(tmp_path):
+    with LLMServer(CaseAuthor(3)) as server:
+        config = config_for("compatible", server, recipe="case", judge_provider="openai", judge_base_url=server.openai_url)
+        assert config.judge_model is None
+        found = []
+        for _ in range(2):
+            with new_or_known_run(tmp_path / "s.duckdb", config) as opened:
+                found.append((opened.run.id, opened.config.judge_model))
+                asyncio.run(opened.provider.aclose())
+    assert found[0] == found[1]
+    assert found[0][1] is not None
 
 
 def test_a_judge_of_its_own_is_asked_alone_and_shares_the_budget(tmp_path):
