@@ -82,7 +82,7 @@ _SLOWEST = (
     "test_app_by_keys",
     "test_batch_runs",
     "test_partitions_killed",
-    "test_waves_resumed",
+    "test_batch_scheduler_resumed",
     "test_surrogate_bad_input",
     "test_partitions",
     "test_one_package",

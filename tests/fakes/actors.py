@@ -23,7 +23,7 @@ class Handle:
     def __init__(self, actor: Any) -> None:
         self.actor = actor
         self.calls = 0
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._under_way: dict[asyncio.Task[Any], asyncio.Future[Any]] = {}
         self._dead = False
 
     def __getattr__(self, method: str) -> Any:
@@ -36,30 +36,36 @@ class Handle:
 
     def die(self) -> None:
         self._dead = True
-        for call in self._under_way:
+        for call, reply in self._under_way.items():
             call.cancel()
+            if not reply.done():
+                reply.set_exception(ActorDied())
 
     def _called(self, method: str, *arguments: Any) -> Awaitable[Any]:
         self.calls += 1
+        # The reply is apart from the call, which may be cancelled before it has begun: then nothing within it could answer.
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         call = asyncio.ensure_future(self._answered(method, arguments))
-        self._under_way.add(call)
+        self._under_way[call] = reply
         call.add_done_callback(self._ended)
-        return asyncio.shield(call)
+        return reply
 
     def _ended(self, call: asyncio.Task[Any]) -> None:
-        self._under_way.discard(call)
-        if not call.cancelled():
-            call.exception()  # nobody may wait for it
+        reply = self._under_way.pop(call)
+        error = None if call.cancelled() else call.exception()
+        if reply.done():
+            return
+        if error is not None:
+            reply.set_exception(error)
+        elif call.cancelled():
+            reply.cancel()
+        else:
+            reply.set_result(call.result())
 
     async def _answered(self, method: str, arguments: tuple[Any, ...]) -> Any:
         if self._dead:
             raise ActorDied
-        try:
-            return copied(await getattr(self.actor, method)(*copied(arguments)))
-        except asyncio.CancelledError:
-            if self._dead:
-                raise ActorDied from None
-            raise
+        return copied(await getattr(self.actor, method)(*copied(arguments)))
 
 
 def copied(sent: Any) -> Any:
