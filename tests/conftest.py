@@ -21,11 +21,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 
 # No deadline: a busy machine is no failure.
 settings.register_profile("steady", derandomize=True, deadline=None)
-if not os.environ.get("PIILOOM_EXPLORE"):
+if not EXPLORE:
     settings.load_profile("steady")
 
 _BROWSER = OneBrowser()
@@ -68,6 +69,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     _spread(session.items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # with the usual one, collections take an eighth of the time
 
 
 # Files whose single tests take longest (up to minutes: they wait for batches, or start a command twenty times), the slowest first.

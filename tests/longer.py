@@ -1,11 +1,15 @@
-"""Which parameters of a test `make test` tries, and which wait for `make test-long`."""
+"""How much of a test `make test` tries, what waits for `make test-long`, and what for ``PIILOOM_EXPLORE=1 make test-long``."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable
 from typing import Any
 
 import pytest
+
+# Look for what the usual examples, blows and sizes did not find (CONTRIBUTING.md).
+EXPLORE = bool(os.environ.get("PIILOOM_EXPLORE"))
 
 
 def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:

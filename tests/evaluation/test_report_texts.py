@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.report.repeats import THRESHOLD, measure_repeats, share_near
-from piiloom.evaluation.report.self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, self_bleu
+from piiloom.evaluation.report.self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, bleu_against_others, self_bleu
 from piiloom.evaluation.report.texts import SAMPLE_WORDS, measure_lengths, measure_openers, measure_texts, sampled_distinct_shares
 from piiloom.evaluation.report.words import ORDERS, WordedTexts, distinct_shares
 from piiloom.foundation.words import words
@@ -105,6 +105,13 @@ def test_self_bleu_of_copies_is_one_and_of_strangers_nothing():
 
 
 @pytest.mark.long
+@given(st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=14).map(" ".join), min_size=2, max_size=8))
+def test_each_text_has_the_bleu_that_sacrebleu_gives_it(lines):
+    metric = pytest.importorskip("sacrebleu").metrics.BLEU(tokenize="none", smooth_method="exp", effective_order=True)
+    scores = [metric.sentence_score(line, [*lines[:at], *lines[at + 1 :]]).score for at, line in enumerate(lines)]
+    assert list(bleu_against_others(lines)) == scores
+
+
 def test_self_bleu_takes_samples_of_a_fixed_size():
     rng = random.Random(6)
     texts = WordedTexts.of(" ".join(f"w{rng.randrange(50)}" for _ in range(12)) for _ in range(SAMPLE_TEXTS + 40))

@@ -25,7 +25,7 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import check_exact, config_for, exported, read_back, set_keys
-from tests.longer import mostly_long
+from tests.longer import EXPLORE, mostly_long
 
 BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
@@ -94,12 +94,12 @@ def test_a_batch_run_that_is_killed_while_it_waits_pays_for_nothing_twice(name, 
     rng = derive_rng("batch kills", name)
     with LLMServer(Author(5, CLUMSY)) as server:
         server.batches.plan = partly_expired
-        config = config_for(name, server, samples=20, batch=True)
+        config = config_for(name, server, samples=12, batch=True)
         whole, files = run_whole(tmp_path / "whole.duckdb", config)
         once = server.batches.billed_prompts
         path, settings = tmp_path / "killed.duckdb", json.dumps(config.model_dump(mode="json"))
         command = [sys.executable, "-c", SITTING, str(path), settings]
-        for _ in range(6):
+        for _ in range(6 if EXPLORE else 4):
             asked = server.batches.asked.total()
             with subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ)) as process:
                 goal = asked + rng.randint(1, 20)

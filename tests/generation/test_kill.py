@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pytest
 
@@ -19,6 +19,7 @@ from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.generation.running.session import UNPAID_PACE_S
 from tests.generation.composer_settings import at_work, exported, finished, script
+from tests.one_at_a_time import made_once
 
 pytestmark = pytest.mark.long
 
@@ -37,14 +38,19 @@ class Calm:
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory):
-    path = tmp_path_factory.mktemp("calm") / "s.duckdb"
+    return Calm(**json.loads((made_once(tmp_path_factory, "calm", _make_calm) / "calm.json").read_text()))
+
+
+def _make_calm(folder):
+    path = folder / "s.duckdb"
     began = time.monotonic()
     process = script("start", str(path), json.dumps(SETTINGS))
     begun_work(process, path)
     boot_s = time.monotonic() - began
     code, output, errors = finished(process)
     assert (code, output.split()[:2]) == (0, ["finished", str(SAMPLES)]), errors
-    return Calm(exported(path), boot_s, time.monotonic() - began - boot_s)
+    calm = Calm(exported(path), boot_s, time.monotonic() - began - boot_s)
+    (folder / "calm.json").write_text(json.dumps(asdict(calm)))
 
 
 def look(path):

@@ -22,12 +22,13 @@ from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import Kept, check_exact, config_for, exported, read_back, set_keys
+from tests.longer import EXPLORE
 
 pytestmark = pytest.mark.long
 
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 CONCURRENCY = 8
-KILLS = 10
+KILLS = 10 if EXPLORE else 6
 # Calls on disk before their slot (two, at this concurrency), and one on its way through the SDK.
 ABOUT_TO_LEAVE = 3
 # What a shell would run: the first session starts a run, every later one resumes it.

@@ -57,7 +57,7 @@ def told(store: Store, out) -> tuple:
 @pytest.mark.parametrize(("name", "partitions", "returned"), [("openai", 1, False), ("anthropic", 3, False), ("compatible", 4, True)])
 def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_path):
     with LLMServer(Author(5, CLUMSY)) as server:
-        config = config_for(name, server, samples=48, max_attempts=2, margin=0.3)
+        config = config_for(name, server, samples=24, max_attempts=2, margin=0.3)
         with Store.open(tmp_path / "one.duckdb") as store:
             whole = start(store, config)
             expected = told(store, tmp_path / "one")
@@ -69,7 +69,7 @@ def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_
         assert prompts(server, once) == once
     assert sorted(executor.indexes) == list(range(partitions))
     assert whole.rejected > 0  # else further rounds would not have been needed
-    assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", 48, whole.rejected, whole.reasons)
+    assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", 24, whole.rejected, whole.reasons)
     assert progress.totals.answered == progress.totals.answered_now == whole.totals.answered
     assert progress.totals.cost_usd == pytest.approx(whole.totals.cost_usd)
     assert partition_files(tmp_path) == []

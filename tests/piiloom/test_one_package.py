@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.longer import mostly_long
+from tests.one_at_a_time import made_once
 
 ROOT = Path(__file__).parents[2]
 ROOMS = sorted(link.name for link in (ROOT / "piiloom").iterdir() if (ROOT / link.name / "__init__.py").exists())
@@ -44,14 +45,20 @@ def run(*command: object, where: Path, **environment: str) -> str:
 @pytest.fixture(scope="module")
 def builds(tmp_path_factory):
     """The wheel of the checkout, and the wheel of its sdist."""
-    here, unpacked = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("sdist")
+    made = made_once(tmp_path_factory, "wheels", _build)
+    return next((made / "dist").glob("*.whl")), next((made / "sdist").glob("*.whl"))
+
+
+def _build(folder: Path) -> None:
+    here, unpacked = folder / "dist", folder / "sdist"
+    here.mkdir()
+    unpacked.mkdir()
     run(sys.executable, "-m", "hatchling", "build", "-d", here, where=ROOT)
     (sdist,) = here.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         archive.extractall(unpacked, filter="data")
     (source,) = unpacked.iterdir()
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", unpacked, where=source)
-    return next(here.glob("*.whl")), next(unpacked.glob("*.whl"))
 
 
 def _files(wheel: Path) -> list[str]:
