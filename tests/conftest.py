@@ -25,7 +25,7 @@ from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 
 # No deadline: a busy machine is no failure.
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=60)
 if not EXPLORE:
     settings.load_profile("steady")
 

@@ -93,10 +93,13 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
         pytest.param([marked("I am [Ann|name|low].")], marks=pytest.mark.long),
         pytest.param([marked("nothing at all", None)], marks=pytest.mark.long),
         [marked("")],
-        [
-            marked("我是[医生|occupation|high]，住在[上海|location|low]。", "我$能_{x}$吗？"),
-            marked(f"Pay $x_1$ or $y now: [{'9' * 90}|code|none].", "$\\frac$?"),
-        ],
+        pytest.param(
+            [
+                marked("我是[医生|occupation|high]，住在[上海|location|low]。", "我$能_{x}$吗？"),
+                marked(f"Pay $x_1$ or $y now: [{'9' * 90}|code|none].", "$\\frac$?"),
+            ],
+            marks=pytest.mark.long,
+        ),
         pytest.param(
             [marked(f"{'word ' * n}[gout|health|high]", plan=RecordPlan(pair=("age", "belief"))) for n in (1, 90, 9000)],
             marks=pytest.mark.long,

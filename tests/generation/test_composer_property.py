@@ -46,7 +46,7 @@ def woven():
     locale=st.sampled_from(LOCALES),
     cue_level=st.sampled_from(CUE_LEVELS),
 )
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 def test_every_text_is_exact(woven, index, scenario, register, locale, cue_level):
     plan = planned(index, scenario, bank=BANK, cue_level=cue_level, registers=(register,), locale=locale)
     item = woven(plan)

@@ -69,7 +69,7 @@ def server():
 
 @pytest.fixture
 def settings(server):
-    return config_for("openai", server, samples=36, concurrency=CONCURRENCY, price=PRICE).model_dump(mode="json")
+    return config_for("openai", server, samples=24, concurrency=CONCURRENCY, price=PRICE).model_dump(mode="json")
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.longer import mostly_long
 
 STAGE_NAMES = stage_names("staged", ())
 
-SAMPLES = 30
+SAMPLES = 16
 OPTIONS = ("--samples", str(SAMPLES), "--seed", "21", "--recipe", "staged")
 
 

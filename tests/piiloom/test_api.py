@@ -202,6 +202,7 @@ def test_what_surrogate_cannot_do_is_said(options, said, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_nothing_is_printed_and_a_loop_may_run(filled, tmp_path, capfd):
     (tmp_path / "a.txt").write_text("[PERSON_1] called.")
 

@@ -66,6 +66,7 @@ def _files(wheel: Path) -> list[str]:
         return sorted(name for name in archive.namelist() if ".dist-info/" not in name)
 
 
+@pytest.mark.long
 def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(builds):
     direct, by_sdist = map(_files, builds)
     assert {name.split("/")[0] for name in direct} == {"piiloom"}
@@ -119,7 +120,18 @@ def test_an_installed_piiloom_runs_beside_folders_of_all_its_names(builds, tmp_p
 def test_the_same_in_an_environment_with_nothing_but_what_the_wheel_asks_for(builds, tmp_path):
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment, where=tmp_path)
-    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--quiet", "-c", ROOT / "constraints.txt")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        environment / "bin" / "python",
+        "install",
+        "--quiet",
+        "--no-compile",
+        "-c",
+        ROOT / "constraints.txt",
+    )
     run(*pip, builds[0], where=tmp_path)
     _beside_a_users_project(environment, tmp_path)
 

@@ -82,5 +82,6 @@ def test_every_option_that_the_docs_use_exists(cli):
         for command, rest in re.findall(rf"piiloom ({'|'.join(COMMANDS)})\b((?:(?!piiloom )[^`\n])*)", path.read_text(encoding="utf-8")):
             used |= {(command, option) for option in re.findall(r"--[a-z-]+", rest)}
     assert ("generate", "--resume") in used
-    for command, option in sorted(used):
-        assert option in cli(*command.split(), "--help").out, (command, option)
+    for command in {command for command, _ in used}:
+        told = cli(*command.split(), "--help").out
+        assert [option for one, option in sorted(used) if one == command and option not in told] == [], command

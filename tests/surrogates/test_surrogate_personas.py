@@ -20,6 +20,7 @@ from piiloom.surrogates.settings import Settings
 from tests.surrogates.ten_thousand import LOCALES, PEOPLE, POOLS, People, ten_thousand
 
 LARGEST_SHARE = 0.005
+pytestmark = pytest.mark.long  # ten thousand people are drawn; test_persona_groups has sixty
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,6 @@ def _tails(country: str, gender: str) -> frozenset[str]:
     return frozenset(name[1:] for name in POOLS.family(country, gender))  # type: ignore[arg-type]
 
 
-@pytest.mark.long
 def test_no_full_name_comes_twice_above_chance(people: People) -> None:
     """Pairs of equal full names are as many as even draws from the pools give, within four standard deviations of that count."""
     names = Counter(one.values["full"] for one in people.told)
