@@ -120,19 +120,8 @@ def test_an_installed_piiloom_runs_beside_folders_of_all_its_names(builds, tmp_p
 def test_the_same_in_an_environment_with_nothing_but_what_the_wheel_asks_for(builds, tmp_path):
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment, where=tmp_path)
-    pip = (
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        environment / "bin" / "python",
-        "install",
-        "--quiet",
-        "--no-compile",
-        "-c",
-        ROOT / "constraints.txt",
-    )
-    run(*pip, builds[0], where=tmp_path)
+    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--quiet", "--no-compile")
+    run(*pip, "-c", ROOT / "constraints.txt", builds[0], where=tmp_path)
     _beside_a_users_project(environment, tmp_path)
 
 
