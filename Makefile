@@ -55,9 +55,9 @@ test-browser: $(DEV)
 coverage: $(DEV)
 	$(PYTEST) -m "not long" --cov --cov-report=term
 
-# Half of their time they wait for processes, pauses and polls, so more of them are at work at once than there are cores.
+# Some of their time they wait for processes, pauses and polls, so more of them are at work at once than there are cores.
 test-long: $(DEV)
-	$(BIN)/python -m pytest -m "long and not alone" -n 6 --dist worksteal
+	$(BIN)/python -m pytest -m "long and not alone" -n 4 --dist worksteal
 	$(BIN)/python -m pytest -m "long and alone" -n 2
 
 bench: $(CORE)

@@ -12,6 +12,7 @@ import typer
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.garbage import collect_less_often
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
@@ -86,6 +87,7 @@ def main(stage: str, about: str | None) -> None:
         progress = run_stage_command(stage, told.store, run_id=told.run, overrides=told.settings, config_path=config)
         _report(stage, told.store, progress)
 
+    collect_less_often()
     with noted_interrupts():
         try:
             app()

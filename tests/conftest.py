@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from piiloom.foundation.garbage import collect_less_often
 from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 
@@ -69,7 +70,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     _spread(session.items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)  # with the usual one, collections take an eighth of the time
+    collect_less_often()
 
 
 # Files whose single tests take longest (up to minutes: they wait for batches, or start a command twenty times), the slowest first.
@@ -95,15 +96,18 @@ _SLOWEST = (
 def _spread(items: list[pytest.Item], workers: int) -> None:
     """Have each worker begin with its share of the slowest tests, so that none is left to run alone at the end.
 
-    ``--dist worksteal`` cuts the list into as many equal parts as there are workers.
+    ``--dist worksteal`` cuts the list into as many equal parts as there are workers. Tests that need a Ray for themselves all go to the
+    first one: elsewhere they would wait for one another (``one_at_a_time``).
     """
     rank = {stem: place for place, stem in enumerate(_SLOWEST)}
-    slowest = sorted((item for item in items if item.path.stem in rank), key=lambda item: rank[item.path.stem])
+    by_rank = sorted((item for item in items if item.path.stem in rank), key=lambda item: rank[item.path.stem])
+    alone = [item for item in by_rank if item.path.stem == "test_partitions_ray" or item.name.endswith("[cluster]")]
+    slowest = [item for item in by_rank if item not in alone]
     others = [item for item in items if item.path.stem not in rank]
     part = len(items) // workers
     items.clear()
     for number in range(workers):
-        mine = slowest[number::workers]
+        mine = [*(alone if number == 0 else ()), *slowest[number::workers]]
         end = part - len(mine) if number < workers - 1 else len(others)
         items += [*mine, *others[:end]]
         del others[:end]

@@ -20,7 +20,7 @@ from tests.piiloom.struck import Warm, struck
 from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
 
 pytestmark = pytest.mark.long
-BLOWS = 20 if EXPLORE else 8
+BLOWS = 20 if EXPLORE else 6
 # They only read, and soon end.
 QUICK_ONES = {"stages list", "names top", "journal show", "journal export", "cost", "trace", "rejects", "doctor"}
 # Words in capitals stand for paths, made anew for each blow where the command writes there.
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tm
     rng, seconds, met = random.Random(name), {True: whole.seconds, False: cold.seconds}, 0
     blows = BLOWS // 2 if name in QUICK_ONES else BLOWS
     for number in range(blows):
-        words, at_work = scene.words(), number % 8 != 2  # an eighth meet a command that may be importing yet
+        words, at_work = scene.words(), number % 6 != 2  # a sixth meet a command that may be importing yet
         strike = warm.struck if at_work else struck
         outcome = strike(*words, after_s=seconds[at_work] * (number + rng.random()) / blows)
         outcome.check()
