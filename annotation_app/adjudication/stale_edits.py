@@ -22,7 +22,7 @@ from piiloom.corpus.store.database import Store
 class StaleOffer:
     """The edits of *annotator* in an outdated browser tab, merged into their newest document.
 
-    ``edited`` is the last document of that tab; ``merged`` is the newest document with the tab's changes. If both changed the same
+    ``merged`` is the newest document with the tab's changes. If both changed the same
     thing, ``merged`` keeps the newest and ``conflicts`` lists it. ``left_out`` counts edits that could not be applied even to the
     version that they were made on. ``events`` are the log numbers of the edits. ``verdict``, ``reason`` and ``flag`` are those after
     the tab's last edit; its first one starts from an open verdict. ``finished``: the newest document is accepted or rejected.
@@ -31,7 +31,6 @@ class StaleOffer:
     annotator: str
     at: str
     events: tuple[int, ...]
-    edited: Document
     merged: Document
     conflicts: tuple[Conflict, ...]
     left_out: int
@@ -99,7 +98,6 @@ def _offer(history: History, group: Sequence[AnnotationEvent]) -> StaleOffer | N
         annotator=group[0].actor,
         at=group[-1].at,
         events=tuple(event.event for event in group),
-        edited=state.document,
         merged=merged.document,
         conflicts=merged.conflicts,
         left_out=left_out,

@@ -102,10 +102,10 @@ class Guidelines:
             set_answer(store, question, said, actor, at)
             return load_questions(store, number=question)[0]
 
-    def questions(self, *, record_id: str | None = None, unanswered: bool = False) -> list[GuidelineQuestion]:
-        """Return the questions, oldest first; optionally only those on *record_id*, or only unanswered ones."""
+    def questions(self, *, record_id: str | None = None) -> list[GuidelineQuestion]:
+        """Return the questions, oldest first; optionally only those on *record_id*."""
         with self._shared.reading() as store:
-            return load_questions(store, record_id=record_id, unanswered=unanswered)
+            return load_questions(store, record_id=record_id)
 
     def _published(self, actor: str, version: int, markdown: str) -> Guideline:
         with self._shared.writing() as store:

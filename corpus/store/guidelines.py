@@ -64,13 +64,8 @@ def set_answer(store: Store, question: int, answer: str, answered_by: str, answe
     )
 
 
-def load_questions(
-    store: Store, *, record_id: str | None = None, number: int | None = None, unanswered: bool = False
-) -> list[GuidelineQuestion]:
-    """Return the questions that match all given conditions (record, number, without an answer), oldest first."""
-    clause = (
-        "WHERE (?::VARCHAR IS NULL OR record_id = ?) AND (?::BIGINT IS NULL OR question = ?) "
-        "AND (NOT ?::BOOLEAN OR answer IS NULL) ORDER BY question"
-    )
-    found = store.rows(select(_ASKED, "guideline_questions", clause), [record_id, record_id, number, number, unanswered])
+def load_questions(store: Store, *, record_id: str | None = None, number: int | None = None) -> list[GuidelineQuestion]:
+    """Return the questions that match all given conditions (record, number), oldest first."""
+    clause = "WHERE (?::VARCHAR IS NULL OR record_id = ?) AND (?::BIGINT IS NULL OR question = ?) ORDER BY question"
+    found = store.rows(select(_ASKED, "guideline_questions", clause), [record_id, record_id, number, number])
     return [GuidelineQuestion(**dict(zip(_ASKED, row, strict=True))) for row in found]

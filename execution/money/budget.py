@@ -80,11 +80,6 @@ class Budget:
         """What is reserved for calls in progress."""
         return self._reserved / _PER_DOLLAR
 
-    @property
-    def reached(self) -> bool:
-        """Whether a call has been turned away."""
-        return self._reached
-
     async def reserve(self, worst_usd: float | None) -> Reservation:
         """Reserve *worst_usd* for a call. Waits for room if calls in progress may leave some; most cost far less than their worst case.
 

@@ -55,13 +55,13 @@ def test_questions_are_asked_on_a_record_and_answered_again_if_need_be(project: 
     general = project.guidelines.ask("ann", "Does <script>alert(1)</script> count?")
     on_record = project.guidelines.ask("ben", " Is a nickname a name? ", composed(1).id)
     assert on_record.text == "Is a nickname a name?"
-    assert project.guidelines.questions(unanswered=True) == [general, on_record]
+    assert project.guidelines.questions() == [general, on_record]
     project.clock.turn(1)
     project.guidelines.answer("judy", on_record.question, "Yes.")
     answered = project.guidelines.answer("boss", on_record.question, "Yes, and so are initials.")
     assert (answered.answer, answered.answered_by) == ("Yes, and so are initials.", "boss")
     assert project.guidelines.questions(record_id=composed(1).id) == [answered]
-    assert project.guidelines.questions(unanswered=True) == [general]
+    assert project.guidelines.questions() == [general, answered]
     with pytest.raises(UsageError, match="no question"):
         project.guidelines.answer("boss", 10_000, "What?")
     for text in ("", " ", "x" * 5_000):
