@@ -17,6 +17,11 @@ def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
     return [_parameter(value, quick=value in quick) for value in values]
 
 
+def usually(values: Iterable[Any], kept: Container[Any]) -> list[Any]:
+    """Those of *values* that are among *kept* as parameters; all of them with ``PIILOOM_EXPLORE``."""
+    return [value for value in values if EXPLORE or value in kept]
+
+
 def sampled(quick: Any, full: Any) -> list[Any]:
     """Two parameters: how much a quick test looks at, and how much a long one does."""
     return [_parameter(quick, quick=True), _parameter(full, quick=False)]

@@ -20,7 +20,7 @@ from piiloom.foundation.errors import RunError
 from piiloom.providers.batch_api import BatchLimits
 from tests.execution.batch_sessions import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.fakes.llm_batches import BatchPlan
-from tests.longer import EXPLORE, mostly_long
+from tests.longer import EXPLORE, mostly_long, usually
 
 NAMES = ("openai", "anthropic")
 # Each of these starts processes to kill.
@@ -225,7 +225,7 @@ def test_results_that_were_deleted_are_charged_in_full_and_asked_for_again(serve
 
 
 @pytest.mark.long
-@MOSTLY_ONE
+@pytest.mark.parametrize("name", usually(NAMES, {"anthropic"}))
 def test_kills_at_random_moments(path, name, keys):
     """Whenever the process dies, the next one goes on from what is at the provider: every prompt is answered once."""
     rng = random.Random(12)

@@ -25,9 +25,8 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import check_exact, config_for, exported, read_back, set_keys
-from tests.longer import EXPLORE, mostly_long
+from tests.longer import EXPLORE, mostly_long, usually
 
-BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 SITTING = """
 import json, sys
@@ -89,7 +88,7 @@ def test_a_run_in_batches_gives_the_records_of_a_live_run(name, tmp_path):
 
 
 @pytest.mark.long
-@BOTH
+@pytest.mark.parametrize("name", usually(["openai", "anthropic"], {"anthropic"}))
 def test_a_batch_run_that_is_killed_while_it_waits_pays_for_nothing_twice(name, tmp_path):
     rng = derive_rng("batch kills", name)
     with LLMServer(Author(5, CLUMSY)) as server:

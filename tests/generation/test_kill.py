@@ -19,6 +19,7 @@ from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.generation.running.session import UNPAID_PACE_S
 from tests.generation.composer_settings import at_work, exported, finished, script
+from tests.longer import usually
 from tests.one_at_a_time import made_once
 
 pytestmark = pytest.mark.long
@@ -124,7 +125,7 @@ def test_ten_kills_and_the_same_bytes_in_the_end(tmp_path, calm):
     assert exported(path) == calm.export
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", usually([signal.SIGINT, signal.SIGTERM], {signal.SIGTERM}))
 def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, calm, number):
     path = tmp_path / "s.duckdb"
     process = script("start", str(path), json.dumps(SETTINGS))

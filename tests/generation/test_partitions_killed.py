@@ -25,6 +25,7 @@ from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
 from tests.generation.partition_executors import LocalExecutor, partition_files, run_by
 from tests.generation.test_llm_kill import PatientServer, prompts
+from tests.longer import usually
 
 pytestmark = pytest.mark.long
 
@@ -80,7 +81,7 @@ def whole(server, settings, tmp_path) -> tuple[dict[str, bytes], Counter[str]]:
         return exported(store, tmp_path / "whole"), prompts(server)
 
 
-@pytest.mark.parametrize("by_partitions", [False, True])
+@pytest.mark.parametrize("by_partitions", usually([False, True], {True}))
 def test_killed_between_the_end_of_a_partition_and_its_merge(by_partitions, server, settings, whole, tmp_path):
     files, once = whole
     path = tmp_path / "killed.duckdb"

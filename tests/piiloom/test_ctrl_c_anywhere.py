@@ -14,15 +14,15 @@ from piiloom.cli.main import run
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, usually
 from tests.piiloom.small_runs import SMALL
 from tests.piiloom.struck import Warm, struck
 from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
 
 pytestmark = pytest.mark.long
 BLOWS = 20 if EXPLORE else 6
-# They only read, and soon end.
-QUICK_ONES = {"stages list", "names top", "journal show", "journal export", "cost", "trace", "rejects", "doctor"}
+# Those that write, or have processes; the others read only.
+USUAL = {"generate", "generate more", "import", "export", "report", "surrogate run", "surrogate run by workers", "journal vacuum", "cost"}
 # Words in capitals stand for paths, made anew for each blow where the command writes there.
 COMMANDS = {
     "generate": "generate --samples 60 --seed 7 --quiet --store NEW",
@@ -106,18 +106,17 @@ def warm(tmp_path_factory):
     process.end()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", usually(COMMANDS, USUAL))
 def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tmp_path):
     scene = Scene(tmp_path / "scene", made, COMMANDS[name])
     learnt = warm.learn(*scene.words())
     assert learnt.code == 0, learnt
     whole, cold = warm.struck(*scene.words(), after_s=None), struck(*scene.words(), after_s=None)
     rng, seconds, met = random.Random(name), {True: whole.seconds, False: cold.seconds}, 0
-    blows = BLOWS // 2 if name in QUICK_ONES else BLOWS
-    for number in range(blows):
+    for number in range(BLOWS):
         words, at_work = scene.words(), number % 6 != 2  # a sixth meet a command that may be importing yet
         strike = warm.struck if at_work else struck
-        outcome = strike(*words, after_s=seconds[at_work] * (number + rng.random()) / blows)
+        outcome = strike(*words, after_s=seconds[at_work] * (number + rng.random()) / BLOWS)
         outcome.check()
         met += outcome.in_time
         if not outcome.in_time:  # the machine has more time for it now than it had before
@@ -128,7 +127,7 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tm
             says_so = told.get("status") == "interrupted" or told.get("error", {}).get("code") == "interrupted"
             assert says_so or told.keys() == json.loads(whole.out).keys(), outcome
         assert not [path for path in scene.folder.rglob("*") if ".part" in str(path)], f"half of something was left by {outcome}"
-    assert met >= blows // 2, "the blows came too late to tell anything"
+    assert met >= BLOWS // 2, "the blows came too late to tell anything"
     last = warm.struck(*scene.once_more(words), after_s=None)
     assert last.code == 0, last
 
