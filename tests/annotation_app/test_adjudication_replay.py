@@ -12,6 +12,7 @@ from project_stories import without
 from piiloom.annotation_app.adjudication.decisions import replayed_adjudications
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.foundation.errors import UsageError
+from tests.longer import EXPLORE
 
 
 class Decided(RuleBasedStateMachine):
@@ -72,4 +73,4 @@ class TestDecided(Decided.TestCase):
 
 @pytest.mark.long
 class TestDecidedAtLength(Decided.TestCase):
-    settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=20 if EXPLORE else 8, stateful_step_count=20, deadline=None)

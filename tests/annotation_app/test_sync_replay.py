@@ -24,6 +24,7 @@ from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.sync_stories import Tab, insert, pool, record, service_over, shared_store
 from tests.corpus.record_strategies import NASTY, TYPES, records
+from tests.longer import EXPLORE
 
 numbers = itertools.count(1)
 pieces = st.lists(st.sampled_from([*NASTY, "a", " "]), max_size=3).map("".join)
@@ -106,7 +107,7 @@ def test_replay_equals_tables(shared: SharedStore, data: st.DataObject) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=50, deadline=None, suppress_health_check=LARGE)
+@settings(max_examples=50 if EXPLORE else 20, deadline=None, suppress_health_check=LARGE)
 @given(data=st.data())
 def test_replay_equals_tables_at_length(shared: SharedStore, data: st.DataObject) -> None:
     replay(shared, data)

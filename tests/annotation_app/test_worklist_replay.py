@@ -18,6 +18,7 @@ from piiloom.corpus.store.annotation_events import NewEvent, read_events
 from piiloom.corpus.store.annotation_items import load_items, set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
+from tests.longer import EXPLORE
 
 PEOPLE = ("ann", "ben", "cid")
 RECORDS = [composed(n) for n in range(4)]
@@ -128,7 +129,7 @@ class TestWorkDays(WorkDays.TestCase):
 
 @pytest.mark.long
 class TestWorkDaysAtLength(WorkDays.TestCase):
-    settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+    settings = settings(max_examples=30 if EXPLORE else 12, stateful_step_count=30, deadline=None)
 
 
 def test_events_of_other_kinds_and_records_are_left_aside() -> None:
