@@ -101,13 +101,13 @@ def _spread(items: list[pytest.Item], workers: int) -> None:
     """
     rank = {stem: place for place, stem in enumerate(_SLOWEST)}
     by_rank = sorted((item for item in items if item.path.stem in rank), key=lambda item: rank[item.path.stem])
-    alone = [item for item in by_rank if item.path.stem == "test_partitions_ray" or item.name.endswith("[cluster]")]
-    slowest = [item for item in by_rank if item not in alone]
+    with_ray = [item for item in by_rank if item.path.stem == "test_partitions_ray" or item.name.endswith("[cluster]")]
+    slowest = [item for item in by_rank if item not in with_ray]
     others = [item for item in items if item.path.stem not in rank]
     part = len(items) // workers
     items.clear()
     for number in range(workers):
-        mine = [*(alone if number == 0 else ()), *slowest[number::workers]]
+        mine = [*(with_ray if number == 0 else ()), *slowest[number::workers]]
         end = part - len(mine) if number < workers - 1 else len(others)
         items += [*mine, *others[:end]]
         del others[:end]
