@@ -23,8 +23,9 @@ class StaleOffer:
     """The edits of *annotator* in an outdated browser tab, merged into their newest document.
 
     ``merged`` is the newest document with the tab's changes. If both changed the same thing, ``merged`` keeps the newest and
-    ``conflicts`` lists it. ``left_out`` counts edits that could not be applied even to the version that they were made on. ``events`` are the log numbers of the edits. ``verdict``, ``reason`` and ``flag`` are those after
-    the tab's last edit; its first one starts from an open verdict. ``finished``: the newest document is accepted or rejected.
+    ``conflicts`` lists it. ``left_out`` counts edits that could not be applied even to the version that they were made on. ``events``
+    are the log numbers of the edits. ``verdict``, ``reason`` and ``flag`` are those after the tab's last edit; its first one starts
+    from an open verdict. ``finished``: the newest document is accepted or rejected.
     """
 
     annotator: str
