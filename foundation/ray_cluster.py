@@ -38,7 +38,7 @@ def join(ray: Any, address: str | None, *, object_store_bytes: int, cpus: int | 
     try:
         with _own_signals():
             ray.init(**quiet, **(ours if address is None else {"address": address}))
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except Exception as error:  # Ray raises a bare one when a node does not start in time
         first = str(error).strip().partition("\n")[0]
         raise RunError(
             f"Ray cannot be {'started' if address is None else 'joined'} ({first})",
