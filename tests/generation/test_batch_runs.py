@@ -93,7 +93,7 @@ def test_a_batch_run_that_is_killed_while_it_waits_pays_for_nothing_twice(name, 
     rng = derive_rng("batch kills", name)
     with LLMServer(Author(5, CLUMSY)) as server:
         server.batches.plan = partly_expired
-        config = config_for(name, server, samples=12, batch=True)
+        config = config_for(name, server, samples=20 if EXPLORE else 12, batch=True)
         whole, files = run_whole(tmp_path / "whole.duckdb", config)
         once = server.batches.billed_prompts
         path, settings = tmp_path / "killed.duckdb", json.dumps(config.model_dump(mode="json"))

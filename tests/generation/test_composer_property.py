@@ -17,6 +17,7 @@ from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.locales import load_locales
 from piiloom.taxonomy.registers import load_registers
 from tests.generation.composed_items import loom, planned
+from tests.longer import EXPLORE
 
 BANK = load_bank()
 LOCALES = tuple(code for code, locale in load_locales().items() if locale.composer and locale.language == "en")
@@ -46,7 +47,7 @@ def woven():
     locale=st.sampled_from(LOCALES),
     cue_level=st.sampled_from(CUE_LEVELS),
 )
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=150 if EXPLORE else 80, suppress_health_check=[HealthCheck.too_slow])
 def test_every_text_is_exact(woven, index, scenario, register, locale, cue_level):
     plan = planned(index, scenario, bank=BANK, cue_level=cue_level, registers=(register,), locale=locale)
     item = woven(plan)

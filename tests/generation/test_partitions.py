@@ -28,10 +28,11 @@ from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import QUICK, check_exact, config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_executors import HalfExecutor, LocalExecutor, partition_files, run_by, run_by_ray
-from tests.longer import usually
+from tests.longer import EXPLORE, usually
 
 pytestmark = pytest.mark.long
 
+SAMPLES = 48 if EXPLORE else 24
 CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
 PRICE = "input=1000,output=2000"
 COMPOSED = {"recipe": "staged", "samples": 60, "max_attempts": 1, "situation_words": (25, 35), "seed": 3}
@@ -61,7 +62,7 @@ def told(store: Store, out) -> tuple:
 )
 def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_path):
     with LLMServer(Author(5, CLUMSY)) as server:
-        config = config_for(name, server, samples=24, max_attempts=2, margin=0.3)
+        config = config_for(name, server, samples=SAMPLES, max_attempts=2, margin=0.3)
         with Store.open(tmp_path / "one.duckdb") as store:
             whole = start(store, config)
             expected = told(store, tmp_path / "one")
@@ -73,7 +74,7 @@ def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_
         assert prompts(server, once) == once
     assert sorted(executor.indexes) == list(range(partitions))
     assert whole.rejected > 0  # else further rounds would not have been needed
-    assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", 24, whole.rejected, whole.reasons)
+    assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", SAMPLES, whole.rejected, whole.reasons)
     assert progress.totals.answered == progress.totals.answered_now == whole.totals.answered
     assert progress.totals.cost_usd == pytest.approx(whole.totals.cost_usd)
     assert partition_files(tmp_path) == []

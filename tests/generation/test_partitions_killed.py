@@ -25,7 +25,7 @@ from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
 from tests.generation.partition_executors import LocalExecutor, partition_files, run_by
 from tests.generation.test_llm_kill import PatientServer, prompts
-from tests.longer import usually
+from tests.longer import EXPLORE, usually
 
 pytestmark = pytest.mark.long
 
@@ -70,7 +70,7 @@ def server():
 
 @pytest.fixture
 def settings(server):
-    return config_for("openai", server, samples=24, concurrency=CONCURRENCY, price=PRICE).model_dump(mode="json")
+    return config_for("openai", server, samples=36 if EXPLORE else 24, concurrency=CONCURRENCY, price=PRICE).model_dump(mode="json")
 
 
 @pytest.fixture

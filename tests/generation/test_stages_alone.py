@@ -18,11 +18,11 @@ from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stages.pipeline import stage_names
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
-from tests.longer import mostly_long
+from tests.longer import EXPLORE, mostly_long
 
 STAGE_NAMES = stage_names("staged", ())
 
-SAMPLES = 16
+SAMPLES = 30 if EXPLORE else 16
 OPTIONS = ("--samples", str(SAMPLES), "--seed", "21", "--recipe", "staged")
 
 

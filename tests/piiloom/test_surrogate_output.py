@@ -69,10 +69,10 @@ def test_force_replaces_an_earlier_run_and_nothing_else(cli, fill, notes, tmp_pa
 
 def test_same_seed_same_bytes_for_any_number_of_workers(cli, tmp_path):
     source = lines(tmp_path / "a.jsonl", [f"{SECOND}{number}" for number in range(60)])
-    for workers in (1, 2):
+    for workers in (1, 2, "auto"):
         words = ("surrogate", "run", source, "--out", tmp_path / f"w{workers}", "--workers", workers, "--seed", 11)
         assert cli(*words).code == 0
     for name in (*PARTS, "mirror/a.jsonl"):
-        assert len({(tmp_path / f"w{workers}" / name).read_bytes() for workers in (1, 2)}) == 1, name
+        assert len({(tmp_path / f"w{workers}" / name).read_bytes() for workers in (1, 2, "auto")}) == 1, name
     assert cli("surrogate", "run", source, "--out", tmp_path / "other", "--workers", 1, "--seed", 12).code == 0
     assert (tmp_path / "other" / "records.jsonl").read_bytes() != (tmp_path / "w1" / "records.jsonl").read_bytes()
