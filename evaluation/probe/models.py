@@ -24,6 +24,7 @@ try:
     from sklearn.pipeline import make_pipeline
     from sklearn_crfsuite import CRF
     from sklearn_crfsuite.trainer import LinePerIterationTrainer
+    from threadpoolctl import threadpool_limits
 except ImportError as error:
     raise UsageError("a probe needs scikit-learn and sklearn-crfsuite", remedy=f"Install them: {how_to_install('probe')}") from error
 
@@ -57,7 +58,8 @@ class RelevanceJudge:
         regression = LogisticRegression(max_iter=500, C=0.5, class_weight="balanced")
         self._pipeline = make_pipeline(DictVectorizer(), regression)
         judged = [(row, int(relevance == "high")) for record in records for row, relevance in _judged(record)]
-        with warnings.catch_warnings():
+        # On sparse rows a second thread of BLAS only waits.
+        with warnings.catch_warnings(), threadpool_limits(limits=1, user_api="blas"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping after 500 iterations is part of the protocol
             self._pipeline.fit([row for row, _ in judged], [high for _, high in judged])
 

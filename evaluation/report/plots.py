@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from piiloom.evaluation.report.cells import percent, short, span_of_bin
 from piiloom.evaluation.report.figures import Figures
@@ -61,8 +62,11 @@ def _draw(name: str, caption: str, height: float, fill: Callable[[Figure], None]
     with _style(), warnings.catch_warnings():
         # Characters missing from the font are drawn as boxes; no warning is needed.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure = Figure(figsize=(8.6, height), layout="constrained")
+        layout = ConstrainedLayoutEngine()
+        figure = Figure(figsize=(8.6, height), layout=layout, dpi=_DPI)
         fill(figure)
+        layout.execute(figure)
+        figure.set_layout_engine("none")  # each file that is saved would lay it out twice again, which takes as long as drawing
         images = {}
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             buffer = io.BytesIO()
@@ -157,7 +161,7 @@ def _values(figure: Figure, types: Sequence[TypeFigures]) -> None:
         panel.stairs(counts, edges, baseline=0.5, fill=True, color=_BLUE)
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_formatter("{x:,.0f}")
-            axis.set_minor_formatter("")
+            axis.set_minor_locator(NullLocator())  # hundreds of little ticks take longest of all to draw
         panel.set_title(f"{short(each.type, 20)}\n{each.distinct:,} of {each.mentions:,}", fontsize=9)
     figure.supxlabel("rank of the value (in titles: values of mentions)", fontsize=10)
     figure.supylabel("mentions of the value", fontsize=10)
