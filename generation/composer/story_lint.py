@@ -9,7 +9,7 @@ from pathlib import Path
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import KeyPath, key_name, read_document, validate_document
 from piiloom.generation.composer.story_leaks import leak_findings
-from piiloom.generation.composer.story_trials import trial_findings, try_story
+from piiloom.generation.composer.story_trials import TRIALS, trial_findings, try_story
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_lint import Finding, lint_files
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -28,17 +28,17 @@ def locale_of(language: str) -> Locale:
     return found[language]
 
 
-def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en") -> list[Finding]:
-    """Return all findings in the bank files *sources*. Stories without faults of form are also tried out."""
+def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en", *, trials: int = TRIALS) -> list[Finding]:
+    """Return all findings in the bank files *sources*. Stories without faults of form are also written *trials* times."""
     locale, known = locale_of(language), list(sources)
     findings = lint_files(known, taxonomy, language)
     for source in known:
-        findings.extend(_tried(source, taxonomy, locale))
+        findings.extend(_tried(source, taxonomy, locale, trials))
     places = {source.name: place for place, source in enumerate(known)}
     return sorted(findings, key=lambda finding: (places.get(finding.file, 0), finding.line or 0))
 
 
-def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale) -> list[Finding]:
+def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale, trials: int) -> list[Finding]:
     try:
         document = read_document(source)
         parsed = validate_document(document, BankFile)
@@ -52,7 +52,7 @@ def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale) -> li
         story = read_story(entry, document.where(path))
         for place, rule, message in leak_findings(path, story, locale.phone_region):
             findings.append(Finding(rule=rule, file=document.file, line=document.line(place), entry=key_name(place), message=message))
-        for key, message in trial_findings(story, try_story(story, locale.code)):
+        for key, message in trial_findings(story, try_story(story, locale.code, trials)):
             line, where = document.line(_place(path, story, key)), f"{entry.id} {key}"
             findings.append(Finding(rule="trial", file=document.file, line=line, entry=where, message=message))
     return findings

@@ -14,7 +14,7 @@ from tests.annotation_app.served_app import served
 from tests.longer import EXPLORE
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
-NUMBERS = range(60 if EXPLORE else 30)
+NUMBERS = range(60 if EXPLORE else 18)
 RECORDS = [
     record_of(f"r-{n:03d}", marked(f"\U0001f600 [[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] as note {n}, plainly."))
     for n in NUMBERS

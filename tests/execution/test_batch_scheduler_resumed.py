@@ -24,7 +24,7 @@ from tests.longer import EXPLORE, mostly_long, usually
 
 NAMES = ("openai", "anthropic")
 # Each of these starts processes to kill.
-KILLS = 12 if EXPLORE else 6
+KILLS = 12 if EXPLORE else 4
 MOSTLY_ONE = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 ROOT = Path(__file__).parents[2]
 

@@ -98,7 +98,7 @@ def test_a_batch_run_that_is_killed_while_it_waits_pays_for_nothing_twice(name, 
         once = server.batches.billed_prompts
         path, settings = tmp_path / "killed.duckdb", json.dumps(config.model_dump(mode="json"))
         command = [sys.executable, "-c", SITTING, str(path), settings]
-        for _ in range(6 if EXPLORE else 4):
+        for _ in range(6 if EXPLORE else 3):
             asked = server.batches.asked.total()
             with subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ)) as process:
                 goal = asked + rng.randint(1, 20)

@@ -138,7 +138,7 @@ def test_the_range_holds_what_a_troubled_run_costs(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("samples", [1, 3, 60 if EXPLORE else 30])
+@pytest.mark.parametrize("samples", [1, 3, 60 if EXPLORE else 18])
 @pytest.mark.parametrize("values", ["code", "llm"])
 def test_the_range_holds_for_small_and_larger_runs_over_all_pairs(samples, values, tmp_path, monkeypatch):
     set_keys(monkeypatch)

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.long
 
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 CONCURRENCY = 8
-KILLS = 10 if EXPLORE else 6
+KILLS = 10 if EXPLORE else 4
 # Calls on disk before their slot (two, at this concurrency), and one on its way through the SDK.
 ABOUT_TO_LEAVE = 3
 # What a shell would run: the first session starts a run, every later one resumes it.

@@ -19,6 +19,7 @@ from tests.fakes.llm_faults import DELIVERED, LOST
 from tests.fakes.llm_server import LLMServer, seeded_faults
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import check_exact, config_for, read_back, resume, set_keys, start
+from tests.longer import EXPLORE, mostly_long
 
 # USD for a million tokens: a call of 100 tokens in and 50 out costs 20 cents.
 PRICE = "input=1000,output=2000"
@@ -37,7 +38,7 @@ def bill(server: LLMServer) -> float:
     return sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[] if seed == 2 else [pytest.mark.long]) for seed in range(25)])
+@pytest.mark.parametrize("seed", mostly_long(range(25 if EXPLORE else 12), quick={2}))
 def test_the_bill_never_passes_the_budget(seed, tmp_path):
     """Over sessions that end at the budget and go on with more, with replies that are lost on the way."""
     rng = derive_rng("budget", seed)

@@ -15,6 +15,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 from tests.longer import EXPLORE, usually
+from tests.one_at_a_time import made_once
+from tests.piiloom.paid_store import make_paid_store
 from tests.piiloom.small_runs import SMALL
 from tests.piiloom.struck import Warm, struck
 from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
@@ -54,21 +56,30 @@ COMMANDS = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, paid_bytes):
-    """What the commands read: made once, never written to."""
-    folder = tmp_path_factory.mktemp("made")
-    paths = {"STORE": folder / "store.duckdb", "PAID": folder / "paid.duckdb", "ROWS": folder / "rows" / "train.jsonl"}
-    paths["PAID"].write_bytes(paid_bytes)
-    store = ("--store", str(paths["STORE"]))
+def made(tmp_path_factory):
+    """What the commands read, by the words of ``COMMANDS``: made once for all processes of the tests, never written to."""
+    folder = made_once(tmp_path_factory, "for-ctrl-c", _make)
+    return {
+        "STORE": folder / "store.duckdb",
+        "PAID": folder / "paid.duckdb",
+        "ROWS": folder / "rows" / "train.jsonl",
+        "TRAIN": folder / "t.jsonl",
+        "PEOPLE": folder / "p.jsonl",
+        "NOTES": folder / "notes.jsonl",
+        "FILLED": folder / "filled",
+    }
+
+
+def _make(folder):
+    make_paid_store(folder / "paid.duckdb")
+    store = ("--store", str(folder / "store.duckdb"))
     assert run(["generate", "--samples", "60", *SMALL, "--quiet", *store]) == 0
     assert run(["release", "--name", "v1", "--test-size", "0", *store]) == 0
     assert run(["export", "--release", "v1", "--format", "native", "--out", str(folder / "rows"), *store]) == 0
-    paths["TRAIN"] = write_rows(folder / "t.jsonl", [native_row(seed) for seed in range(30)])
-    paths["PEOPLE"] = write_rows(folder / "p.jsonl", [capid_row(seed) for seed in range(100, 115)])
-    paths["NOTES"] = lines(folder / "notes.jsonl", [FIRST, SECOND] * 200)
-    paths["FILLED"] = folder / "filled"
-    assert run(["surrogate", "run", str(paths["NOTES"]), "--out", str(paths["FILLED"]), "--workers", "1", "--json"]) == 0
-    return paths
+    write_rows(folder / "t.jsonl", [native_row(seed) for seed in range(30)])
+    write_rows(folder / "p.jsonl", [capid_row(seed) for seed in range(100, 115)])
+    notes = str(lines(folder / "notes.jsonl", [FIRST, SECOND] * 200))
+    assert run(["surrogate", "run", notes, "--out", str(folder / "filled"), "--workers", "1", "--json"]) == 0
 
 
 class Scene:
@@ -154,12 +165,12 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_pa
 
 def test_the_annotation_app_starts_and_stops_in_order(made, tmp_path):
     pytest.importorskip("streamlit")
-    for number in range(BLOWS):
+    for number in range(BLOWS if EXPLORE else 3):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         scene = Scene(tmp_path / "scene", made, f"annotate --store STORE --port {port}")
-        outcome = struck(*scene.words(), after_s=0.15 * number)
+        outcome = struck(*scene.words(), after_s=0.4 * number)
         assert outcome.in_time
         outcome.check()
         scene.opens()

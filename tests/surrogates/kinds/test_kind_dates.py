@@ -96,7 +96,7 @@ USUAL = [
 @pytest.mark.long
 @pytest.mark.parametrize(("language", "country", "writer"), USUAL)
 def test_every_usual_format_is_read_back(language, country, writer):
-    reads_back(language, country, writer, step=13 if EXPLORE else 29)
+    reads_back(language, country, writer, step=13 if EXPLORE else 61)
 
 
 @pytest.mark.parametrize("language", calendars())
