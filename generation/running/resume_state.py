@@ -9,11 +9,9 @@ from functools import cached_property
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import RejectRow, load_rejects, load_stage_results
+from piiloom.generation.running.stopped_early import TRANSIENT_CODES
 from piiloom.generation.stages import screen
 from piiloom.generation.stages.pipeline import all_item_stages
-
-# Codes of rejects due to an unavailable provider, which say nothing about the item. A resumed run tries these items again.
-TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
 
 
 @dataclass(frozen=True, kw_only=True)
