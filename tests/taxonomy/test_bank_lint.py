@@ -8,7 +8,6 @@ from piiloom.taxonomy import bank_lint
 from piiloom.taxonomy.bank_lint import Finding, lint_files, lint_shipped, missing_from
 from piiloom.taxonomy.bank_loading import bank_languages, limited, load_bank
 from piiloom.taxonomy.entity_types import load_taxonomy
-from tests.longer import mostly_long
 from tests.taxonomy.bank_example import MINE, written
 
 
@@ -76,8 +75,7 @@ def test_the_command_counts_and_tells_by_its_exit_code(tmp_path: Path, capsys: p
     assert "none.yaml" in capsys.readouterr().out
 
 
-# English is linted in the quick tests too, by `doctor` (tests/piiloom/test_doctor_cmd.py).
-@pytest.mark.long
-@pytest.mark.parametrize("language", mostly_long(bank_languages(), quick=set(bank_languages()) - {"en"}))
+# English takes a quarter of a minute, and `doctor` lints it in test_doctor_cmd.py.
+@pytest.mark.parametrize("language", sorted(set(bank_languages()) - {"en"}))
 def test_the_shipped_banks_have_no_findings(language: str) -> None:
     assert [str(finding) for finding in lint_shipped(language)] == []
