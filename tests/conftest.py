@@ -26,7 +26,7 @@ from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 
 # No deadline: a busy machine is no failure.
-settings.register_profile("steady", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 if not EXPLORE:
     settings.load_profile("steady")
 
@@ -40,16 +40,23 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Called by pytest for each path. Where only long tests are to run, files without one are not read: that takes each process 14 s."""
+    """Called by pytest for each path. Files without a test that is to run are not read: reading all takes each process 14 s."""
     chosen = config.option.markexpr
-    if not chosen.startswith("long") or not fnmatch(collection_path.name, "test_*.py"):
+    if not chosen.startswith(("long", "not long")) or not fnmatch(collection_path.name, "test_*.py"):
         return None
+    if chosen.startswith("not long"):
+        return True if _is_long(collection_path) else None
     return None if _has_long(collection_path) and ("and alone" not in chosen or "mark.alone" in collection_path.read_text()) else True
 
 
 @cache
 def _has_long(path: Path) -> bool:
     return re.search(r"mark\.long|tests\.longer", path.read_text(encoding="utf-8")) is not None
+
+
+@cache
+def _is_long(path: Path) -> bool:
+    return re.search(r"^pytestmark = \[?pytest\.mark\.long\b", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 @pytest.hookimpl(tryfirst=True)

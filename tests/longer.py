@@ -11,6 +11,9 @@ import pytest
 # Look for what the usual examples, blows and sizes did not find (CONTRIBUTING.md).
 EXPLORE = bool(os.environ.get("PIILOOM_EXPLORE"))
 
+# For a test of what others find, too, that takes long.
+explored = pytest.mark.skipif(not EXPLORE, reason="run with PIILOOM_EXPLORE=1")
+
 
 def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
     """All *values* as parameters; those that are not among *quick* are long. Tuples are the values of several parameters."""

@@ -16,6 +16,7 @@ from piiloom.corpus.store.annotation_events import NewEvent, append_events, newe
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import DataError, StoreError
+from tests.longer import EXPLORE
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -121,7 +122,8 @@ def test_a_closed_store_says_so(shared: SharedStore) -> None:
         pass
 
 
-@pytest.mark.parametrize("each", [25, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("each", [200 if EXPLORE else 100])
 def test_eight_threads_lose_nothing(shared: SharedStore, each: int) -> None:
     threads = 8
     clock = iter([NOON + timedelta(seconds=(n * 7919) % 1000) for n in range(threads * each + 1)])  # it jumps to and fro

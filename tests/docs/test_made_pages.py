@@ -27,6 +27,7 @@ def test_the_file_is_what_the_code_gives_today(name):
     assert (ROOT / name).read_text(encoding="utf-8") == MADE[name](), "python -m docs.making writes it anew"
 
 
+@pytest.mark.long
 def test_the_readme_shows_a_record_of_the_demo():
     (example,) = re.findall(r"```json\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     record = demo_records()[0]

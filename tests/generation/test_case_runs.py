@@ -52,7 +52,7 @@ def groups_of(records):
     return list(found.values())
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic"])
+@pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick={"anthropic"}))
 def test_texts_have_two_questions_that_turn_on_different_values(tmp_path, name):
     progress, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3), name)
     assert (progress.status, progress.accepted, kept.rejects) == ("finished", 12, [])
@@ -111,7 +111,7 @@ CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
 
 @pytest.mark.parametrize(
     "how",
-    mostly_long(["one at a time", "three partitions", "half, then more", "stage by stage"], quick={"three partitions", "stage by stage"}),
+    mostly_long(["one at a time", "three partitions", "half, then more", "stage by stage"], quick={"three partitions"}),
 )
 def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
     with LLMServer(CaseAuthor(3, CLUMSY)) as server:

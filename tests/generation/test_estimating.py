@@ -211,6 +211,7 @@ def test_no_key_and_no_network_is_needed(monkeypatch):
     assert estimate.total.cost_usd is not None
 
 
+@pytest.mark.long
 def test_a_large_run_takes_no_more_work_to_estimate_than_a_small_one(monkeypatch):
     rehearsed, complete = Counter(), StandIn.complete
 

@@ -18,6 +18,7 @@ from piiloom.providers.errors import NotServed
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import MODELS, config_for, read_back, resume, set_keys, start
+from tests.longer import mostly_long
 
 TWO = {"pairs": "health+occupation,age+belief", "samples": 4, "max_attempts": 2, "max_low": 1}
 GOOD = Author(3)
@@ -124,7 +125,7 @@ def test_what_an_older_piiloom_left_can_be_tried_again(tmp_path):
         assert set(items) <= set(read_back(store).indexes)
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic", "compatible"])
+@pytest.mark.parametrize("name", mostly_long(["openai", "anthropic", "compatible"], quick={"anthropic"}))
 def test_a_model_that_is_not_there_ends_the_run_at_once(name, tmp_path):
     with LLMServer(GOOD) as server, Store.open(tmp_path / "s.duckdb") as store:
         server.missing = {MODELS[name]}

@@ -22,12 +22,13 @@ from piiloom.screening.language import LanguageGate
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.locales import get_locale, load_locales
 from tests.generation.composer_settings import exported, start
+from tests.longer import mostly_long
 
 OTHERS = [code for code, found in load_locales().items() if found.composer and found.language != "en"]
 SAMPLES = 40
 
 
-@pytest.fixture(scope="module", params=OTHERS)
+@pytest.fixture(scope="module", params=mostly_long(OTHERS, quick=OTHERS[:1]))
 def run(request, tmp_path_factory):
     """A locale and a store with a finished run of forty of its records."""
     path = tmp_path_factory.mktemp(request.param) / "one.duckdb"

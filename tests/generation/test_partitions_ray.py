@@ -30,7 +30,7 @@ from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_executors import partition_files, run_by_ray
 from tests.generation.test_llm_kill import PatientServer, prompts
-from tests.longer import EXPLORE
+from tests.longer import explored
 from tests.one_at_a_time import one_at_a_time
 
 pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
@@ -125,7 +125,7 @@ def test_ray_gives_what_one_process_gives(tmp_path):
     until(lambda: of_ray(os.getpid()).keys() <= before.keys())
 
 
-@pytest.mark.skipif(not EXPLORE, reason="what differs from the test before runs in test_case_runs without Ray; PIILOOM_EXPLORE=1 runs it")
+@explored  # without Ray, test_partitions.py has the same
 def test_the_composer_too(tmp_path):
     config = make_config({"recipe": "staged", "samples": 80, "max_attempts": 1, "situation_words": (25, 35), "seed": 3})
     with Store.open(tmp_path / "one.duckdb") as store:

@@ -102,6 +102,7 @@ def test_all_stages_in_processes_of_their_own_equal_a_whole_run(tmp_path, whole)
     assert exported(tmp_path / "s.duckdb") == whole
 
 
+@pytest.mark.long
 def test_each_stage_says_what_it_did(stages_alone):
     path, outputs = stages_alone
     with Store.open(path) as store:

@@ -9,12 +9,16 @@ import pytest
 from tests.fakes import llm_formats
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
+from tests.longer import mostly_long
 
 KEY = "sk-LOOPBACK-0123456789-front-door"
 FEW = ("--recipe", "staged", "--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
 
 
-@pytest.mark.parametrize(("provider", "model"), [("openai", "gpt-6-luna"), ("anthropic", "claude-haiku-5-5"), ("compatible", "tiny")])
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    mostly_long([("openai", "gpt-6-luna"), ("anthropic", "claude-haiku-5-5"), ("compatible", "tiny")], quick={("openai", "gpt-6-luna")}),
+)
 def test_a_run_on_a_paid_provider(cli, store_path, monkeypatch, provider, model):
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PIILOOM_COMPATIBLE_API_KEY"):
         monkeypatch.setenv(name, KEY)

@@ -163,9 +163,7 @@ def test_no_field_of_a_run_is_forgotten_here():
     assert OTHER.keys() > CHANGEABLE_SETTINGS | PLACES
 
 
-@pytest.mark.parametrize(
-    "field", mostly_long(sorted(OTHER), quick={"budget_usd", "rpm", "base_url", "seed", "prompts", "types", "sampling"})
-)
+@pytest.mark.parametrize("field", mostly_long(sorted(OTHER), quick={"budget_usd", "seed"}))
 def test_what_python_asks_for_holds_on_a_known_run(field, base, other, place, store_path):
     first, _, _ = open_and_close(store_path, base)
     shutil.rmtree(place)
@@ -195,7 +193,7 @@ def test_none_takes_a_limit_away(field, base, store_path):
     assert (again, getattr(config, field)) == (first, None)
 
 
-@pytest.mark.parametrize("field", mostly_long(sorted(CHANGEABLE_SETTINGS | PLACES), quick={"samples", "base_url", "stop_after", "bank"}))
+@pytest.mark.parametrize("field", mostly_long(sorted(CHANGEABLE_SETTINGS | PLACES), quick={"samples"}))
 def test_what_a_resumed_run_is_given_holds(field, base, other, place, store_path):
     first, _, _ = open_and_close(store_path, base)
     shutil.rmtree(place)

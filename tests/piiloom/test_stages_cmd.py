@@ -99,6 +99,7 @@ def tiny(monkeypatch):
         yield server, (*words, "--topics-per-pair", 2, "--subtopics-per-topic", 4)
 
 
+@pytest.mark.long
 def test_stages_work_on_as_many_items_as_are_wanted(cli, store_path, tiny):
     server, words = tiny
     settings = ("--judge", "relevance", "--price", "input=1,output=1", "--budget-usd", 5, "--rpm", 100_000)

@@ -64,6 +64,7 @@ def test_what_cannot_be_is_refused_in_one_line(cli, tmp_path, monkeypatch, words
     assert outcome.err.count("\n") == 1
 
 
+@pytest.mark.long
 def test_doctor_lints_stories_of_a_bank(cli, tmp_path):
     assert cli("doctor", "--bank", written(tmp_path)).code == 0
     bad = cli("doctor", "--bank", written(tmp_path, STORY.replace("with what I do?", "as bakers do?")), "--json")

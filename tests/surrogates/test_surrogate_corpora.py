@@ -15,6 +15,7 @@ from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder, Unknown
 from piiloom.taxonomy.entity_types import load_taxonomy
+from tests.longer import mostly_long
 from tests.surrogates.whole_runs import WholeRun, check_balance, check_genders, check_one_to_one, whole_run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -40,7 +41,7 @@ BARE = {
 RUNS: dict[str, WholeRun] = {}
 
 
-@pytest.fixture(params=CORPORA)
+@pytest.fixture(params=mostly_long(CORPORA, quick=CORPORA.keys() - {"goemotions"}))
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> WholeRun:
     """A corpus's run; each is made once."""
     return run_of(request.param, tmp_path_factory)

@@ -25,7 +25,7 @@ SENTENCE = "[NAME] met <STUDENT 3> and <TEACHER>, (AGE) years old. "
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("strategy", "number"), [("consistent", 25_000), ("markov", 25_000 if EXPLORE else 8_000)])
+@pytest.mark.parametrize(("strategy", "number"), [("consistent", 25_000 if EXPLORE else 12_000), ("markov", 25_000 if EXPLORE else 8_000)])
 def test_tens_of_thousands_of_mentions(strategy, number):
     engine = EngineFactory(settings=Settings(strategy=strategy), mapping=Mapping(), miss_rates=(0.05,))()
     document = Document(0, "d", SENTENCE * number, "memory.txt")
