@@ -22,8 +22,7 @@ from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.resume_state import ResumeState
 from piiloom.generation.running.session import OpenedRun, Session
-from piiloom.generation.running.stopped_early import StoppedEarly
-from piiloom.generation.running.stopping import streak_of
+from piiloom.generation.running.stopping import StoppedEarly, streak_of
 from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages import screen

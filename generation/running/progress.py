@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from piiloom.corpus.store.progress import RejectRow
 from piiloom.execution.call_totals import CallTotals
-from piiloom.generation.running.stopped_early import StoppedEarly
+from piiloom.generation.running.stopping import StoppedEarly
 
 
 @dataclass(slots=True, kw_only=True)

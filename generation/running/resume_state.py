@@ -9,7 +9,7 @@ from functools import cached_property
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import RejectRow, load_rejects, load_stage_results
-from piiloom.generation.running.stopped_early import TRANSIENT_CODES
+from piiloom.generation.running.stopping import TRANSIENT_CODES
 from piiloom.generation.stages import screen
 from piiloom.generation.stages.pipeline import all_item_stages
 

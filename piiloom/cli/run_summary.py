@@ -10,7 +10,7 @@ from piiloom.cli.pace import cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.foundation.counting import counted
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.stopped_early import StoppedEarly
+from piiloom.generation.running.stopping import StoppedEarly
 
 _REASONS_SHOWN = 5
 

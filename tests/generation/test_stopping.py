@@ -12,8 +12,7 @@ from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import start_run
 from piiloom.generation.running.session import call_policy
-from piiloom.generation.running.stopped_early import StoppedEarly
-from piiloom.generation.running.stopping import RejectStreak, streak_of
+from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stage_command import run_stage_command
 from tests.execution.batch_sessions import impatient

@@ -118,8 +118,8 @@ def test_help_is_printed(cli, words):
     assert "Examples:" in outcome.out
 
 
-def _imported_after(code):
-    watched = f"import sys\n{code}\nprint([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+def _imported_after(code, heavy=HEAVY):
+    watched = f"import sys\n{code}\nprint([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True)
     return done.stderr.strip()
 
@@ -131,6 +131,11 @@ def test_the_entry_point_and_its_help_import_nothing_heavy():
 def test_the_help_of_a_command_imports_nothing_heavy():
     # Typer itself checks the values of options with pydantic.
     assert _imported_after("from piiloom.cli.main import run\nassert run(['generate', '--help']) == 0") in {"[]", "['pydantic']"}
+
+
+def test_a_command_that_reads_a_store_loads_no_stages(empty_store):
+    code = f"from piiloom.cli.main import run\nassert run(['runs', 'list', '--store', {str(empty_store)!r}]) == 0"
+    assert _imported_after(code, ("piiloom.generation.stage", "piiloom.generation.settings.configuration", "numpy")) == "[]"
 
 
 def test_version(cli):
