@@ -58,7 +58,7 @@ class RelevanceJudge:
         regression = LogisticRegression(max_iter=500, C=0.5, class_weight="balanced")
         self._pipeline = make_pipeline(DictVectorizer(), regression)
         judged = [(row, int(relevance == "high")) for record in records for row, relevance in _judged(record)]
-        # On sparse rows a second thread of BLAS only waits.
+        # On sparse rows a second thread of BLAS only spins.
         with warnings.catch_warnings(), threadpool_limits(limits=1, user_api="blas"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping after 500 iterations is part of the protocol
             self._pipeline.fit([row for row, _ in judged], [high for _, high in judged])

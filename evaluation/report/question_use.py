@@ -99,6 +99,6 @@ def _left_out(rows: Sequence[Features], labels: Sequence[int], groups: Sequence[
     except ImportError:
         return None
     model: Any = make_pipeline(DictVectorizer(), LogisticRegression(max_iter=1000, C=0.5, class_weight="balanced"))
-    with threadpool_limits(limits=1, user_api="blas"):  # on sparse rows a second thread of BLAS only waits: 16 CPU seconds, or 10
+    with threadpool_limits(limits=1, user_api="blas"):  # on sparse rows a second thread of BLAS only spins: 16 CPU seconds, or 10
         found = cross_val_predict(model, rows, labels, groups=groups, cv=GroupKFold(_FOLDS))
     return float(balanced_accuracy_score(labels, found))
