@@ -42,21 +42,26 @@ def pytest_configure() -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Called by pytest for each path. Files without a test that is to run are not read: reading all takes each process 14 s."""
     chosen = config.option.markexpr
-    if not chosen.startswith(("long", "not long")) or not fnmatch(collection_path.name, "test_*.py"):
+    if not fnmatch(collection_path.name, "test_*.py"):
         return None
-    if chosen.startswith("not long"):
-        return True if _is_long(collection_path) else None
-    return None if _has_long(collection_path) and ("and alone" not in chosen or "mark.alone" in collection_path.read_text()) else True
+    if "not long" in chosen:
+        return _is_long(collection_path) or None
+    if chosen.startswith("long"):
+        return not (_has_long(collection_path) and ("and alone" not in chosen or "mark.alone" in _text(collection_path))) or None
+    return None
 
 
 @cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def _has_long(path: Path) -> bool:
-    return re.search(r"mark\.long|tests\.longer", path.read_text(encoding="utf-8")) is not None
+    return re.search(r"mark\.long|tests\.longer", _text(path)) is not None
 
 
-@cache
 def _is_long(path: Path) -> bool:
-    return re.search(r"^pytestmark = \[?pytest\.mark\.long\b", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
+    return re.search(r"^pytestmark = \[?pytest\.mark\.long\b", _text(path), re.MULTILINE) is not None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,7 +11,7 @@ import pytest
 # Look for what the usual examples, blows and sizes did not find (CONTRIBUTING.md).
 EXPLORE = bool(os.environ.get("PIILOOM_EXPLORE"))
 
-# For a test of what others find, too, that takes long.
+# For a test that takes long and finds what others find, too.
 explored = pytest.mark.skipif(not EXPLORE, reason="run with PIILOOM_EXPLORE=1")
 
 

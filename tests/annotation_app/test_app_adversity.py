@@ -12,7 +12,6 @@ from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
-from tests.longer import explored
 
 pytestmark = pytest.mark.long
 PLAIN = record_of("r-plain", marked("[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] plainly."))
@@ -129,7 +128,6 @@ def test_a_record_is_deleted_under_the_hands(browser, tmp_path):
     assert kinds(project) == ["refused", "edit"]
 
 
-@explored  # the test before, with the last record
 def test_edits_are_delivered_also_when_no_record_is_left_to_show(browser, tmp_path):
     project = make_project(tmp_path / "s.duckdb", [PLAIN], PEOPLE, assigned={"ana": [PLAIN.id]})
     with served(project, *QUIET) as server:
@@ -165,7 +163,6 @@ def test_an_empty_question_is_told_and_nothing_is_accepted(browser, project):
     assert (found.verdict, found.state["document"]["question"]) == ("accepted", "Who?")
 
 
-@explored  # the network is cut above, too, with marks on their way
 def test_a_text_that_is_typed_while_the_network_is_cut(browser, project):
     with served(project, *QUIET) as server:
         page = opened(browser, server)

@@ -123,9 +123,8 @@ def test_a_closed_store_says_so(shared: SharedStore) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("each", [200 if EXPLORE else 100])
-def test_eight_threads_lose_nothing(shared: SharedStore, each: int) -> None:
-    threads = 8
+def test_eight_threads_lose_nothing(shared: SharedStore) -> None:
+    threads, each = 8, 200 if EXPLORE else 100
     clock = iter([NOON + timedelta(seconds=(n * 7919) % 1000) for n in range(threads * each + 1)])  # it jumps to and fro
     log = EventLog(shared, lambda: next(clock))
     failures: list[BaseException] = []

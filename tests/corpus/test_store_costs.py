@@ -9,9 +9,6 @@ from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, r
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from tests.corpus.call_stories import event, failed, new_run, reply, sent, tell, verdict
-from tests.longer import EXPLORE
-
-MANY = 200_000 if EXPLORE else 100_000
 
 
 def answered(key, stage="question", **changes) -> CallEvent:
@@ -117,12 +114,12 @@ def test_calls_that_are_not_there_are_not_counted(store):
 def test_hundreds_of_thousands_of_calls_fit_into_the_memory_of_a_store(tmp_path):
     with Store.open(tmp_path / "big.duckdb") as store:
         new_run(store)
-        for first in range(0, MANY, 10_000):
+        for first in range(0, 200_000, 10_000):
             keys = [f"{number:064x}" for number in range(first, first + 10_000)]
             with store.transaction():
                 save_call_events(store, "r1", [made for key in keys for made in (sent(key), answered(key), verdict(key))])
         tell(store, sent("left"))
-        assert sum(sums.replies for sums in reply_costs(store)) == MANY
+        assert sum(sums.replies for sums in reply_costs(store)) == 200_000
         assert sum(counts.open for counts in unanswered_calls(store)) == 1
 
 
