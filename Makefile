@@ -27,7 +27,7 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,parquet,probe,ray,report]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,probe,ray,report,spacy,tokenizers]'
 	@touch $@ $(CORE)
 
 # 200 records by the embedded composer: no key, no network, no model.

@@ -24,6 +24,7 @@ from statistics import median
 from benchmarks.annotation.keyed_corrections import KeyWorker
 from benchmarks.annotation.keyed_texts import Keyed
 from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.corpus.formats.base import ReadOptions, ReadTally
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_documents import AnnotationDocument
@@ -52,7 +53,7 @@ def main() -> None:
 
 
 def _read(path: Path) -> list[Record]:
-    return [row for row in CapidFormat().read(path) if isinstance(row, Record)]
+    return [row for row in CapidFormat().read(path, ReadOptions(), ReadTally()) if isinstance(row, Record)]
 
 
 def pairs(raw: list[Record], validated: list[Record]) -> list[tuple[Record, Document]]:

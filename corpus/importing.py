@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Format, Json, Overlap, ReadTally, RowReject, SkippedValue
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue
+from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.rejects_file import RejectsFile
@@ -22,6 +22,7 @@ from piiloom.foundation.errors import DataError
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
+DEFAULT_READING = ReadOptions()
 # Number of rows that are read, looked up and inserted together.
 _CHUNK = 2000
 # The same for a store that others write to at the same time.
@@ -65,6 +66,7 @@ class ImportReport:
     mapped_types: dict[str, str]
     unknown_types: dict[str, int]
     ignored_fields: dict[str, int]
+    unmapped_labels: dict[str, int]
     rejected: tuple[tuple[int, str], ...]
 
     def to_json(self) -> Json:
@@ -91,6 +93,7 @@ class ImportReport:
             "mapped_types": self.mapped_types,
             "unknown_types": self.unknown_types,
             "ignored_fields": self.ignored_fields,
+            "unmapped_labels": self.unmapped_labels,
             "rejected": [{"line": line, "reason": reason} for line, reason in self.rejected],
         }
 
@@ -98,24 +101,23 @@ class ImportReport:
 def import_file(
     store: Store,
     path: Path,
-    file_format: Format | str,
+    file_format: ReadableFormat | str,
     *,
-    locale: str,
     rejects_path: Path,
     on_conflict: OnConflict = "fail",
-    skip_values: bool = False,
+    options: ReadOptions = DEFAULT_READING,
 ) -> ImportReport:
     """Add the records of *path* to the store, in one transaction. Rows equal to a stored revision are skipped and counted.
 
-    *locale* is for rows without one. Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with a known id
+    Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with a known id
     and different text, question or labels: ``"fail"`` imports nothing and raises ``ImportConflict``, ``"update"`` stores a new
-    revision, ``"new"`` a record of its own, and ``"skip"`` leaves it out. With *skip_values* a row is kept without the values that
-    have no exact place in its context; they are listed in the report, in the file of rejects and in the record's source.
+    revision, ``"new"`` a record of its own, and ``"skip"`` leaves it out. Values that ``ReadOptions.skip_values`` leaves out are
+    listed in the report, in the file of rejects and in the record's source.
 
     Raises ``DataError`` if the file cannot be read, is not UTF-8 or has no valid row, ``OutputError`` if rejects cannot be
     written, and ``UsageError`` for an unknown format. After an error the store is unchanged.
     """
-    job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=True), skip_values)
+    job = _Job(path, _format(file_format), options, rejects_path, Intake(path.name, on_conflict, alone=True))
     with store.transaction():
         return job.run(lambda: nullcontext(store), _CHUNK)
 
@@ -123,12 +125,11 @@ def import_file(
 def import_file_among(
     shared: SharedStore,
     path: Path,
-    file_format: Format | str,
+    file_format: ReadableFormat | str,
     *,
-    locale: str,
     rejects_path: Path,
     on_conflict: OnConflict = "fail",
-    skip_values: bool = False,
+    options: ReadOptions = DEFAULT_READING,
 ) -> ImportReport:
     """Like ``import_file``, for a store in use by others: each transaction stores at most 500 rows, so that writers wait briefly.
 
@@ -136,7 +137,7 @@ def import_file_among(
     stored; one that others write meanwhile is told with the number of rows that are in the store. After any error earlier rows may
     be in the store; importing the file again adds the rest.
     """
-    job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=False), skip_values)
+    job = _Job(path, _format(file_format), options, rejects_path, Intake(path.name, on_conflict, alone=False))
     if on_conflict == "fail":
         job.find_conflicts(shared.reading, _SMALL_CHUNK)
     return job.run(shared.writing, _SMALL_CHUNK)
@@ -147,11 +148,10 @@ class _Job:
     """The import of one file."""
 
     path: Path
-    format: Format
-    locale: str
+    format: ReadableFormat
+    options: ReadOptions
     rejects_path: Path
     intake: Intake
-    skip_values: bool
 
     def find_conflicts(self, view: _Transaction, size: int) -> None:
         """Read the file without storing anything; raise ``ImportConflict`` if rows differ from stored records."""
@@ -177,11 +177,11 @@ class _Job:
         return _report(self.path.name, tally, self.intake, rejected)
 
     def _rows(self, tally: ReadTally) -> Iterator[Record | RowReject]:
-        return self.format.read(self.path, locale=self.locale, tally=tally, skip_values=self.skip_values)
+        return self.format.read(self.path, self.options, tally)
 
 
-def _format(chosen: Format | str) -> Format:
-    return get_format(chosen) if isinstance(chosen, str) else chosen
+def _format(chosen: ReadableFormat | str) -> ReadableFormat:
+    return get_readable_format(chosen) if isinstance(chosen, str) else chosen
 
 
 def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[int, str]]) -> ImportReport:
@@ -207,6 +207,7 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
         mapped_types=dict(sorted(tally.mapped_types.items())),
         unknown_types=dict(sorted(tally.unknown_types.items())),
         ignored_fields=dict(sorted(tally.ignored_fields.items())),
+        unmapped_labels=dict(sorted(tally.unmapped_labels.items())),
         rejected=tuple(rejected),
     )
 

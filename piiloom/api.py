@@ -29,8 +29,8 @@ from piiloom.cli.importing import import_into
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
-from piiloom.corpus.formats.base import Format, read_records
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.base import ReadableFormat, read_records
+from piiloom.corpus.formats.registry import get_format, get_readable_format
 from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
@@ -161,7 +161,7 @@ def load(
         if split is not None:
             raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
         with types_in_force(types_beside(source) if types is None else read_types_file(Path(types))):
-            return list(read_records(get_format(format or "native"), source, locale=locale))
+            return list(read_records(get_readable_format(format or "native"), source, locale=locale))
     file_format, files = _manifest(source)
     if format not in {None, file_format.name}:
         raise UsageError(f"the export is {file_format.name}, not {format}", where=str(source), remedy="Leave the format out")
@@ -241,12 +241,13 @@ def _store(path: StorePath) -> Path:
     return DEFAULT_STORE if path is None else Path(path)
 
 
-def _manifest(folder: Path) -> tuple[Format, dict[str, str]]:
+def _manifest(folder: Path) -> tuple[ReadableFormat, dict[str, str]]:
     """Read the format of an export and its files by split."""
     where = str(folder / MANIFEST)
     try:
         about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return get_format(about["format"]), {described["split"]: name for name, described in about["files"].items()}
+        files = {described["split"]: name for name, described in about["files"].items() if described["split"] is not None}
+        return get_readable_format(about["format"]), files
     except OSError as error:
         raise DataError(
             f"the folder is not an export ({error.strerror})", where=where, remedy="Give one that piiloom export wrote"

@@ -17,6 +17,7 @@ from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
+from piiloom.corpus.formats.base import ReadOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
 from piiloom.foundation.errors import DataError, PiiloomError
@@ -78,7 +79,8 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         file.write_bytes(content)
         rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
         try:
-            report = import_file_among(services.shared, file, file_format, locale=locale, rejects_path=rejects, on_conflict=on_conflict)
+            options = ReadOptions(locale=locale)
+            report = import_file_among(services.shared, file, file_format, rejects_path=rejects, on_conflict=on_conflict, options=options)
         except ImportConflict as error:
             raise DataError(error.message, remedy=f"{error.kept}. Choose what to do with such rows, and import again") from error
         except DataError as error:

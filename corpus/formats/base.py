@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TextIO
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
@@ -108,6 +109,33 @@ class ReadTally:
     mapped_types: dict[str, str] = field(default_factory=dict)
     unknown_types: Counter[str] = field(default_factory=Counter)
     ignored_fields: Counter[str] = field(default_factory=Counter)
+    unmapped_labels: Counter[str] = field(default_factory=Counter)  # mentions left out because the label map says they are no PII
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """How to read a file.
+
+    ``locale`` is for rows without one. A value without an exact place in its context makes its row a reject or, with
+    ``skip_values``, is left out of the record and listed in the tally and in the record's source. A blank context makes its row a
+    reject, unless ``blank_contexts``: a corpus processed by ``surrogates`` keeps empty documents in place.
+
+    ``label_map``: label in the file → "type" or "type/subtype", or None for a label that is no personal information; other labels
+    are looked up in the taxonomy. ``columns``: field of a record → name of the column or key that holds it, for tables.
+    """
+
+    locale: str = "en_US"
+    skip_values: bool = False
+    blank_contexts: bool = False
+    label_map: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOptions:
+    """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it."""
+
+    tokenizer: str = "whitespace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,36 +165,47 @@ class LossReport:
 
 
 class Format(Protocol):
-    """Interface of a file format for records. ``suffix`` is the file name suffix, with its dot."""
+    """Interface of a file format for records.
+
+    ``suffix`` is the file name suffix, with its dot; "" if a split is a folder. A library that only some formats need is imported
+    inside ``write`` and ``read``.
+    """
 
     name: str
     suffix: str
 
-    def read(
-        self,
-        path: Path,
-        *,
-        locale: str = "en_US",
-        tally: ReadTally | None = None,
-        skip_values: bool = False,
-        blank_contexts: bool = False,
-    ) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path* in order, as records or rejects; raises ``DataError`` if the file cannot be read.
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
+        """Write *records* in order to the new file (or, without a suffix, folder) *path*; equal records give equal bytes.
 
-        *locale* is for rows without one; *tally* is updated. A value without an exact place in its context makes its row a reject
-        or, with *skip_values*, is left out of the record and listed in *tally* and in the record's source. A blank context makes its
-        row a reject, unless *blank_contexts*: a corpus processed by ``surrogates`` keeps empty documents in place.
+        *records* is an iterator over a whole split and is read once; a format that can do so writes it piece by piece.
         """
         ...
 
-    def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
-        r"""Write *records* to *fh* (UTF-8, opened with ``newline="\n"``) in order; equal records give equal bytes."""
+
+@runtime_checkable
+class ReadableFormat(Format, Protocol):
+    """A format that can be read, too."""
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path* in order, as records or rejects, and update *tally*; raises ``DataError`` if it cannot be read."""
         ...
 
 
-def read_records(file_format: Format, path: Path, *, locale: str = "en_US") -> Iterator[Record]:
+@runtime_checkable
+class FormatWithExtras(Format, Protocol):
+    """A format that has files about the release as a whole, beside the splits: a dataset card, a labelling configuration."""
+
+    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+        """Write the files into *folder*, which holds the splits already, and return their names (relative, with ``/``).
+
+        *about* is the content of ``release.json``.
+        """
+        ...
+
+
+def read_records(file_format: ReadableFormat, path: Path, *, locale: str = "en_US") -> Iterator[Record]:
     """Yield the records of *path*; raises ``DataError`` with file, line and field at the first row that is no valid record."""
-    for row in file_format.read(path, locale=locale, blank_contexts=True):
+    for row in file_format.read(path, ReadOptions(locale=locale, blank_contexts=True), ReadTally()):
         if isinstance(row, RowReject):
             remedy = "Correct the row, or import the file to set such rows aside"
             raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy=remedy)

@@ -14,14 +14,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, OVERLAPPED, LossReport, Overlap, ReadTally, RowReject, SkippedValue, quoted
+from piiloom.corpus.formats.base import (
+    ABSENT,
+    INSIDE_WORD,
+    OVERLAPPED,
+    Json,
+    LossEntry,
+    LossReport,
+    Overlap,
+    ReadOptions,
+    ReadTally,
+    RowReject,
+    SkippedValue,
+    WriteOptions,
+    quoted,
+)
 from piiloom.corpus.formats.capid_writing import capid_row
-from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, parse_object, read_rows, write_row
+from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
+from piiloom.corpus.formats.labels import Labels
 from piiloom.corpus.formats.placing import Placed, Range, find_values, keep_disjoint
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
-from piiloom.taxonomy.entity_types import load_taxonomy
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
 # Fields of a record that a CAPID row cannot store.
@@ -45,41 +59,34 @@ class CapidFormat:
     name = "capid"
     suffix = ".jsonl"
 
-    def read(
-        self,
-        path: Path,
-        *,
-        locale: str = "en_US",
-        tally: ReadTally | None = None,
-        skip_values: bool = False,
-        blank_contexts: bool = False,
-    ) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``Format.read``.
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path*, see ``ReadableFormat.read``.
 
         Record ids are digests of content and ordinal; ``source`` has the file, the line and what was left out.
         """
-        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values, blank_contexts=blank_contexts)
-        return read_rows(path, reader.record, reader.tally)
+        return read_rows(numbered_lines(path), _Reader(path.name, options, tally).record, tally)
 
-    def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record and report what the rows do not express."""
-        entries = []
-        for record in records:
-            row, losses = capid_row(record)
-            write_row(row, fh)
-            entries += losses
+        entries: list[LossEntry] = []
+        write_rows((_row(record, entries) for record in records), path)
         return LossReport(fields=_LOST_FIELDS, entries=tuple(entries))
+
+
+def _row(record: Record, entries: list[LossEntry]) -> Json:
+    row, losses = capid_row(record)
+    entries += losses
+    return row
 
 
 class _Reader:
     """State while one file is read."""
 
-    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool, blank_contexts: bool) -> None:
-        self._blank_contexts = blank_contexts
-        self._skip_values = skip_values
+    def __init__(self, file: str, options: ReadOptions, tally: ReadTally) -> None:
+        self._options = options
         self._file = file
-        self._locale = locale
         self.tally = tally
+        self._types = Labels(options, tally)
         self._ids = ImportedIds()
 
     def record(self, number: int, line: str) -> Record:
@@ -87,7 +94,7 @@ class _Reader:
         context, question, piis = row.get("context"), row.get("question"), row.get("piis")
         if not isinstance(context, str):
             raise RowFault("context: not a text")
-        if not (self._blank_contexts or context.strip()):
+        if not (self._options.blank_contexts or context.strip()):
             raise RowFault("context: there is no text in it")
         if question is not None and not isinstance(question, str):
             raise RowFault("question: neither a text nor null")
@@ -104,7 +111,7 @@ class _Reader:
         in_words = bool(values) and all(value.in_words for value in values)
         return Record(
             id=self._ids.next("capid", context, question, [(v.text, v.entity_type, v.relevance) for v in values]),
-            locale=self._locale,
+            locale=self._options.locale,
             context=context,
             question=question,
             spans=_spans(values, placed),
@@ -125,6 +132,8 @@ class _Reader:
         faults: list[str] = []
         values: list[_Value] = []
         for position, (text, about) in enumerate(piis.items()):
+            if isinstance(about, dict) and isinstance(about.get("type"), str) and self._types.is_left_out(about["type"]):
+                continue
             entity_type, relevance, in_words = self._labels(about)
             if not text.strip():
                 faults.append(f"piis[{quoted(text)}]: an empty value")
@@ -143,14 +152,10 @@ class _Reader:
         labels = about if isinstance(about, dict) else {}
         self.tally.ignored_fields.update(f"piis.{key}" for key in labels if key not in {"type", "relevance"})
         raw, relevance = labels.get("type"), labels.get("relevance")
-        entity_type = load_taxonomy().resolve(raw) if isinstance(raw, str) else None
-        if isinstance(raw, str) and entity_type is None:
-            self.tally.unknown_types[raw] += 1
-        elif entity_type is not None and entity_type != raw:
-            self.tally.mapped_types[str(raw)] = entity_type
+        label = self._types.resolve(raw) if isinstance(raw, str) else None
         # bool is a subclass of int, and JSON true is not accepted as 1.
         key = str(relevance) if isinstance(relevance, int | str) and not isinstance(relevance, bool) else None
-        return entity_type, _RELEVANCE.get(key), key in {"high", "low"}
+        return label.entity_type if label else None, _RELEVANCE.get(key), key in {"high", "low"}
 
     def _unplaced(self, context: str, values: list[_Value], found: list[list[Range]]) -> list[LostValue]:
         """Count the values and return those without a place; raises ``RowFault`` naming them unless ``skip_values`` is set."""
@@ -167,7 +172,7 @@ class _Reader:
                 self.tally.missing += 1
                 faults[value.position] = value, ABSENT
         in_order = [faults[position] for position in sorted(faults)]
-        if faults and not self._skip_values:
+        if faults and not self._options.skip_values:
             raise RowFault("; ".join(f"piis[{quoted(value.text)}]: {fault}" for value, fault in in_order))
         return [LostValue(text=v.text, entity_type=v.entity_type, relevance=v.relevance, reason=fault) for v, fault in in_order]
 

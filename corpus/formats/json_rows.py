@@ -7,9 +7,8 @@ byte-order mark before the first row is dropped; anywhere else it is text. Blank
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
 
 from pydantic import BaseModel, ValidationError
 
@@ -45,15 +44,15 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
 
 
-def read_rows(path: Path, read: Callable[[int, str], Record], tally: ReadTally) -> Iterator[Record | RowReject]:
-    """Yield ``read(number, line)`` for each line of *path*, or a reject if it raises ``RowFault``; *tally* counts the rows."""
-    for number, line in numbered_lines(path):
+def read_rows(rows: Iterable[tuple[int, str]], read: Callable[[int, str], Record], tally: ReadTally) -> Iterator[Record | RowReject]:
+    """Yield ``read(number, row)`` for each (number, row as text), or a reject if it raises ``RowFault``; *tally* counts the rows."""
+    for number, row in rows:
         tally.rows += 1
         tally.line = number
         try:
-            yield read(number, line)
+            yield read(number, row)
         except RowFault as fault:
-            yield RowReject(line=number, reason=str(fault), row=line)
+            yield RowReject(line=number, reason=str(fault), row=row)
 
 
 def parse_object(line: str) -> Json:
@@ -73,9 +72,40 @@ def parse_object(line: str) -> Json:
     return row
 
 
-def write_row(row: Json, fh: TextIO) -> None:
-    """Write one line of JSON, keys in the given order, non-ASCII characters not escaped."""
-    fh.write(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n")
+def write_rows(rows: Iterable[Json], path: Path) -> None:
+    """Write *rows* to the new file *path*, one line of JSON each, keys in the given order, non-ASCII characters not escaped."""
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+    with path.open("w", encoding="utf-8", newline="\n") as fh:
+        fh.writelines(encode(row) + "\n" for row in rows)
+
+
+def write_array(rows: Iterable[Json], path: Path) -> None:
+    """Write *rows* to the new file *path* as one JSON array, a line each."""
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+    with path.open("w", encoding="utf-8", newline="\n") as fh:
+        fh.write("[")
+        for number, row in enumerate(rows):
+            fh.write((",\n" if number else "\n") + encode(row))
+        fh.write("\n]\n")
+
+
+def array_rows(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (1-based number, object as JSON text) of the array in *path*, which is read as a whole.
+
+    Raises ``DataError`` if the file cannot be read or is not a JSON array.
+    """
+    try:
+        content = json.loads(path.read_bytes().removeprefix(_BOM))
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError("the file is not valid JSON", where=f"{path.name}{line}", remedy="Is it a whole file of this format?") from error
+    if not isinstance(content, list):
+        raise DataError("the file is not a JSON array", where=path.name, remedy="Name another --format")
+    for number, row in enumerate(content, start=1):
+        shown = json.dumps(row, ensure_ascii=False)
+        yield number, shown if shown.isascii() or _encodes(shown) else json.dumps(row)
 
 
 def fault_of(error: ValidationError, model: type[BaseModel]) -> RowFault:
@@ -100,6 +130,14 @@ class ImportedIds:
         return digest("imported", key, ordinal)[:16]
 
 
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _unique(pairs: list[tuple[str, object]]) -> Json:
     row = dict(pairs)
     if len(row) != len(pairs):
@@ -108,7 +146,5 @@ def _unique(pairs: list[tuple[str, object]]) -> Json:
 
 
 def _refuse_lone_surrogates(row: Json) -> None:
-    try:
-        json.dumps(row, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from error
+    if not _encodes(json.dumps(row, ensure_ascii=False)):
+        raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold")

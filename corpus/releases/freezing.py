@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.grouping import Member
-from piiloom.corpus.releases.splits import TEST, TRAIN, split_members
+from piiloom.corpus.releases.splits import split_members
+from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.corpus.store.adjudications import unreleasable_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records

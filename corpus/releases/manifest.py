@@ -24,12 +24,17 @@ OWN_TYPES = "own_types"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """One file of an export; ``name`` is relative to the export's folder."""
+    """One file or folder of an export; ``split`` is None if it is about the release as a whole."""
 
     name: str
-    split: str
+    split: str | None
     records: int
     sha256: str
+
+
+def files_to_json(files: Iterable[ExportedFile]) -> dict[str, Json]:
+    """Return what ``release.json`` says about *files*, by name."""
+    return {file.name: {"split": file.split, "records": file.records, "sha256": file.sha256} for file in files}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -112,7 +117,7 @@ def manifest(
         "test_size": release.test_size,
         "status": release.status_filter,
         "splits": {split: count.to_json() for split, count in counts.items()},
-        "files": {file.name: {"split": file.split, "records": file.records, "sha256": file.sha256} for file in files},
+        "files": files_to_json(files),
         "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld],
         "loss": loss.to_json(),
     }

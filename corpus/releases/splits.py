@@ -16,8 +16,6 @@ from piiloom.corpus.releases.sizes import size_of_test
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
 
-TRAIN, TEST = SPLITS = ("train", "test")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from piiloom.corpus.record import Record
+from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import records_in
 from piiloom.corpus.store.statements import select
@@ -101,10 +102,10 @@ def members_of(store: Store, name: str) -> list[tuple[str, int, str]]:
 
 
 def count_members(store: Store, name: str) -> dict[str, int]:
-    """Return the number of records of each split, "train" first. Raises ``ReleaseError`` for an unknown release."""
+    """Return the number of records of each split, in order (``split_names``). Raises ``ReleaseError`` for an unknown release."""
     get_release(store, name)
-    sql = "SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split ORDER BY split DESC"
-    return {split: int(count) for split, count in store.rows(sql, [name])}
+    counts = dict(store.rows("SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split", [name]))
+    return {split: int(counts[split]) for split in in_order(counts)}
 
 
 def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:

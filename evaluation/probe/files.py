@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from piiloom.corpus.formats.json_rows import write_row
+from piiloom.corpus.formats.json_rows import write_rows
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.matching import error_rows
 from piiloom.evaluation.probe.run import DEFAULT_SEED, ProbeResult, Watch, run_probe
@@ -62,9 +62,7 @@ def _write_errors(path: Path, result: ProbeResult) -> Counter[str]:
     """Write the errors of the last training to *path*; returns their number by kind."""
     rows = [row for test in result.trainings[-1].tests for row in error_rows(test.corpus.file, test.comparisons)]
     with _output_errors(path):
-        with _draft(path).open("w", encoding="utf-8", newline="\n") as fh:
-            for row in rows:
-                write_row(row, fh)
+        write_rows(rows, _draft(path))
         _draft(path).replace(path)
     return Counter(str(row["kind"]) for row in rows)
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Format, Json, ReadTally, RowReject, fault_kinds
+from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, fault_kinds
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.adjudications import unreleasable_records
@@ -120,13 +120,13 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
     *types*: user-defined types; None means those defined by the export that the file belongs to, if any. Raises ``DataError`` if the
     file cannot be read or no row is a valid record.
     """
-    file_format = get_format(format_name) if format_name is not None else _format_of(path)
+    file_format = get_readable_format(format_name) if format_name is not None else _format_of(path)
     tally = ReadTally()
     records: list[Record] = []
     rejects: list[RowReject] = []
     own = types_beside(path) if types is None else types
     with types_in_force(own):
-        for row in file_format.read(path, locale=_NO_LOCALE, tally=tally, blank_contexts=True):
+        for row in file_format.read(path, ReadOptions(locale=_NO_LOCALE, blank_contexts=True), tally):
             if isinstance(row, RowReject):
                 rejects.append(row)
             else:
@@ -149,14 +149,14 @@ def latest_revisions(records: Iterable[Record]) -> list[Record]:
     return list(latest.values())
 
 
-def _format_of(path: Path) -> Format:
+def _format_of(path: Path) -> ReadableFormat:
     for _, line in numbered_lines(path):
         try:
             row = parse_object(line)
         except RowFault:
             break
-        return get_format("capid" if "piis" in row and "spans" not in row else "native")
-    return get_format("native")
+        return get_readable_format("capid" if "piis" in row and "spans" not in row else "native")
+    return get_readable_format("native")
 
 
 def _reading(tally: ReadTally, rejects: list[RowReject]) -> Reading:

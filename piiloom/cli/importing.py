@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say, say_json
-from piiloom.corpus.formats.base import fault_kinds, quoted
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.base import ReadOptions, fault_kinds, quoted
+from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.importing import ImportReport, OnConflict, import_file
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.own_types import keep_types, types_of
@@ -76,7 +76,8 @@ def import_into(
 
     All that can be wrong with the request is found before the store is opened.
     """
-    chosen, code = get_format(file_format), get_locale(locale).code
+    chosen = get_readable_format(file_format)
+    options = ReadOptions(locale=get_locale(locale).code, skip_values=skip_values)
     if not file.is_file():
         problem = "is not a file" if file.exists() else "does not exist"
         raise DataError(f"the file to import {problem}", where=str(file), remedy="Check the path")
@@ -88,7 +89,7 @@ def import_into(
     with store_for_writing(store) as opened:
         added = keep_types(opened, own)
         with types_in_force(types_of(opened)):
-            report = import_file(opened, file, chosen, locale=code, rejects_path=rejects, on_conflict=on_conflict, skip_values=skip_values)
+            report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=on_conflict, options=options)
     return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.foundation.extras import how_to_install
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import no_column, shown
 from piiloom.surrogates.inputs.parts import NO_TEXT, Found, InputFile, Notes, ParquetLayout, Parsed, Part
@@ -18,18 +17,14 @@ from piiloom.surrogates.inputs.settings import InputSettings
 _MOST_ROWS: Final = 65_536
 
 
-def pyarrow_modules(where: str) -> tuple[Any, Any]:
-    """Import and return ``pyarrow`` and ``pyarrow.parquet``. Raises ``UsageError`` if they are not installed."""
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        remedy = how_to_install("parquet")
-        raise UsageError("Parquet files need pyarrow, which is not installed", where=where, remedy=remedy) from None
+def arrow_modules() -> tuple[Any, Any]:
+    """Import and return ``pyarrow`` and ``pyarrow.parquet``, which take a fifth of a second to load."""
+    return import_module("pyarrow"), import_module("pyarrow.parquet")
 
 
 def open_parquet(path: Path, name: str) -> Any:
     """Open a ``ParquetFile`` for reading as a stream. Raises ``DataError`` if it is damaged or no Parquet file."""
-    pyarrow, parquet = pyarrow_modules(name)
+    pyarrow, parquet = arrow_modules()
     try:
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
     except (pyarrow.ArrowException, OSError) as error:
@@ -40,7 +35,7 @@ def open_parquet(path: Path, name: str) -> Any:
 
 def parquet_layout(path: Path, name: str, settings: InputSettings) -> tuple[ParquetLayout, int]:
     """Return the file's layout and its number of rows. Raises ``UsageError`` if there is no text column, or one that holds no strings."""
-    pyarrow, _ = pyarrow_modules(name)
+    pyarrow, _ = arrow_modules()
     with open_parquet(path, name) as file:
         schema, meta = file.schema_arrow, file.metadata
         wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
@@ -70,7 +65,7 @@ class RowCursor:
     """Reads ranges of a file's rows in ascending order, independent of the batches in which they are read."""
 
     def __init__(self, path: Path, name: str, columns: Sequence[str] | None, batch: int) -> None:
-        self._pyarrow, _ = pyarrow_modules(name)
+        self._pyarrow, _ = arrow_modules()
         self._file = open_parquet(path, name)
         self._name = name
         self.at = 0
@@ -182,7 +177,7 @@ def changed_table(table: Any, changes: bytes, file: InputFile) -> Any:
     """Return *table* with the new texts in *changes*, a result of ``ParquetParsed.mirrored``."""
     if not changes:
         return table
-    pyarrow, _ = pyarrow_modules(file.name)
+    pyarrow, _ = arrow_modules()
     by_column: dict[str, list[tuple[int, str]]] = {}
     for name, row, text in marshal.loads(changes):  # noqa: S302 - written by ``mirrored`` a moment ago
         by_column.setdefault(name, []).append((row, text))

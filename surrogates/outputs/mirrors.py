@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from piiloom.surrogates.inputs.decoding import MirrorEncoder
-from piiloom.surrogates.inputs.parquet_files import RowCursor, changed_table, open_parquet, pyarrow_modules
+from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules, changed_table, open_parquet
 from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout, Part
 
 _ROW_GROUP_BYTES = 64 * 2**20
@@ -128,7 +128,7 @@ class _ParquetMirror:
 
     def __init__(self, file: InputFile, target: Path) -> None:
         self._file, self._target = file, target
-        pyarrow, parquet = pyarrow_modules(file.name)
+        pyarrow, parquet = arrow_modules()
         self._concat = pyarrow.concat_tables
         with open_parquet(file.path, file.name) as source:
             schema, meta = source.schema_arrow, source.metadata

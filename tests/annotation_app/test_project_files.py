@@ -35,7 +35,7 @@ def test_whole_exports_are_offered_and_nothing_else(files, tmp_path):
             (tmp_path / "exports" / name / "release.json").write_text(manifest)
     (tmp_path / "exports" / "file").write_text("")
     [one] = files.exports()
-    assert (one.release, one.file_format, dict(one.records), one.withheld) == ("a b", "native", {"train": 2, "test": 0}, 0)
+    assert (one.release, one.file_format, dict(one.records), one.withheld) == ("a b", "native", {"train": 2}, 0)
     assert one.size == sum(file.stat().st_size for file in (tmp_path / "exports" / one.folder).iterdir())
     assert ProjectFiles(tmp_path / "elsewhere" / "s.duckdb").exports() == []
 

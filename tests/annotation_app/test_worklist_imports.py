@@ -36,9 +36,9 @@ def brought(project: WorkProject, tmp_path: Path, *records: Record, among: bool 
     file = tmp_path / "corrected.jsonl"
     file.write_text("".join(json.dumps(row_of(record)) + "\n" for record in records))
     if among:
-        return import_file_among(project.shared, file, "native", locale="en_US", rejects_path=tmp_path / "r", on_conflict="update")
+        return import_file_among(project.shared, file, "native", rejects_path=tmp_path / "r", on_conflict="update")
     with project.shared.alone() as store:
-        return import_file(store, file, "native", locale="en_US", rejects_path=tmp_path / "r", on_conflict="update")
+        return import_file(store, file, "native", rejects_path=tmp_path / "r", on_conflict="update")
 
 
 def test_work_that_nobody_has_begun_starts_from_the_update(project: WorkProject, tmp_path: Path) -> None:

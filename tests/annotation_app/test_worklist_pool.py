@@ -136,7 +136,7 @@ def test_a_record_without_plan_or_spans_is_no_obstacle() -> None:
 
 @pytest.mark.skipif(not SAMPLE.exists(), reason="the shared sample of raw records is not on this machine")
 def test_three_hundred_raw_records_can_be_pooled_ordered_and_given_out(store: Store, tmp_path: Path) -> None:
-    import_file(store, SAMPLE, "capid", locale="en_US", rejects_path=tmp_path / "rejects.jsonl")
+    import_file(store, SAMPLE, "capid", rejects_path=tmp_path / "rejects.jsonl")
     project = WorkProject(store, pooled=False)
     report = project.pool.add("boss", imported=True)
     items = load_items(store)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from record_strategies import records
 
-from piiloom.corpus.formats.base import ReadTally, RowReject, read_records
+from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
@@ -23,15 +22,14 @@ GOOD = {
 }
 
 
-def written(*items: Record) -> str:
-    out = io.StringIO(newline="")
-    NATIVE.write(items, out)
-    return out.getvalue()
+def written(path: Path, *items: Record) -> str:
+    NATIVE.write(items, path, WriteOptions())
+    return path.read_bytes().decode()
 
 
 def read(path: Path, *lines: str, tally: ReadTally | None = None) -> list[Record | RowReject]:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
-    return list(NATIVE.read(path, locale="en_GB", tally=tally))
+    return list(NATIVE.read(path, ReadOptions(locale="en_GB"), tally or ReadTally()))
 
 
 @pytest.fixture
@@ -39,7 +37,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.jsonl"
 
 
-def test_the_layout_is_the_documented_one() -> None:
+def test_the_layout_is_the_documented_one(file: Path) -> None:
     record = Record(
         id="abc",
         context="As an air traffic controller, I …",
@@ -48,7 +46,7 @@ def test_the_layout_is_the_documented_one() -> None:
         plan=RecordPlan(pair=("health", "occupation"), topic="shifts", subtopic="nights"),
         provenance=Provenance(stage="screen", provider="composer", model="bank-1"),
     )
-    assert written(record) == (
+    assert written(file, record) == (
         '{"id": "abc", "locale": "en_US", "context": "As an air traffic controller, I …", "question": "May I work nights?", '
         '"spans": [{"start": 6, "end": 28, "text": "air traffic controller", "type": "occupation", "relevance": "high", "id": "s1"}], '
         '"meta": {"pair": ["health", "occupation"], "topic": "shifts", "subtopic": "nights", "provider": "composer", "model": "bank-1", '
@@ -61,13 +59,11 @@ def test_the_layout_is_the_documented_one() -> None:
 def test_record_to_native_to_record_is_equality(record: Record, tmp_path: Path) -> None:
     assume(record.context.strip())
     path = tmp_path / "rows.jsonl"
-    with path.open("w", encoding="utf-8", newline="\n") as fh:
-        NATIVE.write([record], fh)
-    raw = path.read_bytes()
+    raw = written(path, record).encode()
     assert raw.count(b"\n") == 1
-    (back,) = NATIVE.read(path)
+    (back,) = NATIVE.read(path, ReadOptions(), ReadTally())
     assert back == record
-    assert written(back).encode() == raw
+    assert written(path, back).encode() == raw
 
 
 def test_a_foreign_row_gets_what_it_lacks_and_its_extra_keys_are_counted(file: Path) -> None:
@@ -182,7 +178,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_tolerated_and_text_is_kept(
     row = json.dumps({"context": text, "spans": [{"start": 6, "end": 7, "text": "c", "type": "code"}]}, ensure_ascii=False)
     assert text.index("c") == 6
     file.write_bytes(b"\xef\xbb\xbf" + row.encode() + b"\r\n\r\n" + row.encode() + b"\r\n")
-    found = list(NATIVE.read(file))
+    found = list(NATIVE.read(file, ReadOptions(), ReadTally()))
     assert [r.context for r in found if isinstance(r, Record)] == [text, text]
 
 
@@ -191,12 +187,12 @@ def test_a_file_that_is_not_utf8_is_an_error_with_the_line(file: Path, content: 
     file.write_bytes(content)
     line = 1 if content.startswith(b'{"') else 2
     with pytest.raises(DataError, match=rf"rows\.jsonl:{line}: the file is not UTF-8"):
-        list(NATIVE.read(file))
+        list(NATIVE.read(file, ReadOptions(), ReadTally()))
 
 
 def test_a_missing_file_and_an_unknown_format_say_so(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
-        list(NATIVE.read(tmp_path / "nowhere.jsonl"))
+        list(NATIVE.read(tmp_path / "nowhere.jsonl", ReadOptions(), ReadTally()))
     with pytest.raises(UsageError, match=r"unknown format 'xml'.*native, capid"):
         get_format("xml")
     assert all(get_format(name).name == name for name in FORMATS)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from piiloom.corpus.formats.base import ReadOptions
 from piiloom.corpus.importing import STATUS, import_file
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records, iter_records
@@ -23,7 +24,7 @@ def rejects(tmp_path: Path) -> Path:
 
 def test_good_rows_are_stored_and_bad_ones_set_aside(store: Store, rejects: Path) -> None:
     source = DATA / "small_capid.jsonl"
-    report = import_file(store, source, "capid", locale="en_CA", rejects_path=rejects)
+    report = import_file(store, source, "capid", rejects_path=rejects, options=ReadOptions(locale="en_CA"))
     assert (report.rows, report.records, report.spans) == (4, 2, 5)
     assert (report.values, report.exact, report.ambiguous, report.inside_word, report.missing) == (6, 4, 1, 1, 1)
     assert report.mapped_types == {"sexual_orientation": "sexual orientation"}
@@ -41,8 +42,8 @@ def test_good_rows_are_stored_and_bad_ones_set_aside(store: Store, rejects: Path
 
 
 def test_importing_again_adds_nothing_and_says_so(store: Store, rejects: Path) -> None:
-    first = import_file(store, DATA / "small_capid.jsonl", "capid", locale="en_US", rejects_path=rejects)
-    again = import_file(store, DATA / "small_capid.jsonl", "capid", locale="en_US", rejects_path=rejects)
+    first = import_file(store, DATA / "small_capid.jsonl", "capid", rejects_path=rejects)
+    again = import_file(store, DATA / "small_capid.jsonl", "capid", rejects_path=rejects)
     assert (first.records, first.already_stored) == (2, 0)
     assert (again.records, again.already_stored, again.spans) == (0, 2, 0)
     assert count_records(store) == 2
@@ -52,7 +53,7 @@ def test_rejects_of_an_earlier_import_do_not_outlive_it(store: Store, rejects: P
     rejects.write_text("old")
     good = tmp_path / "good.jsonl"
     good.write_text('{"context": "no values here", "question": null, "piis": {}}\n')
-    report = import_file(store, good, "capid", locale="en_US", rejects_path=rejects)
+    report = import_file(store, good, "capid", rejects_path=rejects)
     assert (report.records, report.rejected) == (1, ())
     assert list(tmp_path.iterdir()) == [good]
 
@@ -72,7 +73,7 @@ def test_a_useless_file_is_an_error_and_leaves_the_store_alone(
     source = tmp_path / "rows.jsonl"
     source.write_bytes(content)
     with pytest.raises(DataError, match=message):
-        import_file(store, source, "capid", locale="en_US", rejects_path=rejects)
+        import_file(store, source, "capid", rejects_path=rejects)
     assert count_records(store) == 0
     assert rejects.exists() == content.startswith(b"[")
 
@@ -80,13 +81,13 @@ def test_a_useless_file_is_an_error_and_leaves_the_store_alone(
 def test_rejects_that_cannot_be_written_stop_the_import(store: Store, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="rejected rows cannot be written"):
-        import_file(store, DATA / "small_capid.jsonl", "capid", locale="en_US", rejects_path=tmp_path / "file" / "rejects.jsonl")
+        import_file(store, DATA / "small_capid.jsonl", "capid", rejects_path=tmp_path / "file" / "rejects.jsonl")
     assert count_records(store) == 0
 
 
 def test_an_unknown_format_is_a_usage_error(store: Store, rejects: Path) -> None:
     with pytest.raises(UsageError, match="unknown format"):
-        import_file(store, DATA / "small_capid.jsonl", "csv", locale="en_US", rejects_path=rejects)
+        import_file(store, DATA / "small_capid.jsonl", "csv", rejects_path=rejects)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_the_published_samples(
     source = REAL / f"{name}.jsonl"
     if not source.exists():
         pytest.skip("the shared CAPID sample is not beside this checkout")
-    r = import_file(store, source, "capid", locale="en_US", rejects_path=rejects)
+    r = import_file(store, source, "capid", rejects_path=rejects)
     assert (r.rows, r.records, r.spans, r.values, r.exact, r.ambiguous, r.inside_word, r.missing) == counts
     assert [line for line, _ in r.rejected] == rejected
     assert len(r.overlapping) == overlaps

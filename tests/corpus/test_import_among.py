@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from piiloom.corpus import importing
-from piiloom.corpus.formats.base import RowReject
+from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.importing import ImportConflict, import_file, import_file_among
@@ -40,11 +39,11 @@ def test_the_report_and_the_records_are_those_of_an_import_alone(tmp_path: Path,
     monkeypatch.setattr(importing, "_SMALL_CHUNK", 7)
     file = rows(tmp_path / "rows.jsonl", 30, broken=2)
     shared = SharedStore(Store.open(tmp_path / "a.duckdb"))
-    among = import_file_among(shared, file, "capid", locale="en_US", rejects_path=tmp_path / "a.rejects")
+    among = import_file_among(shared, file, "capid", rejects_path=tmp_path / "a.rejects")
     with shared.reading() as store, Store.open(tmp_path / "b.duckdb") as other:
-        assert among == import_file(other, file, "capid", locale="en_US", rejects_path=tmp_path / "b.rejects")
+        assert among == import_file(other, file, "capid", rejects_path=tmp_path / "b.rejects")
         assert list(iter_records(store)) == list(iter_records(other))
-    again = import_file_among(shared, file, "capid", locale="en_US", rejects_path=tmp_path / "a.rejects")
+    again = import_file_among(shared, file, "capid", rejects_path=tmp_path / "a.rejects")
     assert again == replace(among, records=0, spans=0, already_stored=30)
     shared.close()
     assert (tmp_path / "a.rejects").read_bytes() == (tmp_path / "b.rejects").read_bytes()
@@ -53,7 +52,7 @@ def test_the_report_and_the_records_are_those_of_an_import_alone(tmp_path: Path,
 def test_nothing_that_can_be_imported_leaves_nothing(tmp_path: Path) -> None:
     shared = SharedStore(Store.open(tmp_path / "a.duckdb"))
     with pytest.raises(DataError):
-        import_file_among(shared, rows(tmp_path / "rows.jsonl", 0, broken=1), "capid", locale="en_US", rejects_path=tmp_path / "r")
+        import_file_among(shared, rows(tmp_path / "rows.jsonl", 0, broken=1), "capid", rejects_path=tmp_path / "r")
     with shared.reading() as store:
         assert count_records(store) == 0
     shared.close()
@@ -66,9 +65,9 @@ class OvertakenFormat(NativeFormat):
         super().__init__()
         self._shared, self._readings = shared, 0
 
-    def read(self, path: Path, **options: Any) -> Iterator[Record | RowReject]:
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
         self._readings += 1
-        *first, last = super().read(path, **options)
+        *first, last = super().read(path, options, tally)
         yield from first
         if self._readings == 2:
             assert isinstance(last, Record)
@@ -85,12 +84,12 @@ def test_a_conflict_that_arises_meanwhile_is_told_with_what_is_stored(
     file.write_text("".join(json.dumps(row_of(make_record(n))) + "\n" for n in range(5)), encoding="utf-8")
     shared = SharedStore(Store.open(tmp_path / "s.duckdb"))
     with pytest.raises(ImportConflict, match="4 other rows of the file are in the store as new records") as caught:
-        import_file_among(shared, file, OvertakenFormat(shared), locale="en_US", rejects_path=tmp_path / "r")
+        import_file_among(shared, file, OvertakenFormat(shared), rejects_path=tmp_path / "r")
     assert caught.value.ids == (make_record(4).id,)
     with shared.reading() as store:
         assert count_records(store) == 5
     with pytest.raises(ImportConflict, match="Nothing was imported"):  # now it is found before anything is stored
-        import_file_among(shared, file, "native", locale="en_US", rejects_path=tmp_path / "r")
+        import_file_among(shared, file, "native", rejects_path=tmp_path / "r")
     shared.close()
 
 
@@ -110,7 +109,7 @@ def test_others_write_while_it_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
 
     worker = threading.Thread(target=edit)
     worker.start()
-    import_file_among(shared, rows(tmp_path / "rows.jsonl", 1000), "capid", locale="en_US", rejects_path=tmp_path / "r")
+    import_file_among(shared, rows(tmp_path / "rows.jsonl", 1000), "capid", rejects_path=tmp_path / "r")
     ended.set()
     worker.join()
     with shared.reading() as store:

@@ -32,7 +32,7 @@ def bring(store: Store, tmp_path: Path) -> Callable[..., ImportReport]:
     def call(*rows: Row, on_conflict: OnConflict = "fail") -> ImportReport:
         file = tmp_path / "new.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return import_file(store, file, NativeFormat(), locale="en_US", rejects_path=tmp_path / "r", on_conflict=on_conflict)
+        return import_file(store, file, NativeFormat(), rejects_path=tmp_path / "r", on_conflict=on_conflict)
 
     return call
 
@@ -188,9 +188,9 @@ def test_among_others_it_is_the_same(tmp_path: Path, make_record: MakeRecord, on
         add_records(store, None, [(None, make_record(650))])
     if on_conflict == "fail":
         with pytest.raises(ImportConflict):
-            import_file_among(shared, file, "native", locale="en_US", rejects_path=tmp_path / "r")
+            import_file_among(shared, file, "native", rejects_path=tmp_path / "r")
     else:
-        report = import_file_among(shared, file, "native", locale="en_US", rejects_path=tmp_path / "r", on_conflict=on_conflict)
+        report = import_file_among(shared, file, "native", rejects_path=tmp_path / "r", on_conflict=on_conflict)
         assert (report.records, report.updated + report.as_new + report.skipped_changed) == (700 if on_conflict == "new" else 699, 1)
     with shared.reading() as store:
         stored = list(iter_records(store))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.formats.base import fault_kinds, quoted, read_records
+from piiloom.corpus.formats.base import ReadOptions, WriteOptions, fault_kinds, quoted, read_records
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.importing import import_file
@@ -41,7 +41,7 @@ def test_the_kind_of_a_fault_tells_no_text(value: str) -> None:
 def test_a_row_is_kept_without_the_values_that_cannot_be_exact(store: Store, tmp_path: Path) -> None:
     piis = {"bisexual": ("sexual orientation", "1"), "34F": ("age", "0"), "baker": ("occupation", "high")}
     file = capid(tmp_path / "rows.jsonl", "As a baker, my bisexuality (34 F) is mine.", **piis)
-    report = import_file(store, file, "capid", locale="en_US", rejects_path=tmp_path / "r", skip_values=True)
+    report = import_file(store, file, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
     assert (report.rows, report.records, report.rejected, report.values, report.exact) == (1, 1, (), 3, 1)
     assert (report.inside_word, report.missing, len(report.skipped_values)) == (1, 1, 2)
     said = [
@@ -64,7 +64,7 @@ def test_without_the_option_the_row_is_refused_with_their_names(tmp_path: Path, 
     with (tmp_path / "rows.jsonl").open("a") as fh:
         row = {"context": "a baker", "piis": {"34F": {"type": "age", "relevance": "1"}, "bake": {"type": "occupation", "relevance": "1"}}}
         fh.write(json.dumps(row) + "\n")
-    report = import_file(store, tmp_path / "rows.jsonl", "capid", locale="en_US", rejects_path=tmp_path / "r")
+    report = import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "r")
     assert report.rejected == ((2, 'piis["34F"]: is not in the context; piis["bake"]: stands only inside a longer word'),)
 
 
@@ -72,7 +72,7 @@ def test_a_type_that_is_not_known_still_refuses_the_row(store: Store, tmp_path: 
     (tmp_path / "rows.jsonl").write_text('{"context": "fine", "piis": {}}\n')
     with (tmp_path / "rows.jsonl").open("a") as fh:
         fh.write(json.dumps({"context": "a Leo", "piis": {"Leo": {"type": "star sign", "relevance": "1"}}}) + "\n")
-    report = import_file(store, tmp_path / "rows.jsonl", "capid", locale="en_US", rejects_path=tmp_path / "r", skip_values=True)
+    report = import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
     assert report.rejected == ((2, 'piis["Leo"].type: not one of the known types'),)
 
 
@@ -83,15 +83,14 @@ def test_a_native_span_that_differs_from_its_text_is_skipped_too(store: Store, t
         {"start": 90, "end": 95, "text": "Leeds", "type": "location"},
     ]
     (tmp_path / "rows.jsonl").write_text(json.dumps({"id": "a", "context": "As a baker from Leeds.", "spans": spans}) + "\n")
-    report = import_file(store, tmp_path / "rows.jsonl", "native", locale="en_US", rejects_path=tmp_path / "r", skip_values=True)
+    report = import_file(store, tmp_path / "rows.jsonl", "native", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
     assert [(one.value.text, one.value.reason) for one in report.skipped_values] == [
         ("Leeds", "differs from context[11:15]"),
         ("Leeds", "has the range [90, 95), which is empty or outside the context"),
     ]
     assert (report.values, report.exact, report.missing) == (3, 1, 2)
     (record,) = iter_records(store)
-    with (tmp_path / "again.jsonl").open("w") as fh:
-        NativeFormat().write([record], fh)
+    NativeFormat().write([record], tmp_path / "again.jsonl", WriteOptions())
     assert list(read_records(NativeFormat(), tmp_path / "again.jsonl")) == [record]
 
 
@@ -100,9 +99,8 @@ def test_a_native_span_that_differs_from_its_text_is_skipped_too(store: Store, t
 )
 def test_relevance_is_written_back_as_it_came(store: Store, tmp_path: Path, high: object, low: object, written: list[str]) -> None:
     file = capid(tmp_path / "rows.jsonl", "A baker from Leeds.", baker=("occupation", high), Leeds=("location", low))
-    import_file(store, file, "capid", locale="en_US", rejects_path=tmp_path / "r")
-    with (tmp_path / "again.jsonl").open("w") as fh:
-        CapidFormat().write(iter_records(store), fh)
+    import_file(store, file, "capid", rejects_path=tmp_path / "r")
+    CapidFormat().write(iter_records(store), tmp_path / "again.jsonl", WriteOptions())
     piis = json.loads((tmp_path / "again.jsonl").read_text())["piis"]
     assert [piis["baker"]["relevance"], piis["Leeds"]["relevance"]] == written
 
@@ -112,7 +110,7 @@ def test_no_row_of_the_published_samples_is_lost(store: Store, tmp_path: Path, n
     source = REAL / f"{name}.jsonl"
     if not source.exists():
         pytest.skip("the shared CAPID sample is not beside this checkout")
-    report = import_file(store, source, "capid", locale="en_US", rejects_path=tmp_path / "r", skip_values=True)
+    report = import_file(store, source, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
     assert (report.rows, report.records, report.rejected, len(report.skipped_values)) == (rows, rows, (), skipped)
     assert report.values == report.exact + len(report.skipped_values)
     assert len((tmp_path / "r").read_text(encoding="utf-8").splitlines()) == skipped

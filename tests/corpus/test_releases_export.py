@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Provenance, Record, SourceReference
@@ -229,7 +229,7 @@ def test_what_was_lost_at_import_is_in_the_description(store: Store, tmp_path: P
     piis = {"34": "age", "34 years old": "age", "bisexual": "sexual orientation", "34F": "age"}
     row = {"context": context, "question": "What now?", "piis": {text: {"type": kind, "relevance": "1"} for text, kind in piis.items()}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
-    import_file(store, tmp_path / "rows.jsonl", "capid", locale="en_US", rejects_path=tmp_path / "r", skip_values=True)
+    import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
     create_release(store, "one", test_size=0, seed=0)
     export_release(store, "one", name, tmp_path / "out")
     entries = json.loads((tmp_path / "out" / "release.json").read_text())["loss"]["entries"]

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.record import Record, RecordPlan, Span
 
@@ -64,8 +65,7 @@ def varied() -> list[Record]:
 
 def write_native(records: list[Record], path: Path) -> Path:
     """A native file of *records*."""
-    with path.open("w", encoding="utf-8", newline="\n") as fh:
-        NativeFormat().write(records, fh)
+    NativeFormat().write(records, path, WriteOptions())
     return path
 
 

@@ -5,7 +5,6 @@ As a script: ``start STORE [SETTINGS [OUT]]`` or ``resume STORE [SETTINGS [OUT]]
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -13,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.freezing import create_release, export_release
 from piiloom.corpus.store.database import Store
@@ -44,9 +44,9 @@ def exported(path: Path, *, file_format: str = "native", first: int | None = Non
     """The records of the last run (its *first* ones) as the lines of an export."""
     with Store.open(path, create=False) as store:
         records = list(iter_records(store, run_id=get_run(store, "last").id))[:first]
-    target = io.StringIO()
-    get_format(file_format).write(records, target)
-    return target.getvalue()
+    target = path.with_suffix(".exported")
+    get_format(file_format).write(records, target, WriteOptions())
+    return target.read_text(encoding="utf-8")
 
 
 def export_files(path: Path, out: Path) -> None:

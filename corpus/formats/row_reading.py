@@ -1,0 +1,186 @@
+"""Make records of rows in the shape of the native format (DESIGN 2.2), whatever file they come from.
+
+A reader of another format turns each row into such a shape and leaves all rules to ``RowReader``: a row is refused if a span's
+``text`` differs from ``context[start:end]`` (see ``ReadOptions.skip_values``), or if it has an unknown type or a repeated id. Spans
+may be in any order; of overlapping spans the longest is kept, then the earliest, and the tally lists the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, SkippedValue, quoted
+from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, fault_of
+from piiloom.corpus.formats.labels import Label, Labels
+from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys
+from piiloom.corpus.formats.placing import keep_disjoint
+from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
+
+
+class RowReader:
+    """Makes the records of one file."""
+
+    def __init__(self, file: str, options: ReadOptions, tally: ReadTally) -> None:
+        self._options = options
+        self._file = file
+        self.tally = tally
+        self._labels = Labels(options, tally)
+        self._ids = ImportedIds()
+        self._taken: set[str] = set()
+
+    def record(self, number: int, content: Json) -> Record:
+        """Return the record of row *number* (1-based). Raises ``RowFault`` if the row cannot become a record."""
+        try:
+            row = NativeRow.model_validate(content)
+        except ValidationError as error:
+            raise fault_of(error, NativeRow) from error
+        if not (self._options.blank_contexts or row.context.strip()):
+            raise RowFault("context: there is no text in it")
+        self.tally.ignored_fields.update(extra_keys(row))
+        lost: list[LostValue] = []
+        spans = self._spans(number, row, lost)
+        plan = self._plan(row.meta)
+        marked = [(span.start, span.end, span.entity_type, span.relevance) for span in spans]
+        record_id = row.id or self._ids.next("native", row.context, row.question, marked)
+        if record_id in self._taken:
+            raise RowFault("id: an earlier row of the file has this id")
+        self._taken.add(record_id)
+        self.tally.skipped_values += (SkippedValue(line=number, value=one) for one in lost if one.reason != OVERLAPPED)
+        return Record(
+            id=record_id,
+            revision=row.meta.revision,
+            locale=row.locale or self._options.locale,
+            context=row.context,
+            question=row.question,
+            spans=spans,
+            plan=plan,
+            source=self._source(number, row, lost),
+            group_keys=tuple(row.meta.group_keys),
+            provenance=_provenance(row.meta),
+        )
+
+    def _place(self, number: int, row: NativeRow) -> SourceReference | None:
+        """Return this file and line as the origin of a row that piiloom did not write; its own rows state their origin: None."""
+        says_all = row.meta.provenance or row.meta.pair or "source" in row.meta.model_fields_set
+        return None if says_all else SourceReference(file=self._file, line=number, id=row.id)
+
+    def _source(self, number: int, row: NativeRow, lost: Sequence[LostValue]) -> SourceReference | None:
+        source = row.meta.source.reference() if row.meta.source else self._place(number, row)
+        if lost:
+            source = source or SourceReference(file=self._file, line=number, id=row.id)
+            source = replace(source, lost=(*source.lost, *lost))
+        return source
+
+    def _spans(self, number: int, row: NativeRow, lost_values: list[LostValue]) -> tuple[Span, ...]:
+        """Return the spans of the row, and append to *lost_values* those that were left out.
+
+        Raises ``RowFault`` for an unknown type, for repeated or partly missing span ids, and, without ``skip_values``, for a text
+        that differs from the context.
+        """
+        labelled = [
+            (position, span, self._label(span.type, f"spans[{position}].type"))
+            for position, span in enumerate(row.spans)
+            if not self._labels.is_left_out(span.type)
+        ]
+        self.tally.values += len(labelled)
+        exact: list[tuple[SpanRow, Label]] = []
+        for position, span, label in labelled:
+            fault = _text_fault(row.context, span)
+            if fault is None:
+                exact.append((span, label))
+            elif self._options.skip_values:
+                self.tally.missing += 1
+                lost_values.append(_lost(span, label, fault))
+            else:
+                raise RowFault(f"spans[{position}].text: {quoted(span.text)} {fault}")
+        self.tally.exact += len(exact)
+        placed = keep_disjoint(((span.start, span.end), at) for at, (span, _) in enumerate(exact))
+        kept = [exact[at] for _, at in placed.kept]
+        for place, at, winner in placed.dropped:
+            span, label = exact[at]
+            lost = _is_lost(span, [other for other, _ in kept])
+            self.tally.overlapping.append(Overlap(line=number, kept=winner, dropped=place, dropped_type=label.entity_type, value_lost=lost))
+            lost_values.append(_lost(span, label, OVERLAPPED))
+        ids = _span_ids([span.id for span, _ in kept])
+        return tuple(_span(span, label, span_id) for (span, label), span_id in zip(kept, ids, strict=True))
+
+    def _label(self, raw: str, field: str) -> Label:
+        label = self._labels.resolve(raw)
+        if label is None:
+            raise RowFault(f"{field}: not one of the known types")
+        return label
+
+    def _plan(self, meta: MetaRow) -> RecordPlan | None:
+        if meta.pair is None:
+            return None
+        first, second = (self._label(name, "meta.pair").entity_type for name in meta.pair)
+        return RecordPlan(
+            pair=(first, second),
+            topic=meta.topic,
+            subtopic=meta.subtopic,
+            scenario=meta.scenario,
+            rationale=meta.rationale,
+            register=meta.register_,
+            cue_level=meta.cue_level,
+        )
+
+
+def _text_fault(context: str, span: SpanRow) -> str | None:
+    """Return why *span* has no exact place in the context; None if it has one."""
+    if not span.start < span.end <= len(context):
+        return f"has the range [{span.start}, {span.end}), which is empty or outside the context"
+    if context[span.start : span.end] != span.text:
+        return f"differs from context[{span.start}:{span.end}]"
+    return None
+
+
+def _lost(span: SpanRow, label: Label, reason: str) -> LostValue:
+    return LostValue(text=span.text, entity_type=label.entity_type, relevance=span.relevance, start=span.start, end=span.end, reason=reason)
+
+
+def _is_lost(lost: SpanRow, kept: Sequence[SpanRow]) -> bool:
+    """Whether no kept span mentions the same value, compared by value_id if it has one, otherwise by type and text."""
+    if lost.value_id is not None:
+        return all(other.value_id != lost.value_id for other in kept)
+    return all((other.type, other.text) != (lost.type, lost.text) for other in kept)
+
+
+def _span_ids(given: list[str | None]) -> list[str]:
+    """Return the given ids, with ``s1``, ``s2`` … by position for spans without one; raises ``RowFault`` if an id repeats."""
+    named = {name for name in given if name is not None}
+    if len(named) != sum(name is not None for name in given):
+        raise RowFault("spans: an id is used twice")
+    ids = [name if name is not None else f"s{position}" for position, name in enumerate(given, start=1)]
+    if len(set(ids)) != len(ids):
+        raise RowFault("spans: give every span an id, or none")
+    return ids
+
+
+def _span(row: SpanRow, label: Label, span_id: str) -> Span:
+    return Span(
+        id=span_id,
+        start=row.start,
+        end=row.end,
+        entity_type=label.entity_type,
+        relevance=row.relevance,
+        subtype=label.subtype if row.subtype is None else row.subtype,
+        value_id=row.value_id,
+        subject=row.subject,
+    )
+
+
+def _provenance(meta: MetaRow) -> Provenance | None:
+    row = meta.provenance
+    if row is None:
+        if meta.provider is None and meta.model is None:
+            return None
+        return Provenance(stage="imported", provider=meta.provider, model=meta.model)
+    if any(len(template) != 2 for template in row.templates):
+        raise RowFault("meta.provenance.templates: each must be [name, sha256]")
+    templates = tuple((name, sha256) for name, sha256 in row.templates)
+    return Provenance(
+        stage=row.stage, provider=meta.provider, model=meta.model, templates=templates, seed=row.seed, parents=tuple(row.parents)
+    )
