@@ -11,7 +11,7 @@ from typing import Any, Final
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import no_column, shown
-from piiloom.surrogates.inputs.parts import NO_TEXT, Found, InputFile, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 
 _MOST_ROWS: Final = 65_536
@@ -173,7 +173,7 @@ def _strings(column: Any) -> list[str | None]:
     return values
 
 
-def changed_table(table: Any, changes: bytes, file: InputFile) -> Any:
+def changed_table(table: Any, changes: bytes) -> Any:
     """Return *table* with the new texts in *changes*, a result of ``ParquetParsed.mirrored``."""
     if not changes:
         return table

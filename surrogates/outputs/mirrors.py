@@ -146,7 +146,7 @@ class _ParquetMirror:
     def write(self, part: Part, data: bytes) -> None:
         if part.end == part.start:
             return
-        table = changed_table(self._cursor.take(part.start, part.end), data, self._file)
+        table = changed_table(self._cursor.take(part.start, part.end), data)
         self._changed = self._changed or bool(data)
         self._waiting.append(table)
         self._rows += table.num_rows
