@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from piiloom.corpus.formats.base import ReadOptions, ReadTally
+from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 
@@ -40,3 +41,16 @@ class Labels:
         if resolved != raw:
             self._tally.mapped_types[raw] = f"{resolved}/{subtype}" if subtype else resolved
         return Label(resolved, subtype or None)
+
+
+def types_of_release(about: Json) -> list[str]:
+    """Return all types in force, then those that only the release described by *about* (``release.json``) has."""
+    splits = about.get("splits")
+    counts = [split.get("types", {}) for split in splits.values()] if isinstance(splits, dict) else []
+    return types_and(name for types in counts for name in types)
+
+
+def types_and(others: Iterable[str]) -> list[str]:
+    """Return all types in force, then *others* by name."""
+    known = list(load_taxonomy().types)
+    return [*known, *sorted(set(others).difference(known))]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from piiloom.corpus.formats.argilla import ArgillaFormat
 from piiloom.corpus.formats.base import Format, ReadableFormat
+from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.presidio import PresidioFormat
 from piiloom.foundation.errors import UsageError
 
-FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
+_ALL: tuple[Format, ...] = (
+    NativeFormat(),
+    CapidFormat(),
+    BratFormat(),
+    LabelStudioFormat(),
+    PresidioFormat(),
+    ArgillaFormat(),
+)
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
 
 
 def get_format(name: str) -> Format:

@@ -1,0 +1,176 @@
+"""Argilla 2: a JSON array of records, as ``dataset.records.to_json`` writes and ``from_json`` reads it.
+
+Fields ``text`` and, if there is one, ``question``; one span question ``pii`` with the spans as a suggestion. A label is the type, with
+the relevance after a colon if the span has one (``health:high``): an Argilla field can have one span question only, and a
+relevance in the metadata could be neither seen nor corrected. What else a record holds is JSON text in the metadata
+(``piiloom``), so nothing is lost. Argilla is no longer developed, so this is written without its SDK; ``tests/peers`` opens it with it.
+
+Of a record that people answered, the last response is read, and not the suggestion. Offsets are code points, as the SDK has them.
+The labelling page of Argilla 2.4 counts UTF-16 units (argilla-io/argilla issue 5729): what people mark there behind an emoji is
+off by one for each, which cannot be seen in the file, since its spans have no text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
+from piiloom.corpus.formats.labels import types_of_release
+from piiloom.corpus.formats.rejoining import kept_aside, rejoined
+from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.record import Record
+
+QUESTION = "pii"
+SETTINGS = "argilla_settings.json"
+_OURS = "piiloom"  # the key in metadata
+_RELEVANCE = ("high", "low")
+_GUIDELINES = (
+    "Mark whatever discloses personal information about somebody. health:high is for a span that matters for the answer to the "
+    "question, health:low for one that does not, health for one that was not judged."
+)
+
+
+class ArgillaFormat:
+    """Argilla records; see the module docstring."""
+
+    name = "argilla"
+    suffix = ".json"
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one Argilla record per record; nothing is lost."""
+        write_array(map(_argilla, records), path)
+        return LossReport()
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the records of *path*, see ``ReadableFormat.read``. ``options.columns`` names the fields for context and question."""
+        reader = RowReader(path.name, options, tally)
+        return read_rows(array_rows(path), lambda number, row: reader.record(number, _native(parse_object(row), options, tally)), tally)
+
+    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+        """Write the dataset settings, for ``argilla.Settings.from_json``."""
+        text = json.dumps(_settings(types_of_release(about)), ensure_ascii=False, indent=2) + "\n"
+        (folder / SETTINGS).write_text(text, encoding="utf-8", newline="\n")
+        return [SETTINGS]
+
+
+def _label(span: Json) -> str:
+    return f"{span.get('type')}:{span['relevance']}" if span.get("relevance") else str(span.get("type"))
+
+
+def _argilla(record: Record) -> Json:
+    aside = kept_aside(record)
+    labels = (f"{span.entity_type}:{span.relevance}" if span.relevance else span.entity_type for span in record.spans)
+    marked = [{"start": span.start, "end": span.end, "label": label} for span, label in zip(record.spans, labels, strict=True)]
+    question = {} if record.question is None else {"question": record.question}
+    return {
+        "id": record.id,
+        "fields": {"text": record.context, **question},
+        "metadata": {"locale": record.locale, _OURS: json.dumps(aside, ensure_ascii=False)},
+        "suggestions": {QUESTION: {"value": marked, "score": None, "agent": "piiloom"}},
+        "responses": {},
+        "vectors": {},
+        "status": "pending",
+        "_server_id": None,
+    }
+
+
+def _native(row: Json, options: ReadOptions, tally: ReadTally) -> Json:
+    """Return the native row of an Argilla record. Raises ``RowFault`` if it has no text or no spans."""
+    fields, aside = _object(row.get("fields")), _aside(row)
+    key = options.columns.get("context", "text")
+    text = fields.get(key)
+    if not isinstance(text, str):
+        raise RowFault(f"fields.{key}: must be text; say with --columns which field is the context")
+    spans = rejoined([_span(text, number, span) for number, span in enumerate(_marked(row, tally))], aside.get("spans"), _label)
+    return {
+        "id": row.get("id"),
+        "context": text,
+        "question": fields.get(options.columns.get("question", "question")),
+        **{name: aside[name] for name in ("locale", "meta") if name in aside},
+        "spans": [_judged(span, options) for span in spans],
+    }
+
+
+def _marked(row: Json, tally: ReadTally) -> list[Json]:
+    """Return the spans of the last response, or of the suggestion if there is none; *tally* tells the answers that are not read."""
+    suggestions, responses = _object(row.get("suggestions")), _object(row.get("responses"))
+    spans: dict[str, list[Json]] = {}
+    for name in dict.fromkeys([QUESTION, *responses, *suggestions]):
+        given = responses.get(name)
+        answers = [_object(one).get("value") for one in given] if isinstance(given, list) else []
+        value = answers[-1] if answers else _object(suggestions.get(name)).get("value")
+        if isinstance(value, list) and all(isinstance(one, dict) and "label" in one for one in value):
+            spans[name] = value
+            tally.ignored_fields.update(["responses, of several but the last"] * (len(answers) - 1))
+        elif value is not None:
+            tally.ignored_fields[f"answer to {name}"] += 1
+    if not spans:
+        raise RowFault("responses: neither a response nor a suggestion has spans")
+    return next(iter(spans.values()))
+
+
+def _span(text: str, number: int, span: Json) -> Json:
+    start, end = span.get("start"), span.get("end")
+    if not (isinstance(start, int) and isinstance(end, int) and isinstance(span["label"], str)):
+        raise RowFault(f"spans[{number}]: must have whole numbers start and end, and a label that is text")
+    return {"start": start, "end": end, "text": text[start:end] if 0 <= start < end else "", "type": span["label"]}
+
+
+def _judged(span: Json, options: ReadOptions) -> Json:
+    """Return *span* with the relevance that its label names after the colon, unless the label map has the whole label."""
+    label = str(span["type"])
+    name, colon, relevance = label.rpartition(":")
+    if colon and relevance in _RELEVANCE and label not in options.label_map:
+        return {**span, "type": name, "relevance": relevance}
+    return span
+
+
+def _aside(row: Json) -> Json:
+    """Return what ``_argilla`` kept aside in the metadata; nothing if the record is not one of ours."""
+    text = _object(row.get("metadata")).get(_OURS)
+    try:
+        return parse_object(text) if isinstance(text, str) else {}
+    except RowFault:
+        return {}
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _settings(types: Sequence[str]) -> Json:
+    """Return the settings of a dataset, as ``argilla.Settings.serialize`` returns them."""
+    labels = [label for name in types for label in (name, *(f"{name}:{relevance}" for relevance in _RELEVANCE))]
+    options = [{"value": label, "text": label} for label in labels]
+    return {
+        "guidelines": _GUIDELINES,
+        "questions": [
+            {
+                "name": QUESTION,
+                "title": "Personal information",
+                "description": _GUIDELINES,
+                "required": True,
+                "type": "span",
+                "settings": {
+                    "type": "span",
+                    "allow_overlapping": False,
+                    "field": "text",
+                    "options": options,
+                    "visible_options": len(options),
+                },
+            }
+        ],
+        "fields": [_field("text", "Text", required=True), _field("question", "Question", required=False)],
+        "vectors": [],
+        "metadata": [],
+        "allow_extra_metadata": True,
+        "distribution": {"strategy": "overlap", "min_submitted": 1},
+        "mapping": None,
+    }
+
+
+def _field(name: str, title: str, *, required: bool) -> Json:
+    return {"name": name, "title": title, "required": required, "type": "text", "settings": {"type": "text", "use_markdown": False}}

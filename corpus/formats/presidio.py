@@ -1,0 +1,118 @@
+"""presidio-evaluator: a JSON array of its ``InputSample``, as ``InputSample.to_json`` writes and ``read_dataset_json`` reads it.
+
+A sample has ``full_text``, ``masked`` (the text with ``{{TYPE}}`` in the place of each span), ``spans`` (``entity_type``,
+``entity_value``, ``start_position``, ``end_position``; code points), ``template_id`` and ``metadata``. A span has Presidio's name
+where one of its names means exactly that type or subtype, otherwise the name of our type in upper case. The question and whatever
+else a record holds are in ``metadata`` under ``piiloom``, so nothing is lost.
+
+Read labels are looked up in the label map ``presidio``, unless the given map has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
+from piiloom.corpus.formats.rejoining import kept_aside, rejoined
+from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.record import Record
+from piiloom.corpus.replacing import with_values
+from piiloom.taxonomy.label_maps import label_map
+
+_OURS = "piiloom"  # the key in metadata
+
+# Type, or type/subtype → the one name of Presidio's that means just that.
+NAMES: Mapping[str, str] = {
+    "name": "PERSON",
+    "location": "LOCATION",
+    "location/address": "ADDRESS",
+    "organization": "ORGANIZATION",
+    "datetime": "DATE_TIME",
+    "code/phone": "PHONE_NUMBER",
+    "code/email": "EMAIL_ADDRESS",
+    "code/payment_card": "CREDIT_CARD",
+    "code/ip_address": "IP_ADDRESS",
+    "code/wallet": "CRYPTO",
+    "demographic/nationality": "NATIONALITY",
+    "belief/religion": "RELIGION",
+}
+
+
+def presidio_name(entity_type: str, subtype: str | None) -> str:
+    """Return the ``entity_type`` that a span of this type and subtype is written with."""
+    name = NAMES.get(f"{entity_type}/{subtype}") or NAMES.get(entity_type)
+    return name or entity_type.replace(" ", "_").upper()
+
+
+class PresidioFormat:
+    """The format of presidio-evaluator; see the module docstring."""
+
+    name = "presidio"
+    suffix = ".json"
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one sample per record; nothing is lost."""
+        write_array(map(_sample, records), path)
+        return LossReport()
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the samples of *path*, see ``ReadableFormat.read``."""
+        labels = {**label_map("presidio"), **options.label_map}
+        reader = RowReader(path.name, replace(options, label_map=labels), tally)
+        return read_rows(array_rows(path), lambda number, row: reader.record(number, _native(parse_object(row), tally)), tally)
+
+
+def _sample(record: Record) -> Json:
+    names = [presidio_name(span.entity_type, span.subtype) for span in record.spans]
+    spans = [
+        {
+            "entity_type": name,
+            "entity_value": span.text_in(record.context),
+            "start_position": span.start,
+            "end_position": span.end,
+        }
+        for span, name in zip(record.spans, names, strict=True)
+    ]
+    return {
+        "full_text": record.context,
+        "masked": with_values(record, [f"{{{{{name}}}}}" for name in names]).context,
+        "spans": spans,
+        "template_id": None,
+        "metadata": {_OURS: {"question": record.question, **kept_aside(record)}},
+    }
+
+
+def _native(sample: Json, tally: ReadTally) -> Json:
+    """Return the native row of a sample; counts in *tally* what is not stored. Raises ``RowFault`` if it is no sample."""
+    for key in ("full_text", "spans"):
+        if key not in sample:
+            raise RowFault(f"{key}: is missing")
+    spans = sample["spans"]
+    if not isinstance(spans, list):
+        raise RowFault("spans: must be a list")
+    found = [_span(number, span) for number, span in enumerate(spans)]
+    metadata = sample.get("metadata")
+    ours = metadata.get(_OURS) if isinstance(metadata, dict) else None
+    if not isinstance(ours, dict):
+        tally.ignored_fields.update(key for key in ("template_id", "metadata") if sample.get(key) is not None)
+        return {"context": sample["full_text"], "spans": found}
+    joined = rejoined(found, ours.get("spans"), lambda span: presidio_name(str(span.get("type")), _text(span.get("subtype"))))
+    stated = {key: ours[key] for key in ("id", "locale", "question", "meta") if key in ours}
+    return {"context": sample["full_text"], **stated, "spans": joined}
+
+
+def _span(number: int, span: object) -> Json:
+    if not isinstance(span, dict):
+        raise RowFault(f"spans[{number}]: must have keys and values")
+    names = {"start": "start_position", "end": "end_position", "text": "entity_value", "type": "entity_type"}
+    for key in names.values():
+        if key not in span:
+            raise RowFault(f"spans[{number}].{key}: is missing")
+    return {ours: span[theirs] for ours, theirs in names.items()}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
