@@ -63,7 +63,11 @@ def test_equal_records_give_equal_bytes(name: str, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         written_and_read(get_format(name), [hard_record()], tmp_path / folder)
     first, second = (
-        {file.relative_to(tmp_path / side): file.read_bytes() for file in sorted([tmp_path / side, *(tmp_path / side).rglob("*")]) if file.is_file()}
+        {
+            file.relative_to(tmp_path / side): file.read_bytes()
+            for file in sorted([tmp_path / side, *(tmp_path / side).rglob("*")])
+            if file.is_file()
+        }
         for side in ("a", "b")
     )
     assert first == second
