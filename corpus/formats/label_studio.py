@@ -6,8 +6,8 @@ one. ``label_config.xml`` is the labelling interface for these; regions keep sub
 writes the number of the task over ``data.id``, hence ``record_id``.)
 
 Offsets are **code points**. Label Studio splits a text by JavaScript's ``[...text]``, which gives code points, and counts these
-(HumanSignal/label-studio, ``web/libs/editor/src/tags/object/RichText/domManager.ts``, pull request 6135 of July 2024); older versions
-counted UTF-16 units (issues 1008, 1347 and 4988 there), so spans of theirs behind an emoji have another text here and are
+(HumanSignal/label-studio, ``web/libs/editor/src/tags/object/RichText/domManager.ts``, pull request 6135 of July 2024); some older
+versions counted UTF-16 units (issues 1008 and 1347 there), so spans of theirs behind an emoji have another text here and are
 refused. ``\r`` and ``\n`` count as one each (``view.jsx`` splits at ``/\n|\r/``). ``value.text`` is a derived copy with ``\n``
 in two characters for a line break and without blanks that a browser folds, so line breaks and blanks are not compared.
 
