@@ -56,19 +56,17 @@ class ArgillaFormat:
         return [SETTINGS]
 
 
-def _label(span: Json) -> str:
-    return f"{span.get('type')}:{span['relevance']}" if span.get("relevance") else str(span.get("type"))
+def _label(entity_type: object, relevance: object) -> str:
+    return f"{entity_type}:{relevance}" if relevance else str(entity_type)
 
 
 def _argilla(record: Record) -> Json:
-    aside = kept_aside(record)
-    labels = (f"{span.entity_type}:{span.relevance}" if span.relevance else span.entity_type for span in record.spans)
-    marked = [{"start": span.start, "end": span.end, "label": label} for span, label in zip(record.spans, labels, strict=True)]
+    marked = [{"start": span.start, "end": span.end, "label": _label(span.entity_type, span.relevance)} for span in record.spans]
     question = {} if record.question is None else {"question": record.question}
     return {
         "id": record.id,
         "fields": {"text": record.context, **question},
-        "metadata": {"locale": record.locale, _OURS: json.dumps(aside, ensure_ascii=False)},
+        "metadata": {"locale": record.locale, _OURS: json.dumps(kept_aside(record), ensure_ascii=False)},
         "suggestions": {QUESTION: {"value": marked, "score": None, "agent": "piiloom"}},
         "responses": {},
         "vectors": {},
@@ -84,7 +82,8 @@ def _native(row: Json, options: ReadOptions, tally: ReadTally) -> Json:
     text = fields.get(key)
     if not isinstance(text, str):
         raise RowFault(f"fields.{key}: must be text; say with --columns which field is the context")
-    spans = rejoined([_span(text, number, span) for number, span in enumerate(_marked(row, tally))], aside.get("spans"), _label)
+    found = [_span(text, number, span) for number, span in enumerate(_marked(row, tally))]
+    spans = rejoined(found, aside.get("spans"), lambda span: _label(span.get("type"), span.get("relevance")))
     return {
         "id": row.get("id"),
         "context": text,
@@ -143,7 +142,7 @@ def _object(value: object) -> Json:
 
 def _settings(types: Sequence[str]) -> Json:
     """Return the settings of a dataset, as ``argilla.Settings.serialize`` returns them."""
-    labels = [label for name in types for label in (name, *(f"{name}:{relevance}" for relevance in _RELEVANCE))]
+    labels = [label for name in types for label in (name, *(_label(name, relevance) for relevance in _RELEVANCE))]
     options = [{"value": label, "text": label} for label in labels]
     return {
         "guidelines": _GUIDELINES,

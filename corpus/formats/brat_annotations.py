@@ -12,7 +12,7 @@ from piiloom.corpus.formats.json_rows import RowFault, parse_object
 from piiloom.corpus.formats.rejoining import with_all_ids, with_details
 
 NOTE = "AnnotatorNotes"
-_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
+_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15} [0-9]{1,15}(?:;[0-9]{1,15} [0-9]{1,15})*)(?:\t(.*))?", re.DOTALL)
 _ABOUT_SPAN = re.compile(r"[A#]\S*\t(\S+) (T\S+)(?:[ \t](.*))?", re.DOTALL)
 _IGNORED = {
     "E": "events",

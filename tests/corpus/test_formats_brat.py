@@ -132,6 +132,7 @@ def test_windows_line_ends_and_t_lines_without_text_are_tolerated(folder: Path) 
         ("T1\tname 7 3\t", '"a": spans[0].text: "" has the range [7, 3)'),
         ("T1\tname 0\tAnn", '"a": line 1 of the .ann file is no annotation'),
         ("T1 name 0 3 Ann", '"a": line 1 of the .ann file is no annotation'),
+        (f"T1\tname 0 {'9' * 5000}\tAnn", '"a": line 1 of the .ann file is no annotation'),
         ("hello", '"a": line 1 of the .ann file is no annotation'),
         ("T1\thoroscope 0 3\tAnn", '"a": spans[0].type: not one of the known types'),
         ("T1\tname 0 3\tAnn\nA1\tRelevance T1 maybe", '"a": spans[0].relevance: '),
