@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.words import content_words, whole_word
-from piiloom.pii_values.catalogue import Kind, kinds_for
+from piiloom.pii_values.kinds import Kind, kinds_for
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Final
 
 from piiloom.generation.composer.money_style import MoneyStyle
-from piiloom.pii_values.catalogue import kinds_for
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
+from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.persona import Persona

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.stages.topics import Pair
-from piiloom.pii_values.catalogue import kinds_for
+from piiloom.pii_values.kinds import kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.facts import fact_of

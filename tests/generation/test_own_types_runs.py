@@ -19,8 +19,8 @@ from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest, shaping
 from piiloom.generation.settings.setting_checks import make_config, read_config
-from piiloom.pii_values.catalogue import kinds_for
 from piiloom.pii_values.drawing import ValueRequest, draw_values
+from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import types_in_force

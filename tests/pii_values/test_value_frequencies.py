@@ -19,7 +19,7 @@ from tests.longer import mostly_long
 DRAWS = 20_000
 PROGRAM = """
 import random
-from piiloom.pii_values.catalogue import KINDS
+from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.foundation.seeding import derive_rng, digest
