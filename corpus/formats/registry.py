@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from piiloom.corpus.formats.alpaca import AlpacaFormat
 from piiloom.corpus.formats.base import Format, ReadableFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
+from piiloom.corpus.formats.verifier import VerifierFormat
 from piiloom.foundation.errors import UsageError
 
-FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
+_ALL: tuple[Format, ...] = (
+    NativeFormat(),
+    CapidFormat(),
+    AlpacaFormat(),
+    ChatFormat(),
+    OpenAIFineTuningFormat(),
+    VerifierFormat(),
+)
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
 
 
 def get_format(name: str) -> Format:
