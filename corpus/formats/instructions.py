@@ -17,7 +17,6 @@ from functools import lru_cache
 
 from piiloom.corpus.markers import marker_name
 from piiloom.corpus.record import Record
-from piiloom.prompts.library import open_instructions
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy, load_taxonomy
 
 _QUESTION = "Question: "
@@ -77,6 +76,8 @@ def _of_one_line(line: str) -> str:
 
 @lru_cache(maxsize=12)
 def _instruction(name: str, taxonomy: Taxonomy) -> str:
+    from piiloom.prompts.library import open_instructions  # noqa: PLC0415 - imports Jinja, which only writing needs
+
     types = [_described(entity_type) for entity_type in taxonomy.types.values()]
     return open_instructions().find(name).render({"types": types}).system
 

@@ -2,10 +2,10 @@
 
 A wrong candidate is one of these; which, is drawn from the record's id and revision, so equal records give equal candidates:
 
-- *other type* (40%): the span itself under a type that it is not. Two types of which both can be true of one value (``_BOTH_HOLD``) are
-  never exchanged, own types neither.
 - *no span* (30%): a stretch of whole words that touches no span and shares no content word with any value, under the span's type.
 - *boundary* (30%): the span with one content word too many or too few at one end.
+- *other type* (40%): the span itself under a type that it is not. Two types of which both can be true of one value (``_BOTH_HOLD``) are
+  never exchanged, own types neither.
 
 If the text has no candidate of the kind that was drawn, the kinds are tried in this order; so the true shares differ from the above, and
 the format counts them.
@@ -27,7 +27,7 @@ from piiloom.foundation.words import STOP_WORDS
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 Kind = Literal["span", "other type", "no span", "boundary"]
-_SHARES: dict[Kind, int] = {"other type": 40, "no span": 30, "boundary": 30}
+_SHARES: dict[Kind, int] = {"no span": 30, "boundary": 30, "other type": 40}
 
 # Parts joined by a hyphen are one word.
 _WORD = re.compile(r"\w+(?:['’\-‐‑]\w+)*")
@@ -171,10 +171,11 @@ class _Text:
         after = spans[number - 1].end if number else -1
         before = spans[number + 1].start if number + 1 < len(spans) else len(context) + 1
         places: list[tuple[int, int]] = []
-        inside = [found.span() for found in _WORD.finditer(context, span.start, span.end)]
-        if len(inside) > 1:
-            places += [(inside[1][0], span.end)] * _has_content(context[slice(*inside[0])])
-            places += [(span.start, inside[-2][1])] * _has_content(context[slice(*inside[-1])])
+        words = [found.span() for found in _WORD.finditer(context, span.start, span.end)]
+        inside = [(start, end) for start, end in words if _has_content(context[start:end])]
+        if len(inside) > 1:  # nothing but one content word, and what joins it to the others
+            places += [(inside[1][0], span.end)] * (inside[0] == words[0])
+            places += [(span.start, inside[-2][1])] * (inside[-1] == words[-1])
         word = _word_before(context, span.start)
         if word is not None and word > after and _has_content(context[word : span.start - 1]):
             places.append((word, span.end))
