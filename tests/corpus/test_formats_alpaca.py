@@ -19,6 +19,7 @@ from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
 from piiloom.corpus.formats.instructions import message, message_parts
 from piiloom.corpus.record import Record, Span
+from tests.longer import mostly_long
 
 ALPACA, CHAT = AlpacaFormat(), ChatFormat()
 TWO = record_of("In Ohio my asthma got worse.", ("Ohio", "location", "low"), ("asthma", "health", "high"), question="Is it the air?")
@@ -106,7 +107,7 @@ def test_what_does_not_come_back_is_in_the_loss_report(file: Path, record: Recor
     assert (isinstance(back, Record) and bare(back) == bare(record)) == (not expected)
 
 
-@pytest.mark.parametrize("file_format", [ALPACA, CHAT], ids=lambda each: each.name)
+@pytest.mark.parametrize("file_format", mostly_long([ALPACA, CHAT], quick=[ALPACA]), ids=lambda each: each.name)
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_a_record_comes_back_or_is_named(record: Record, file_format: ReadableFormat, tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ def test_values_without_a_place_are_left_out_if_wanted_and_listed(file: Path) ->
     assert (tally.values, tally.exact, tally.inside_word, tally.missing, len(tally.skipped_values)) == (3, 1, 1, 1, 2)
 
 
-@pytest.mark.parametrize("file_format", [ALPACA, CHAT], ids=lambda each: each.name)
+@pytest.mark.parametrize("file_format", mostly_long([ALPACA, CHAT], quick=[ALPACA]), ids=lambda each: each.name)
 def test_real_data_comes_back_but_for_the_named(file_format: ReadableFormat, file: Path) -> None:
     lost = assert_equal_but_for_the_named(file_format, shared_records(), file)
     assert {why for _, _, why in lost} <= {losses.ELSEWHERE}

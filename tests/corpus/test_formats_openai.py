@@ -71,6 +71,7 @@ def test_any_record_comes_back_exactly(record: Record, tmp_path: Path) -> None:
     assert bare(back) == bare(record)
 
 
+@pytest.mark.long
 def test_shared_and_long_texts_come_back_exactly(file: Path) -> None:
     assert assert_equal_but_for_the_named(OPENAI, shared_records(), file) == []
     long = record_of("<name>" * 170_000 + "Ann", ("Ann", "name", "high"))

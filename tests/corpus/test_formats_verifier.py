@@ -192,7 +192,7 @@ def test_the_reasons_of_wrong_candidates_name_the_value_that_is_meant() -> None:
 
 
 def test_a_long_text_is_cut_around_the_candidate(tmp_path: Path) -> None:
-    filler = "one word after another " * 40_000
+    filler = "one word after another " * 4_000
     record = record_of(f"{filler}Dana Whitlock {filler}", ("Dana Whitlock", "name", "low"))
     first, _, report = write(tmp_path / "train", record)
     assert [entry.reason for entry in report.entries] == [CUT]
