@@ -90,9 +90,9 @@ class MentionReader:
         """
         mentions = self._parsed(answer)
         places = _place(context, [mention.value for mention in mentions])
-        lost = [_lost(context, mention) for mention, place in zip(mentions, places, strict=True) if place is None]
+        lost = _lost(context, [mention for mention, place in zip(mentions, places, strict=True) if place is None])
         if lost and not self._options.skip_values:
-            raise RowFault("; ".join(f"{quoted(value.text)} {value.reason}" for value in lost))
+            raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         placed = sorted(((place, mention) for mention, place in zip(mentions, places, strict=True) if place is not None), key=_start)
         row: Json = {
             "context": context,
@@ -176,13 +176,18 @@ def _find_free(context: str, value: str, taken: list[Range], searched: dict[str,
     return None
 
 
-def _lost(context: str, mention: _Mention) -> LostValue:
-    reason = TOO_OFTEN
-    if _find(context, mention.value, 0) is None:
-        reason = INSIDE_WORD if mention.value in context else ABSENT
-    return LostValue(
-        text=mention.value, entity_type=load_taxonomy().resolve(mention.type) or mention.type, relevance=mention.relevance, reason=reason
-    )
+def _lost(context: str, mentions: Sequence[_Mention]) -> list[LostValue]:
+    """Return the mentions that have no place, and why."""
+    reasons: dict[str, str] = {}
+    for value in dict.fromkeys(mention.value for mention in mentions):
+        reasons[value] = TOO_OFTEN
+        if _find(context, value, 0) is None:
+            reasons[value] = INSIDE_WORD if value in context else ABSENT
+    resolve = load_taxonomy().resolve
+    return [
+        LostValue(text=one.value, entity_type=resolve(one.type) or one.type, relevance=one.relevance, reason=reasons[one.value])
+        for one in mentions
+    ]
 
 
 def _lost_row(lost: LostValue) -> Json:

@@ -165,6 +165,13 @@ def test_a_row_that_would_leave_a_value_unmarked_is_refused(file: Path, mentions
     assert refused.reason.startswith(reason)
 
 
+def test_a_fault_that_comes_again_is_told_once(file: Path) -> None:
+    mentions = [one("ab", "name"), one("ab", "name"), *[one("a", "name")] * 20_000]
+    (refused,) = read(ALPACA, file, alpaca("ab " * 20_000, *mentions))
+    assert isinstance(refused, RowReject)
+    assert refused.reason == '"a" stands only inside a longer word'
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
