@@ -3,6 +3,9 @@
 A template file ``<name>.v<n>.j2`` has two blocks, ``system`` and ``user``. Text that is the same in all calls of a stage
 belongs in ``system`` (providers cache stable prefixes), the rest in ``user``. The newest version of a name is used. A library
 is immutable: opening a folder again after a file was edited gives another library.
+
+Besides, there are instructions: templates of the same form that no stage asks with, but that stand in training sets for language
+models (``piiloom.corpus.formats``). They cannot be replaced.
 """
 
 from __future__ import annotations
@@ -46,14 +49,20 @@ def open_library(folder: Path | None = None) -> PromptLibrary:
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> PromptLibrary:
-    return PromptLibrary(_shipped_templates())
+def open_instructions() -> PromptLibrary:
+    """Return the instructions of training sets."""
+    return PromptLibrary(_shipped_templates("instructions"))
 
 
 @lru_cache(maxsize=1)
-def _shipped_templates() -> Mapping[str, PromptTemplate]:
+def _shipped() -> PromptLibrary:
+    return PromptLibrary(_shipped_templates("templates"))
+
+
+@lru_cache(maxsize=2)
+def _shipped_templates(folder_name: str) -> Mapping[str, PromptTemplate]:
     newest: dict[str, int] = {}
-    folder = resources.files("piiloom.prompts").joinpath("templates")
+    folder = resources.files("piiloom.prompts").joinpath(folder_name)
     for entry in folder.iterdir():
         match = FILE_NAME.fullmatch(entry.name)
         if match and match["version"]:
@@ -67,5 +76,5 @@ def _shipped_templates() -> Mapping[str, PromptTemplate]:
 
 @lru_cache(maxsize=8)
 def _overlaid(files: tuple[OverlayFile, ...]) -> PromptLibrary:
-    shipped = _shipped_templates()
+    shipped = _shipped_templates("templates")
     return PromptLibrary({**shipped, **{file.name: checked(file, shipped) for file in files}})

@@ -19,6 +19,7 @@ from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
 
 _BOM = b"\xef\xbb\xbf"
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
 
 
 class RowFault(Exception):
@@ -57,35 +58,51 @@ def read_rows(rows: Iterable[tuple[int, str]], read: Callable[[int, str], Record
 
 def parse_object(line: str) -> Json:
     """Return the JSON object in *line*; raises ``RowFault`` if it is anything else, repeats a key or has a lone surrogate."""
+    row = _parsed(line)
+    if not isinstance(row, dict):
+        raise RowFault("not a JSON object")
+    return row
+
+
+def parse_list(text: str) -> list[object]:
+    """Return the JSON array in *text*, by the rules of ``parse_object``."""
+    found = _parsed(text)
+    if not isinstance(found, list):
+        raise RowFault("not a JSON list")
+    return found
+
+
+def _parsed(text: str) -> object:
     try:
-        row = json.loads(line, object_pairs_hook=_unique)
+        found: object = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise RowFault(f"not valid JSON (column {error.colno})") from error
     except _RepeatedKey as error:
         raise RowFault("an object uses the same key twice") from error
     except (RecursionError, ValueError) as error:  # nested too deeply; a number with thousands of digits
         raise RowFault("JSON that cannot be read (nested too deeply, or a number too long)") from error
-    if not isinstance(row, dict):
-        raise RowFault("not a JSON object")
-    if "\\u" in line:
-        _refuse_lone_surrogates(row)
-    return row
+    if "\\u" in text:
+        _refuse_lone_surrogates(found)
+    return found
+
+
+def row_line(row: Json) -> str:
+    """Return *row* as one line of JSON with its line end, keys in the given order, non-ASCII characters not escaped."""
+    return _ENCODE(row) + "\n"
 
 
 def write_rows(rows: Iterable[Json], path: Path) -> None:
-    """Write *rows* to the new file *path*, one line of JSON each, keys in the given order, non-ASCII characters not escaped."""
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+    """Write *rows* to the new file *path*, a ``row_line`` each."""
     with path.open("w", encoding="utf-8", newline="\n") as fh:
-        fh.writelines(encode(row) + "\n" for row in rows)
+        fh.writelines(map(row_line, rows))
 
 
 def write_array(rows: Iterable[Json], path: Path) -> None:
     """Write *rows* to the new file *path* as one JSON array, a line each."""
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
     with path.open("w", encoding="utf-8", newline="\n") as fh:
         fh.write("[")
         for number, row in enumerate(rows):
-            fh.write((",\n" if number else "\n") + encode(row))
+            fh.write((",\n" if number else "\n") + _ENCODE(row))
         fh.write("\n]\n")
 
 
@@ -145,6 +162,6 @@ def _unique(pairs: list[tuple[str, object]]) -> Json:
     return row
 
 
-def _refuse_lone_surrogates(row: Json) -> None:
-    if not _encodes(json.dumps(row, ensure_ascii=False)):
+def _refuse_lone_surrogates(found: object) -> None:
+    if not _encodes(json.dumps(found, ensure_ascii=False)):
         raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold")

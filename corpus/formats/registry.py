@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from piiloom.corpus.formats.alpaca import AlpacaFormat
 from piiloom.corpus.formats.argilla import ArgillaFormat
 from piiloom.corpus.formats.base import Format, ReadableFormat
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
+from piiloom.corpus.formats.verifier import VerifierFormat
 from piiloom.foundation.errors import UsageError
 
 _ALL: tuple[Format, ...] = (
     NativeFormat(),
     CapidFormat(),
+    AlpacaFormat(),
+    ChatFormat(),
+    OpenAIFineTuningFormat(),
+    VerifierFormat(),
     BratFormat(),
     LabelStudioFormat(),
     PresidioFormat(),

@@ -1,0 +1,86 @@
+r"""What a training set tells a language model: the instruction, and the layout of a question and a text in one message.
+
+The layout is unambiguous for any question and any text, so that it can be read back::
+
+    Question: Can I go back to work?
+    Text:
+    I had my knee operated on …
+
+The text goes on to the end. There is no ``Question:`` line if the record has no question; a question with a line feed, or that begins
+with a quotation mark, is written as a JSON string. A message in no such layout is a text without a question.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from piiloom.corpus.markers import marker_name
+from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import EntityType, Taxonomy, load_taxonomy
+
+_QUESTION = "Question: "
+_TEXT = "Text:\n"
+
+
+def asks_relevance(record: Record) -> bool:
+    """Whether *record* shows what matters to a question: it has one, and no spans or at least one with a relevance."""
+    return record.question is not None and (not record.spans or any(span.relevance for span in record.spans))
+
+
+def extracting(*, relevance: bool) -> str:
+    """Return the instruction to list all mentions as JSON, with their relevance if *relevance*."""
+    return _instruction("extract_relevant" if relevance else "extract", load_taxonomy())
+
+
+def marking(*, relevance: bool) -> str:
+    """Return the instruction to put markers into the text, with the relevance in them if *relevance*."""
+    return _instruction("mark_relevant" if relevance else "mark", load_taxonomy())
+
+
+def verifying(*, reasoned: bool) -> str:
+    """Return the instruction to judge one candidate, with a reasoning before the answer if *reasoned*."""
+    return _instruction("verify_reasoned" if reasoned else "verify", load_taxonomy())
+
+
+def message(context: str, question: str | None) -> str:
+    """Return *question* and *context* in the layout of the module docstring."""
+    asked = "" if question is None else f"{_QUESTION}{_on_one_line(question)}\n"
+    return f"{asked}{_TEXT}{context}"
+
+
+def message_parts(text: str) -> tuple[str, str | None]:
+    """Return context and question of a message, the inverse of ``message``; all of it is the context if it has another layout."""
+    if text.startswith(_TEXT):
+        return text.removeprefix(_TEXT), None
+    line, _, rest = text.partition("\n")
+    if not (line.startswith(_QUESTION) and rest.startswith(_TEXT)):
+        return text, None
+    return rest.removeprefix(_TEXT), _of_one_line(line.removeprefix(_QUESTION))
+
+
+def _on_one_line(question: str) -> str:
+    return json.dumps(question, ensure_ascii=False) if "\n" in question or question.startswith('"') else question
+
+
+def _of_one_line(line: str) -> str:
+    if not line.startswith('"'):
+        return line
+    try:
+        found = json.loads(line)
+        found.encode("utf-8")  # a lone surrogate, which only an escape can bring in, stays an escape
+    except ValueError:
+        return line
+    return str(found)
+
+
+@lru_cache(maxsize=12)
+def _instruction(name: str, taxonomy: Taxonomy) -> str:
+    from piiloom.prompts.library import open_instructions  # noqa: PLC0415 - imports Jinja, which only writing needs
+
+    types = [_described(entity_type) for entity_type in taxonomy.types.values()]
+    return open_instructions().find(name).render({"types": types}).system
+
+
+def _described(entity_type: EntityType) -> dict[str, str]:
+    return {"name": entity_type.name, "definition": entity_type.described(), "marker": marker_name(entity_type.name)}

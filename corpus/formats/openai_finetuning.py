@@ -1,0 +1,103 @@
+"""JSONL for OpenAI's fine-tuning: the user's message has question and text, the assistant gives the text back with span markers.
+
+``piiloom.corpus.markers`` has the markers, ``piiloom.corpus.formats.instructions`` the layout of the user's message. Ranges, types and
+relevance come back exactly. A row is refused if its answer is not the text with markers.
+
+OpenAI takes a file of at least ten examples, each a conversation that ends with the assistant, and cuts an example at the model's
+training context (65,536 tokens for the GPT-4o family). The loss report tells of a split or an example out of these limits.
+Tokens are estimated as a quarter of the bytes of UTF-8, which is usual for English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.chat_rows import LOST_FIELDS, UNKNOWN_TYPE, chat_row, read_chat
+from piiloom.corpus.formats.instructions import asks_relevance, marking, message, message_parts
+from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
+from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.markers import MarkerFault, marked_text, unmarked
+from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+FEWEST_EXAMPLES = 10
+MOST_TOKENS = 65_536
+_BYTES_PER_TOKEN = 4
+
+TOO_FEW = f"the file has fewer than {FEWEST_EXAMPLES} examples: OpenAI refuses it"
+TOO_LONG = f"the example has probably more than {MOST_TOKENS:,} tokens: OpenAI cuts it there"
+
+
+class OpenAIFineTuningFormat:
+    """The format of OpenAI's fine-tuning; see the module docstring."""
+
+    name = "openai"
+    suffix = ".jsonl"
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path*, see ``ReadableFormat.read``. The system's message is not stored."""
+        reader = RowReader(path.name, options, tally)
+        return read_rows(numbered_lines(path), lambda number, line: reader.record(number, _read(line, tally)), tally)
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one row per record; the report tells what OpenAI would refuse or cut. A split with too few has an entry without an id."""
+        entries: list[LossEntry] = []
+        rows = _Counted(_row(record, entries) for record in records)
+        write_rows(rows, path)
+        if rows.count < FEWEST_EXAMPLES:
+            entries.append(LossEntry(record_id="", value=None, reason=TOO_FEW))
+        return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
+
+
+class _Counted:
+    """Rows, and how many of them were taken."""
+
+    def __init__(self, rows: Iterator[Json]) -> None:
+        self._rows = rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Json]:
+        for row in self._rows:
+            self.count += 1
+            yield row
+
+
+def _row(record: Record, entries: list[LossEntry]) -> Json:
+    texts = (
+        marking(relevance=asks_relevance(record)),
+        message(record.context, record.question),
+        marked_text(record.context, record.spans),
+    )
+    if sum(len(text.encode("utf-8")) for text in texts) > MOST_TOKENS * _BYTES_PER_TOKEN:
+        entries.append(LossEntry(record_id=record.id, value=None, reason=TOO_LONG))
+    known = load_taxonomy().types
+    unknown = (span.text_in(record.context) for span in record.spans if span.entity_type not in known)
+    entries += (LossEntry(record_id=record.id, value=value, reason=UNKNOWN_TYPE) for value in unknown)
+    return chat_row(*texts)
+
+
+def _read(line: str, tally: ReadTally) -> Json:
+    """Return the native row of a line."""
+    asked, answer = read_chat(parse_object(line), tally)
+    context, question = message_parts(asked)
+    try:
+        found = unmarked(answer)
+    except MarkerFault as fault:
+        raise RowFault(f"the answer: {fault}") from fault
+    if found.context != context:
+        at = next((n for n, (ours, theirs) in enumerate(zip(found.context, context, strict=False)) if ours != theirs), None)
+        where = min(len(context), len(found.context)) if at is None else at
+        raise RowFault(f"the answer: without its markers it differs from the text at position {where}")
+    spans = [
+        {
+            "start": span.start,
+            "end": span.end,
+            "text": context[span.start : span.end],
+            "type": span.entity_type,
+            "relevance": span.relevance,
+        }
+        for span in found.spans
+    ]
+    return {"context": context, "question": question, "spans": spans}

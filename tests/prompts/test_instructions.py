@@ -1,0 +1,44 @@
+"""Instructions of training sets: all render, name the types, and ask for what the formats answer with."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+import pytest
+
+from piiloom.corpus.formats.instructions import extracting, marking, verifying
+from piiloom.prompts.library import open_instructions, open_library
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+NAMES = open_instructions().names
+TYPES = [{"name": "pet name", "definition": "What a pet is called.", "marker": "pet_name"}]
+
+
+def test_the_formats_use_all_instructions_and_no_stage_has_one_of_their_names() -> None:
+    assert NAMES == ("extract", "extract_relevant", "mark", "mark_relevant", "verify", "verify_reasoned")
+    assert not set(NAMES) & set(open_library().names)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_instruction_is_a_system_message_and_its_fingerprint_is_true(name: str) -> None:
+    template = open_instructions().find(name)
+    rendered = template.render({"types": TYPES})
+    assert rendered.system
+    assert rendered.user == ""
+    assert ("What a pet is called." in rendered.system) == (not name.startswith("verify"))
+    assert template.id == f"{name}.v1"
+    assert template.sha256 == hashlib.sha256(files("piiloom.prompts").joinpath("instructions", f"{name}.v1.j2").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("relevance", [True, False])
+def test_relevance_is_asked_for_only_where_it_has_a_meaning(relevance: bool) -> None:
+    for instruction in (extracting(relevance=relevance), marking(relevance=relevance)):
+        assert ("high" in instruction) == ("question" in instruction) == relevance
+        for entity_type in load_taxonomy().types.values():
+            assert entity_type.definition in instruction
+
+
+def test_the_verifiers_are_told_how_to_answer() -> None:
+    assert "Answer with one letter" in verifying(reasoned=False)
+    assert '"reasoning" and "answer"' in verifying(reasoned=True)
