@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from piiloom.corpus.formats.base import Format, ReadableFormat
+from piiloom.corpus.formats.bio import BioFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.conll import ConllFormat
+from piiloom.corpus.formats.docbin import DocBinFormat
+from piiloom.corpus.formats.gliner import GlinerFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.foundation.errors import UsageError
 
-FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
+_ALL: tuple[Format, ...] = (
+    NativeFormat(),
+    CapidFormat(),
+    BioFormat(),
+    ConllFormat(),
+    DocBinFormat(),
+    GlinerFormat(),
+)
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
 
 
 def get_format(name: str) -> Format:

@@ -136,6 +136,7 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
         ("inside word", report.inside_word, "found only inside a longer word: no match"),
         ("missing", report.missing, "found nowhere"),
         ("skipped values", len(report.skipped_values), "of these two, left out of records that were kept"),
+        ("joined texts", report.joined_texts, "rows of tokens alone: the text is the tokens joined by blanks"),
         ("overlapping", len(report.overlapping), "mentions left out in favour of a longer one"),
     ]
     return [row for row in counts if row[1] or row[0] not in _NOW_AND_THEN]
