@@ -109,7 +109,7 @@ def _content(row: str, tally: ReadTally) -> Json:
         document = _Row.model_validate(parse_object(row))
     except ValidationError as error:
         raise fault_of(error, _Row) from error
-    tally.ignored_fields.update(document.model_extra or ())
+    tally.ignored_fields.update(list(document.model_extra or ()))
     for field in ("trailing_whitespace", "labels", "relevance"):
         values = getattr(document, field)
         if values is not None and len(values) != len(document.tokens):

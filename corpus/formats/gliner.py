@@ -74,7 +74,7 @@ def _content(raw: str, tally: ReadTally) -> Json:
         row = _Row.model_validate(parse_object(raw))
     except ValidationError as error:
         raise fault_of(error, _Row) from error
-    tally.ignored_fields.update(row.model_extra or ())
+    tally.ignored_fields.update(list(row.model_extra or ()))
     if row.text is None:
         text, places = joined(row.tokenized_text)
         tally.joined_texts += 1

@@ -110,7 +110,7 @@ def tidied(text: str, ranges: Iterable[Range]) -> list[Range]:
     tokens: list[Range] = []
     at = 0
     for start, end in sorted(ranges):
-        if end > at:
+        if end > max(start, at):
             _add_dropped(text, at, start, tokens)
             tokens += _words(text, max(start, at), end)
             at = end
