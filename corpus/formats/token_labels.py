@@ -14,12 +14,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from piiloom.corpus.formats.base import Json, LossEntry, quoted
 from piiloom.corpus.formats.json_rows import RowFault
 from piiloom.corpus.formats.tokenizing import Range
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 
 WIDENED = "begins or ends within a token: widened to whole tokens"
 TRIMMED = "begins or ends with white space that is in no token, or not wholly in the span: written without it"
@@ -46,6 +47,7 @@ class TokenSpan:
     span: Span
 
 
+@lru_cache(maxsize=256)
 def label_of(entity_type: str) -> str:
     """Return the label of a type, as ``SEXUAL_ORIENTATION``."""
     return "_".join(entity_type.upper().split())
@@ -58,6 +60,7 @@ def on_tokens(record: Record, tokens: Sequence[Range]) -> tuple[list[TokenSpan],
     """
     placed: list[TokenSpan] = []
     losses: list[LossEntry] = []
+    taxonomy = load_taxonomy()
     free = 0  # the first token that no earlier span has
     for span in record.spans:
         first, last = _overlapped(record.context, tokens, span)
@@ -71,10 +74,15 @@ def on_tokens(record: Record, tokens: Sequence[Range]) -> tuple[list[TokenSpan],
             placed.append(TokenSpan(first, last, span))
             free = last + 1
             reasons += _changes(record.context, span, tokens[first][0], tokens[last][1], shared=bool(reasons))
-        if load_taxonomy().resolve(label_of(span.entity_type)) != span.entity_type:
+        if not _is_read_back(span.entity_type, taxonomy):
             reasons.append(OTHER_LABEL)
         losses += (LossEntry(record_id=record.id, value=span.text_in(record.context), reason=reason) for reason in reasons)
     return placed, losses
+
+
+@lru_cache(maxsize=256)
+def _is_read_back(entity_type: str, taxonomy: Taxonomy) -> bool:
+    return taxonomy.resolve(label_of(entity_type)) == entity_type
 
 
 def _overlapped(text: str, tokens: Sequence[Range], span: Span) -> Range:
