@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,7 +76,7 @@ def test_a_type_that_its_label_does_not_name_is_told() -> None:
 def test_placed_spans_are_sorted_and_disjoint_and_only_changed_ones_are_told(record: Record) -> None:
     tokens = tokenizer_named("whitespace")(record.context, "en")
     spans, losses = on_tokens(record, tokens)
-    assert all(a.first <= a.last < b.first for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a.first <= a.last < b.first for a, b in pairwise(spans))
     exact = {one.span.id for one in spans if (tokens[one.first][0], tokens[one.last][1]) == (one.span.start, one.span.end)}
     assert {span.text_in(record.context) for span in record.spans if span.id not in exact} == {loss.value for loss in losses}
 

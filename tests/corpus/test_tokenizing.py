@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def words(tokenizer: Tokenizer, text: str, locale: str = "en_US") -> list[str]:
 
 def assert_tiles(text: str, tokens: list[Range]) -> None:
     """What ``Tokenizer`` promises."""
-    assert all(a_end <= b_start for (_, a_end), (b_start, _) in zip(tokens, tokens[1:], strict=False))
+    assert all(a_end <= b_start for (_, a_end), (b_start, _) in pairwise(tokens))
     assert all(text[start:end] and not any(map(str.isspace, text[start:end])) for start, end in tokens)
     assert "".join(text[start:end] for start, end in tokens) == "".join(text.split())
 
@@ -75,7 +76,7 @@ MAKERS = [wordpiece, byte_level, metaspace]
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("I'm a 34-year-old co_op baker (a@b.ch).", ["I", "'", "m", "a", "34-year-old", "co_op", "baker", "(", "a", "@", "b", ".", "ch", ")", "."]),
+        ("I'm a 34-year-old co_op (a@b.ch).", ["I", "'", "m", "a", "34-year-old", "co_op", "(", "a", "@", "b", ".", "ch", ")", "."]),
         ("e\u0301tude cafe\u0301!", ["e\u0301tude", "cafe\u0301", "!"]),
         ("👩‍🚀👍🏽 🇨🇭🇩🇪 1️⃣ ❤️‍🔥x", ["👩‍🚀", "👍🏽", "🇨🇭", "🇩🇪", "1️⃣", "❤️‍🔥", "x"]),
         ("שָׁלוֹם, می‌شود कर्म ไม่มี", ["שָׁלוֹם", ",", "می‌شود", "कर्म", "ไม่มี"]),
