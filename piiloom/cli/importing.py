@@ -22,7 +22,7 @@ from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
-_NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values"}
+_NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values", "joined texts"}
 _OVERRULED = "updated, but what people have validated takes precedence over the update"
 _BEGUN = "updated, but people are annotating the earlier text; what they decide will take precedence over the update"
 

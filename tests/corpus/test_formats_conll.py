@@ -10,7 +10,9 @@ from token_round_trips import marked
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.conll import ConllFormat
+from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
 
 CONLL = ConllFormat()
 MAP = {"PER": "name", "ORG": "organization", "LOC": "location", "MISC": None}
@@ -80,6 +82,12 @@ def test_conll_2003(line_end: str, file: Path) -> None:
     ]
     assert [row.source.line for row in rows if isinstance(row, Record) and row.source] == [3, 9]
     assert (tally.rows, tally.joined_texts, dict(tally.unmapped_labels)) == (2, 2, {"MISC": 1})
+
+
+def test_an_import_counts_the_texts_that_were_joined(store: Store, file: Path) -> None:
+    file.write_text(CONLL_2003)
+    report = import_file(store, file, "conll", rejects_path=file.with_suffix(".rejects"), options=ReadOptions(label_map=MAP))
+    assert (report.records, report.joined_texts, report.to_json()["joined_texts"]) == (2, 2, 2)
 
 
 @pytest.mark.parametrize(
