@@ -42,6 +42,7 @@ class ImportReport:
 
     Of ``values``, ``exact`` were found as whole words (``ambiguous`` of these more than once; every mention becomes a span),
     ``inside_word`` only inside a longer word, and ``missing`` nowhere. ``skipped_values`` were left out of their records.
+    ``joined_texts`` are rows of tokens without their text, which was made by joining the tokens with blanks.
     ``mapped_types``: spelling in the file → our type. ``rejected``: (line, reason).
     """
 
@@ -61,6 +62,7 @@ class ImportReport:
     ambiguous: int
     inside_word: int
     missing: int
+    joined_texts: int
     overlapping: tuple[Overlap, ...]
     skipped_values: tuple[SkippedValue, ...]
     mapped_types: dict[str, str]
@@ -88,6 +90,7 @@ class ImportReport:
             "ambiguous": self.ambiguous,
             "inside_word": self.inside_word,
             "missing": self.missing,
+            "joined_texts": self.joined_texts,
             "overlapping": [overlap.to_json() for overlap in self.overlapping],
             "skipped_values": [value.to_json() for value in self.skipped_values],
             "mapped_types": self.mapped_types,
@@ -202,6 +205,7 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
         ambiguous=tally.ambiguous,
         inside_word=tally.inside_word,
         missing=tally.missing,
+        joined_texts=tally.joined_texts,
         overlapping=tuple(tally.overlapping),
         skipped_values=tuple(tally.skipped_values),
         mapped_types=dict(sorted(tally.mapped_types.items())),

@@ -94,7 +94,8 @@ class ReadTally:
     """Counts that are updated while a file is read, including rejected rows.
 
     ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` are exact values with two or more mentions. ``line`` is
-    the line number of the last row that was yielded.
+    the line number of the last row that was yielded. ``joined_texts`` are rows of tokens without their text: it is the tokens joined
+    by blanks.
     """
 
     rows: int = 0
@@ -104,6 +105,7 @@ class ReadTally:
     ambiguous: int = 0
     inside_word: int = 0
     missing: int = 0
+    joined_texts: int = 0
     overlapping: list[Overlap] = field(default_factory=list)
     skipped_values: list[SkippedValue] = field(default_factory=list)
     mapped_types: dict[str, str] = field(default_factory=dict)

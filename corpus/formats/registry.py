@@ -5,9 +5,13 @@ from __future__ import annotations
 from piiloom.corpus.formats.alpaca import AlpacaFormat
 from piiloom.corpus.formats.argilla import ArgillaFormat
 from piiloom.corpus.formats.base import Format, ReadableFormat
+from piiloom.corpus.formats.bio import BioFormat
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.chat import ChatFormat
+from piiloom.corpus.formats.conll import ConllFormat
+from piiloom.corpus.formats.docbin import DocBinFormat
+from piiloom.corpus.formats.gliner import GlinerFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
@@ -22,6 +26,10 @@ _ALL: tuple[Format, ...] = (
     ChatFormat(),
     OpenAIFineTuningFormat(),
     VerifierFormat(),
+    BioFormat(),
+    ConllFormat(),
+    DocBinFormat(),
+    GlinerFormat(),
     BratFormat(),
     LabelStudioFormat(),
     PresidioFormat(),

@@ -22,7 +22,7 @@ from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
-_NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values"}
+_NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values", "joined texts"}
 _OVERRULED = "updated, but what people have validated takes precedence over the update"
 _BEGUN = "updated, but people are annotating the earlier text; what they decide will take precedence over the update"
 
@@ -136,6 +136,7 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
         ("inside word", report.inside_word, "found only inside a longer word: no match"),
         ("missing", report.missing, "found nowhere"),
         ("skipped values", len(report.skipped_values), "of these two, left out of records that were kept"),
+        ("joined texts", report.joined_texts, "rows of tokens alone: the text is the tokens joined by blanks"),
         ("overlapping", len(report.overlapping), "mentions left out in favour of a longer one"),
     ]
     return [row for row in counts if row[1] or row[0] not in _NOW_AND_THEN]

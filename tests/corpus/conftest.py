@@ -9,6 +9,7 @@ import pytest
 
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import iter_records
 
 
 @pytest.fixture
@@ -46,3 +47,14 @@ def make_record() -> Callable[..., Record]:
         return Record(**{**fields, **changes})  # type: ignore[arg-type] # the keywords are those of Record
 
     return make
+
+
+@pytest.fixture(scope="session")
+def composed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+    """Sixty records as a run of the composer makes them; takes some seconds."""
+    from piiloom import api
+
+    store = tmp_path_factory.mktemp("composed") / "store.duckdb"
+    api.generate(store=store, samples=60, seed=7)
+    with Store.open(store, create=False) as opened:
+        return list(iter_records(opened))

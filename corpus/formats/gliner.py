@@ -1,0 +1,97 @@
+"""GLiNER's training data: one JSON array of ``{"tokenized_text": [token …], "ner": [[first, last, label] …]}``; last is inclusive.
+
+Labels are the names of the types, in words. Our files also have ``id``, ``locale``, ``text``, ``question``, and ``relevance`` for each
+item of ``ner``: high, low or null. The text of a row without ``text`` is its tokens joined by blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.json_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
+from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.token_labels import LOST_FIELDS, joined, on_tokens, span_row, token_places
+from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
+from piiloom.corpus.record import Record
+
+
+class _Row(BaseModel):
+    """One text. Files of others lack the last five fields."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    tokenized_text: list[str]
+    ner: list[list[int | str]]
+    relevance: list[Literal["high", "low"] | None] | None = None
+    id: str | None = None
+    locale: str | None = None
+    text: str | None = None
+    question: str | None = None
+
+
+class GlinerFormat:
+    """The GLiNER format; see the module docstring."""
+
+    name = "gliner"
+    suffix = ".json"
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
+        """Write one text a line; spans that cut tokens, see ``token_labels``, are in the report."""
+        tokenizer = tokenizer_named(options.tokenizer)
+        entries: list[LossEntry] = []
+        write_array((_row(record, tokenizer, entries) for record in records), path)
+        return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the texts, see ``ReadableFormat.read``."""
+        reader = RowReader(path.name, options, tally)
+        return read_rows(array_rows(path), lambda number, row: reader.record(number, _content(row, tally)), tally)
+
+
+def _row(record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> Json:
+    text = record.context
+    places = tokenizer(text, record.locale)
+    spans, losses = on_tokens(record, places)
+    entries += losses
+    return {
+        "tokenized_text": [text[start:end] for start, end in places],
+        "ner": [[placed.first, placed.last, placed.span.entity_type] for placed in spans],
+        "relevance": [placed.span.relevance for placed in spans],
+        "id": record.id,
+        "locale": record.locale,
+        "text": text,
+        "question": record.question,
+    }
+
+
+def _content(raw: str, tally: ReadTally) -> Json:
+    try:
+        row = _Row.model_validate(parse_object(raw))
+    except ValidationError as error:
+        raise fault_of(error, _Row) from error
+    tally.ignored_fields.update(list(row.model_extra or ()))
+    if row.text is None:
+        text, places = joined(row.tokenized_text)
+        tally.joined_texts += 1
+    else:
+        text, places = row.text, token_places(row.tokenized_text, row.text)
+    relevance = row.relevance if row.relevance is not None else [None] * len(row.ner)
+    if len(relevance) != len(row.ner):
+        raise RowFault(f"relevance: {len(relevance)} values for {len(row.ner)} items of ner")
+    spans = []
+    for position, (item, degree) in enumerate(zip(row.ner, relevance, strict=True)):
+        first, last, label = _item(item, position, len(places))
+        spans.append(span_row(text, places[first][0], places[last][1], label, degree))
+    return {"id": row.id, "locale": row.locale, "context": text, "question": row.question, "spans": spans}
+
+
+def _item(item: list[int | str], position: int, tokens: int) -> tuple[int, int, str]:
+    match item:
+        case [int(first), int(last), str(label)] if 0 <= first <= last < tokens:
+            return first, last, label
+    raise RowFault(f"ner[{position}]: not [first token, last token, label] of {tokens} tokens")

@@ -1,0 +1,181 @@
+"""Spans as labels of tokens, and back.
+
+A token that overlaps a span belongs to it, so a span that begins or ends within a token is widened. A token that two spans overlap
+belongs to the first. Of white space, which in most formats is in no token, spans keep what lies between their tokens. Each of these
+changes is a ``LossEntry`` of the span.
+
+In files a span is a first and a last token, or a tag for each token: ``B-NAME`` for its first, ``I-NAME`` for the others, ``O`` for
+tokens in no span. Tags of other files are read in all common schemes: IOB1, IOB2, BILOU, BIOES, or bare labels.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from piiloom.corpus.formats.base import Json, LossEntry, quoted
+from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.tokenizing import Range
+from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+
+WIDENED = "begins or ends within a token: widened to whole tokens"
+TRIMMED = "begins or ends with white space that is in no token, or not wholly in the span: written without it"
+SHARED = "its first token belongs to the span before it, too: written from its next token on"
+SHARED_WHOLE = "all of its tokens belong to the span before it, too: left out"
+UNCOVERED = "there is no token in it: left out"
+OTHER_LABEL = "its label is not read back as its type"
+
+# What no record keeps in the formats whose rows have id, locale, text, question, and ranges with type and relevance.
+LOST_FIELDS = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
+
+OUTSIDE = "O"
+_TAG = re.compile(r"([BILUESM])-(.*)", re.DOTALL)
+_ALONE, _BEGINS, _ENDS = "US", "BUS", "LEUS"
+_RELEVANCE: dict[str | None, Relevance] = {"high": "high", "low": "low"}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """A span as the positions of its first and last token (inclusive)."""
+
+    first: int
+    last: int
+    span: Span
+
+
+@lru_cache(maxsize=256)
+def label_of(entity_type: str) -> str:
+    """Return the label of a type, as ``SEXUAL_ORIENTATION``."""
+    return "_".join(entity_type.upper().split())
+
+
+def on_tokens(record: Record, tokens: Sequence[Range]) -> tuple[list[TokenSpan], list[LossEntry]]:
+    """Place the spans of *record* on sorted, disjoint *tokens*; return them in text order, with the losses.
+
+    Tokens hold either no white space or nothing else; of the latter a span takes those that lie in it whole.
+    """
+    placed: list[TokenSpan] = []
+    losses: list[LossEntry] = []
+    taxonomy = load_taxonomy()
+    free = 0  # the first token that no earlier span has
+    for span in record.spans:
+        first, last = _overlapped(record.context, tokens, span)
+        if first > last:
+            reasons = [UNCOVERED]
+        elif last < free:
+            reasons = [SHARED_WHOLE]
+        else:
+            reasons = [SHARED] if first < free else []
+            first = max(first, free)
+            placed.append(TokenSpan(first, last, span))
+            free = last + 1
+            reasons += _changes(record.context, span, tokens[first][0], tokens[last][1], shared=bool(reasons))
+        if not _is_read_back(span.entity_type, taxonomy):
+            reasons.append(OTHER_LABEL)
+        losses += (LossEntry(record_id=record.id, value=span.text_in(record.context), reason=reason) for reason in reasons)
+    return placed, losses
+
+
+@lru_cache(maxsize=256)
+def _is_read_back(entity_type: str, taxonomy: Taxonomy) -> bool:
+    return taxonomy.resolve(label_of(entity_type)) == entity_type
+
+
+def _overlapped(text: str, tokens: Sequence[Range], span: Span) -> Range:
+    """Return the positions of the first and the last token that overlap *span*; the last is smaller if there is none."""
+    first = bisect_left(tokens, (span.start + 1,)) - 1  # the last token that begins at or before the span's start
+    if first < 0 or tokens[first][1] <= span.start:
+        first += 1
+    last = bisect_left(tokens, (span.end,)) - 1
+    if first <= last and tokens[first][0] < span.start and text[span.start].isspace():
+        first += 1
+    if first <= last and span.end < tokens[last][1] and text[span.end - 1].isspace():
+        last -= 1
+    return first, last
+
+
+def _changes(text: str, span: Span, start: int, end: int, *, shared: bool) -> Iterator[str]:
+    if start < span.start or end > span.end:
+        yield WIDENED
+    if text[end : span.end] or (text[span.start : start] and not shared):
+        yield TRIMMED
+
+
+def bio_tags(count: int, spans: Sequence[TokenSpan]) -> list[str]:
+    """Return the tags of *count* tokens."""
+    tags = [OUTSIDE] * count
+    for placed in spans:
+        label = label_of(placed.span.entity_type)
+        tags[placed.first] = f"B-{label}"
+        tags[placed.first + 1 : placed.last + 1] = [f"I-{label}"] * (placed.last - placed.first)
+    return tags
+
+
+def relevances(count: int, spans: Sequence[TokenSpan]) -> list[Relevance | None]:
+    """Return for each of *count* tokens the relevance of its span; None outside of spans, and in a span without one."""
+    found: list[Relevance | None] = [None] * count
+    for placed in spans:
+        found[placed.first : placed.last + 1] = [placed.span.relevance] * (placed.last + 1 - placed.first)
+    return found
+
+
+def tagged_spans(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (first token, last token, label) of the spans in *tags*.
+
+    A span ends before ``O``, before another label, and before a tag that begins one (B, U, S); L, E, U and S end it themselves. Any
+    other tag without a span to continue begins one, as in IOB1.
+    """
+    first, label = 0, ""
+    opened = False
+    for position, tag in enumerate(tags):
+        if tag == OUTSIDE:
+            if opened:
+                yield first, position - 1, label
+                opened = False
+            continue
+        match = _TAG.fullmatch(tag)
+        prefix, own = match.groups() if match else ("I", tag)
+        if opened and (prefix in _BEGINS or own != label):
+            yield first, position - 1, label
+            opened = False
+        if not opened:
+            first, label, opened = position, own, True
+        if prefix in _ENDS:
+            yield first, position, label
+            opened = False
+    if opened:
+        yield first, len(tags) - 1, label
+
+
+def token_places(tokens: Sequence[str], text: str) -> list[Range]:
+    """Return the range of each token in *text*; raises ``RowFault`` unless they follow each other with only white space between."""
+    places: list[Range] = []
+    at = 0
+    for position, token in enumerate(tokens):
+        start = text.find(token, at)
+        if start < 0 or (start > at and not text[at:start].isspace()):
+            raise RowFault(f"tokens[{position}]: {quoted(token)} is not where the text goes on")
+        at = start + len(token)
+        places.append((start, at))
+    if text[at:].strip():
+        raise RowFault(f"tokens: the text goes on after the last, at character {at}")
+    return places
+
+
+def joined(tokens: Sequence[str]) -> tuple[str, list[Range]]:
+    """Return the text of *tokens* joined by blanks, and their ranges in it."""
+    places: list[Range] = []
+    at = 0
+    for token in tokens:
+        places.append((at, at + len(token)))
+        at += len(token) + 1
+    return " ".join(tokens), places
+
+
+def span_row(text: str, start: int, end: int, label: str, relevance: str | None) -> Json:
+    """Return a span in the shape of native rows; a *relevance* that is neither high nor low counts as none."""
+    return {"start": start, "end": end, "text": text[start:end], "type": label, "relevance": _RELEVANCE.get(relevance)}
