@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from piiloom.corpus.formats.base import Format, ReadableFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
+from piiloom.corpus.formats.huggingface import HuggingFaceFormat
+from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.foundation.errors import UsageError
 
-FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
+_ALL: tuple[Format, ...] = (
+    NativeFormat(),
+    CapidFormat(),
+    JsonFormat(),
+    CommaSeparatedFormat(),
+    ParquetFormat(),
+    HuggingFaceFormat(),
+)
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
 
 
 def get_format(name: str) -> Format:
