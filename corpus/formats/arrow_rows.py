@@ -40,6 +40,13 @@ def write_parquet(records: Iterable[Record], path: Path, types: Sequence[str] | 
             writer.write_batch(columns.batch(batch))
 
 
+def parquet_size(path: Path) -> tuple[int, int]:
+    """Return the number of rows of *path*, and that of bytes before compression."""
+    with _open(path) as file:
+        about = file.metadata
+        return about.num_rows, sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+
+
 def parquet_columns(path: Path) -> list[str]:
     """Return the names of the columns of *path*; raises ``DataError`` if it is damaged or no Parquet file."""
     with _open(path) as file:

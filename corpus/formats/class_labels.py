@@ -38,14 +38,14 @@ def features_metadata(types: Sequence[str]) -> dict[bytes, bytes]:
     return {METADATA_KEY: json.dumps({"info": {"features": features}}, ensure_ascii=False).encode("utf-8")}
 
 
-def dataset_info(types: Sequence[str], records: Mapping[str, int]) -> Json:
-    """Return the value of ``dataset_info`` in a dataset card; *records* is the number of records by split."""
+def dataset_info(types: Sequence[str], sizes: Mapping[str, tuple[int, int]]) -> Json:
+    """Return the value of ``dataset_info`` in a dataset card; *sizes* are the numbers of records and of bytes by split."""
     labels = {key: {"class_label": {"names": {str(at): name for at, name in enumerate(names)}}} for key, names in _labels(types).items()}
     span = [{"name": key, "dtype": labels.get(key, dtype)} for key, dtype in _SPAN_KEYS.items()]
     texts: list[Json] = [{"name": name, "dtype": "string"} for name in TEXT_COLUMNS]
     return {
         "features": [*texts, {"name": "spans", "list": span}, {"name": "meta", "dtype": "string"}],
-        "splits": [{"name": name, "num_examples": count} for name, count in records.items()],
+        "splits": [{"name": name, "num_bytes": size, "num_examples": records} for name, (records, size) in sizes.items()],
     }
 
 

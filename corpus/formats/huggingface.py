@@ -7,11 +7,11 @@ each file and in the card.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from piiloom.corpus.formats.arrow_rows import write_parquet
+from piiloom.corpus.formats.arrow_rows import parquet_size, write_parquet
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.class_labels import dataset_info, type_names
 from piiloom.corpus.formats.croissant import croissant_json
@@ -44,12 +44,9 @@ class HuggingFaceFormat:
 
     def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
         """Write the dataset card and ``croissant.json``."""
-        info = dataset_info(type_names(), _sizes(about))
+        splits: Any = about["splits"]
+        info = dataset_info(type_names(), {split: parquet_size(folder / f"{split}{self.suffix}") for split in splits})
         (folder / _CARD).write_text(card_text(about, info), encoding="utf-8", newline="\n")
         text = json.dumps(croissant_json(folder, about), ensure_ascii=False, indent=2) + "\n"
         (folder / _CROISSANT).write_text(text, encoding="utf-8", newline="\n")
         return (_CARD, _CROISSANT)
-
-
-def _sizes(about: Mapping[str, Any]) -> dict[str, int]:
-    return {split: counts["records"] for split, counts in about["splits"].items()}

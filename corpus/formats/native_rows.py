@@ -135,16 +135,22 @@ def extra_keys(row: NativeRow) -> list[str]:
 
 
 def _span(context: str, span: Span) -> Json:
-    optional = {"subtype": span.subtype, "value_id": span.value_id, "subject": span.subject}
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": span.text_in(context),
+    start, end = span.start, span.end
+    row: Json = {
+        "start": start,
+        "end": end,
+        "text": context[start:end],
         "type": span.entity_type,
         "relevance": span.relevance,
         "id": span.id,
-        **_stated(optional),
     }
+    if span.subtype is not None:
+        row["subtype"] = span.subtype
+    if span.value_id is not None:
+        row["value_id"] = span.value_id
+    if span.subject is not None:
+        row["subject"] = span.subject
+    return row
 
 
 def meta_of(record: Record) -> Json:
