@@ -74,7 +74,13 @@ class Columns:
             return _own(row)
         if len(self._known) < _MOST_SHOWN:
             self._known |= dict.fromkeys(row)
-        found = {field: self._value(row, field, name) for field, name in self._fields.items()}
+        found = {field: _reached(row, name) for field, name in self._fields.items()}
+        self._unseen -= {name for field, name in self._fields.items() if found[field] is not _MISSING}
+        absent = [field for field, value in found.items() if value is _MISSING]
+        for field in absent:
+            if field in {"context", "spans"}:
+                raise RowFault(f"{field}: the row has no {self._fields[field]!r}")
+            del found[field]
         used = {name if name in row else name.partition(".")[0] for name in self._fields.values()}
         self._tally.ignored_fields.update(row.keys() - used)
         context = found["context"] = "" if found["context"] is None else found["context"]
@@ -83,14 +89,6 @@ class Columns:
             found["id"] = str(number)
         found["spans"] = [self._span(span, at, context) for at, span in enumerate(_span_list(found["spans"]))] if "spans" in found else []
         return found
-
-    def _value(self, row: Json, field: str, name: str) -> Any:
-        value = _reached(row, name)
-        if value is not _MISSING:
-            self._unseen.discard(name)
-        elif field in {"context", "spans"}:
-            raise RowFault(f"{field}: the row has no {name!r}")
-        return None if value is _MISSING else value
 
     def _span(self, span: object, at: int, context: object) -> Json:
         if not isinstance(span, dict):
