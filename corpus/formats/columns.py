@@ -25,18 +25,9 @@ SPAN_KEYS: Final = ("start", "end", "text", "type", "relevance", "id", "subtype"
 _SPANS: Final = "spans."
 _MOST_SHOWN: Final = 40
 _MISSING: Final = object()
-
-
-def parse_columns(text: str) -> dict[str, str]:
-    """Parse ``"context=source_text,spans=privacy_mask,spans.type=label"``; raises ``UsageError`` for anything else."""
-    columns: dict[str, str] = {}
-    for part in text.split(","):
-        field, equals, name = part.partition("=")
-        if not (equals and field.strip() and name.strip()) or field.strip() in columns:
-            raise UsageError(f"{part.strip()!r} is no field=column, or its field is named twice", where="columns", remedy=_REMEDY)
-        columns[field.strip()] = name.strip()
-    _check_fields(columns)
-    return columns
+_REMEDY: Final = (
+    f"Write context=COLUMN,spans=COLUMN,spans.type=KEY …; the fields: {', '.join(FIELDS)}; the keys of spans: {', '.join(SPAN_KEYS)}"
+)
 
 
 class Columns:
@@ -107,18 +98,13 @@ class Columns:
         return DataError(f"there is no column {name!r}; there are: {shown or 'none'}", where=self._file, remedy=remedy)
 
 
-_REMEDY: Final = (
-    f"Write context=COLUMN,spans=COLUMN,spans.type=KEY …; the fields: {', '.join(FIELDS)}; the keys of spans: {', '.join(SPAN_KEYS)}"
-)
-
-
 def _check_fields(columns: Mapping[str, str]) -> None:
     known = {*FIELDS, *(_SPANS + key for key in SPAN_KEYS)}
     for field in columns:
         if field not in known:
-            raise UsageError(f"there is no field {field!r}", where="columns", remedy=_REMEDY)
+            raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
     if "context" not in columns:
-        raise UsageError("the column of the context is not named", where="columns", remedy=_REMEDY)
+        raise UsageError("the column of the context is not named", where="--columns", remedy=_REMEDY)
 
 
 def _own(row: Json) -> Json:
