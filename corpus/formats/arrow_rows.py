@@ -20,10 +20,10 @@ from piiloom.corpus.formats.native_rows import meta_of, unencodable
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 
-# A batch ends at whichever comes first: with long contexts, records alone would not bound its memory.
+# A batch, written or read, ends at whichever comes first: with long contexts, records alone would not bound its memory.
 _MOST_RECORDS: Final = 2_000
 _MOST_CHARACTERS: Final = 4_000_000
-_ROWS_READ: Final = 500
+_MOST_ROWS_READ: Final = 500
 _META = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -43,8 +43,7 @@ def write_parquet(records: Iterable[Record], path: Path, types: Sequence[str] | 
 def parquet_size(path: Path) -> tuple[int, int]:
     """Return the number of rows of *path*, and that of bytes before compression."""
     with _open(path) as file:
-        about = file.metadata
-        return about.num_rows, sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        return _size(file)
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -63,12 +62,22 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Json | RowFault]]:
     with _open(path) as file:
         labels = class_labels(file.schema_arrow.metadata)
         try:
-            for batch in file.iter_batches(batch_size=_ROWS_READ, use_threads=False):
+            for batch in file.iter_batches(batch_size=_rows_at_once(file), use_threads=False):
                 for row in _rows(batch):
                     number += 1
                     yield number, row if isinstance(row, RowFault) else _named(row, labels)
         except (pyarrow.ArrowException, OSError) as error:
             raise DataError("the Parquet file is damaged", where=f"{path.name}:{number + 1}", remedy="Get it again") from error
+
+
+def _size(file: Any) -> tuple[int, int]:
+    about = file.metadata
+    return about.num_rows, sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+
+
+def _rows_at_once(file: Any) -> int:
+    rows, size = _size(file)
+    return max(1, min(_MOST_ROWS_READ, rows * _MOST_CHARACTERS // max(size, 1)))
 
 
 def _rows(batch: Any) -> Iterator[Json | RowFault]:
