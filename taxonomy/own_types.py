@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -109,6 +109,15 @@ def _extended(fingerprint: str) -> Taxonomy:
 def extended(own: OwnTypes) -> Taxonomy:
     """Return the shipped types followed by *own* as one taxonomy. Raises ``ConfigError`` if they clash (see ``clashes``)."""
     return _extended(json.dumps(to_json(own), ensure_ascii=False)) if own else shipped_taxonomy()
+
+
+def only(own: OwnTypes, names: Container[str]) -> OwnTypes:
+    """Return those of *own* that are among *names*, paired with each other and the shipped types only."""
+    left = {one.name for one in own if one.name not in names}
+    kept = (one for one in own if one.name in names)
+    return tuple(
+        one if one.pairs == ALL_TYPES else replace(one, pairs=tuple(other for other in one.pairs if other not in left)) for one in kept
+    )
 
 
 def types_in_force(own: OwnTypes) -> AbstractContextManager[None]:

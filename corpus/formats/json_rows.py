@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,6 +18,8 @@ from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
+
+Row = TypeVar("Row")
 
 _BOM = b"\xef\xbb\xbf"
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
@@ -45,36 +48,42 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
 
 
-def read_rows(rows: Iterable[tuple[int, str]], read: Callable[[int, str], Record], tally: ReadTally) -> Iterator[Record | RowReject]:
-    """Yield ``read(number, row)`` for each (number, row as text), or a reject if it raises ``RowFault``; *tally* counts the rows."""
+def read_rows(
+    rows: Iterable[tuple[int, Row]], read: Callable[[int, Row], Record], tally: ReadTally, *, shown: Callable[[Row], str] = str
+) -> Iterator[Record | RowReject]:
+    """Yield ``read(number, row)`` for each (number, row), or a reject if it raises ``RowFault``; *tally* counts the rows.
+
+    *shown* makes the text of a rejected row, if rows are no texts.
+    """
     for number, row in rows:
         tally.rows += 1
         tally.line = number
         try:
             yield read(number, row)
         except RowFault as fault:
-            yield RowReject(line=number, reason=str(fault), row=row)
+            yield RowReject(line=number, reason=str(fault), row=shown(row))
 
 
 def parse_object(line: str) -> Json:
     """Return the JSON object in *line*; raises ``RowFault`` if it is anything else, repeats a key or has a lone surrogate."""
-    row = _parsed(line)
+    row = parse_value(line)
     if not isinstance(row, dict):
         raise RowFault("not a JSON object")
     return row
 
 
 def parse_list(text: str) -> list[object]:
-    """Return the JSON array in *text*, by the rules of ``parse_object``."""
-    found = _parsed(text)
+    """Return the JSON array in *text*, by the rules of ``parse_value``."""
+    found = parse_value(text)
     if not isinstance(found, list):
         raise RowFault("not a JSON list")
     return found
 
 
-def _parsed(text: str) -> object:
+def parse_value(text: str) -> object:
+    """Return the JSON value in *text*; raises ``RowFault`` if it is not valid, repeats a key or has a lone surrogate."""
     try:
-        found: object = json.loads(text, object_pairs_hook=_unique)
+        value: object = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise RowFault(f"not valid JSON (column {error.colno})") from error
     except _RepeatedKey as error:
@@ -82,8 +91,8 @@ def _parsed(text: str) -> object:
     except (RecursionError, ValueError) as error:  # nested too deeply; a number with thousands of digits
         raise RowFault("JSON that cannot be read (nested too deeply, or a number too long)") from error
     if "\\u" in text:
-        _refuse_lone_surrogates(found)
-    return found
+        _refuse_lone_surrogates(value)
+    return value
 
 
 def row_line(row: Json) -> str:
@@ -122,7 +131,7 @@ def array_rows(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError("the file is not a JSON array", where=path.name, remedy="Name another --format")
     for number, row in enumerate(content, start=1):
         shown = json.dumps(row, ensure_ascii=False)
-        yield number, shown if shown.isascii() or _encodes(shown) else json.dumps(row)
+        yield number, shown if shown.isascii() or encodes(shown) else json.dumps(row)
 
 
 def fault_of(error: ValidationError, model: type[BaseModel]) -> RowFault:
@@ -147,7 +156,8 @@ class ImportedIds:
         return digest("imported", key, ordinal)[:16]
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
+    """Whether UTF-8 can hold *text*: it has no lone surrogate."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -162,6 +172,6 @@ def _unique(pairs: list[tuple[str, object]]) -> Json:
     return row
 
 
-def _refuse_lone_surrogates(found: object) -> None:
-    if not _encodes(json.dumps(found, ensure_ascii=False)):
+def _refuse_lone_surrogates(value: object) -> None:
+    if not encodes(json.dumps(value, ensure_ascii=False)):
         raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold")

@@ -5,13 +5,16 @@ Other keys in a row are allowed and counted, but not stored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.corpus.formats.base import Json
+from piiloom.corpus.formats.json_rows import encodes
 from piiloom.corpus.record import LostValue, Provenance, Record, SourceReference, Span
+from piiloom.foundation.errors import DataError
 
 
 class _Part(BaseModel):
@@ -108,8 +111,15 @@ def row_of(record: Record) -> Json:
         "context": record.context,
         "question": record.question,
         "spans": [_span(record.context, span) for span in record.spans],
-        "meta": _meta(record),
+        "meta": meta_of(record),
     }
+
+
+def unencodable(records: Sequence[Record]) -> DataError:
+    """Return the error that names the first of *records* with a text that UTF-8 cannot hold."""
+    owner = next(record.id for record in records if not encodes(json.dumps(row_of(record), ensure_ascii=False)))
+    where = f"record {owner.encode('unicode_escape').decode('ascii')}"
+    return DataError("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold", where=where)
 
 
 def extra_keys(row: NativeRow) -> list[str]:
@@ -125,19 +135,26 @@ def extra_keys(row: NativeRow) -> list[str]:
 
 
 def _span(context: str, span: Span) -> Json:
-    optional = {"subtype": span.subtype, "value_id": span.value_id, "subject": span.subject}
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": span.text_in(context),
+    start, end = span.start, span.end
+    row: Json = {
+        "start": start,
+        "end": end,
+        "text": context[start:end],
         "type": span.entity_type,
         "relevance": span.relevance,
         "id": span.id,
-        **_stated(optional),
     }
+    if span.subtype is not None:
+        row["subtype"] = span.subtype
+    if span.value_id is not None:
+        row["value_id"] = span.value_id
+    if span.subject is not None:
+        row["subject"] = span.subject
+    return row
 
 
-def _meta(record: Record) -> Json:
+def meta_of(record: Record) -> Json:
+    """Return ``meta`` of the native row: everything about *record* that is neither text nor span."""
     plan, made, source = record.plan, record.provenance, record.source
     meta: Json = {}
     if plan is not None:

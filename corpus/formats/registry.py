@@ -9,12 +9,16 @@ from piiloom.corpus.formats.bio import BioFormat
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.chat import ChatFormat
+from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
 from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.docbin import DocBinFormat
 from piiloom.corpus.formats.gliner import GlinerFormat
+from piiloom.corpus.formats.huggingface import HuggingFaceFormat
+from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
+from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
 from piiloom.corpus.formats.verifier import VerifierFormat
 from piiloom.foundation.errors import UsageError
@@ -22,6 +26,10 @@ from piiloom.foundation.errors import UsageError
 _ALL: tuple[Format, ...] = (
     NativeFormat(),
     CapidFormat(),
+    CommaSeparatedFormat(),
+    ParquetFormat(),
+    JsonFormat(),
+    HuggingFaceFormat(),
     AlpacaFormat(),
     ChatFormat(),
     OpenAIFineTuningFormat(),

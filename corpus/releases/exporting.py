@@ -21,8 +21,9 @@ from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, SplitCounts
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
-from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, withheld_of
+from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, types_in, withheld_of
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.taxonomy.own_types import only, types_in_force
 
 __all__ = ["MANIFEST", "ExportReport", "export_release"]
 
@@ -73,7 +74,9 @@ def export_release(
     release = get_release(store, name)
     wanted = _wanted_splits(store, release, splits)
     withheld = withheld_of(store, name)
-    with _output_errors(out):
+    own_types = types_of(store)
+    # A format that numbers the types knows those of the release: one that the store gets later changes no bytes.
+    with _output_errors(out), types_in_force(only(own_types, types_in(store, name))):
         _prepare(out, {f"{split}{chosen.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
         with ExportDrafts(out) as drafts:
             files: list[ExportedFile] = []
@@ -86,7 +89,7 @@ def export_release(
                 losses.append(chosen.write(records, draft, options))
                 files.append(_described(draft, split, counts[split].records))
             loss = joined_losses(losses, lost.entries)
-            about = manifest(release, chosen.name, counts=counts, files=files, withheld=withheld, loss=loss, own_types=types_of(store))
+            about = manifest(release, chosen.name, counts=counts, files=files, withheld=withheld, loss=loss, own_types=own_types)
             if isinstance(chosen, FormatWithExtras):
                 files += (_described(drafts.folder / extra, None, 0) for extra in chosen.write_extras(drafts.folder, about))
                 about["files"] = files_to_json(files)

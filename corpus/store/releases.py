@@ -94,6 +94,13 @@ def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record
     )
 
 
+def types_in(store: Store, name: str) -> set[str]:
+    """Return the types of the spans in the release, in all of its splits. Raises ``ReleaseError`` if it is unknown."""
+    get_release(store, name)
+    sql = "SELECT DISTINCT s.entity_type FROM release_members AS m JOIN spans AS s USING (record_order) WHERE m.release_name = ?"
+    return {entity_type for (entity_type,) in store.rows(sql, [name])}
+
+
 def members_of(store: Store, name: str) -> list[tuple[str, int, str]]:
     """Return the members of the release as (record id, revision, split), in no particular order. Raises ``ReleaseError`` if unknown."""
     get_release(store, name)

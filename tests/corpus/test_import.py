@@ -87,7 +87,7 @@ def test_rejects_that_cannot_be_written_stop_the_import(store: Store, tmp_path: 
 
 def test_an_unknown_format_is_a_usage_error(store: Store, rejects: Path) -> None:
     with pytest.raises(UsageError, match="unknown format"):
-        import_file(store, DATA / "small_capid.jsonl", "csv", rejects_path=rejects)
+        import_file(store, DATA / "small_capid.jsonl", "xml", rejects_path=rejects)
 
 
 @pytest.mark.parametrize(

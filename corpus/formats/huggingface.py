@@ -1,0 +1,52 @@
+"""A folder for Hugging Face ``datasets``: a Parquet file a split, a dataset card and ``croissant.json``; no script.
+
+The rows are those of the Parquet format, so nothing is lost. ``type`` and ``relevance`` are class labels, whose names are in the schema of
+each file and in the card.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from piiloom.corpus.formats.arrow_rows import parquet_size, write_parquet
+from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.class_labels import dataset_info, type_names
+from piiloom.corpus.formats.croissant import croissant_json
+from piiloom.corpus.formats.dataset_card import card_text
+from piiloom.corpus.formats.parquet import ParquetFormat
+from piiloom.corpus.record import Record
+from piiloom.foundation.errors import DataError
+
+_CARD = "README.md"
+_CROISSANT = "croissant.json"
+
+
+class HuggingFaceFormat:
+    """The format of Hugging Face ``datasets``; see the module docstring."""
+
+    name = "huggingface"
+    suffix = ".parquet"
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path*, the file of one split, see ``ReadableFormat.read``."""
+        if path.is_dir():
+            names = ", ".join(sorted(file.name for file in path.glob("*.parquet"))) or "none"
+            raise DataError("this is a folder", where=str(path), remedy=f"Name the file of one split; there are: {names}")
+        return ParquetFormat().read(path, options, tally)
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one row per record; nothing is lost. Raises ``DataError`` for a type that is not in force."""
+        write_parquet(records, path, type_names())
+        return LossReport()
+
+    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+        """Write the dataset card and ``croissant.json``."""
+        splits: Any = about["splits"]
+        info = dataset_info(type_names(), {split: parquet_size(folder / f"{split}{self.suffix}") for split in splits})
+        (folder / _CARD).write_text(card_text(about, info), encoding="utf-8", newline="\n")
+        text = json.dumps(croissant_json(folder, about), ensure_ascii=False, indent=2) + "\n"
+        (folder / _CROISSANT).write_text(text, encoding="utf-8", newline="\n")
+        return (_CARD, _CROISSANT)

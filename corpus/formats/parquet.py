@@ -1,0 +1,47 @@
+"""Parquet, one row a record: lossless; and tables that others wrote, with ``ReadOptions.columns``.
+
+``spans`` is a list of structs; ``meta`` is the ``meta`` of the native format as a JSON text. Where a file has class labels of Hugging
+Face ``datasets``, their names are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows, write_parquet
+from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.columns import Columns
+from piiloom.corpus.formats.json_rows import RowFault, read_rows
+from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.record import Record
+
+
+class ParquetFormat:
+    """The Parquet format; see the module docstring."""
+
+    name = "parquet"
+    suffix = ".parquet"
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path*, see ``ReadableFormat.read``; the number of a row takes the place of a line."""
+        reader, columns = RowReader(path.name, options, tally), Columns(path.name, options, tally)
+
+        def record(number: int, row: Json | RowFault) -> Record:
+            if isinstance(row, RowFault):
+                raise row
+            return reader.record(number, columns.native(row))
+
+        columns.check_header(parquet_columns(path))
+        yield from read_rows(parquet_rows(path), record, tally, shown=_shown)
+        columns.check_all_seen()
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one row per record; nothing is lost."""
+        write_parquet(records, path)
+        return LossReport()
+
+
+def _shown(row: Json | RowFault) -> str:
+    return "" if isinstance(row, RowFault) else json.dumps(row, ensure_ascii=False, default=str)
