@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from piiloom.corpus.formats.base import Format, ReadableFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.masked import MaskedFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.foundation.errors import UsageError
 
-FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat(), MaskedFormat())}
 
 
 def get_format(name: str) -> Format:
