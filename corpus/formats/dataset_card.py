@@ -15,7 +15,7 @@ from piiloom.corpus.formats.dataset_facts import COMPOSED, WRITTEN, DatasetFacts
 from piiloom.foundation.markdown import escaped
 
 _SPDX: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
-_PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?:[ _][A-Za-z0-9]+)*")
+_PLAIN: Final = re.compile(r"(?!www\.)[A-Za-z0-9]+(?:[ _.-][A-Za-z0-9]+)*")
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 _LARGEST: Final = "10M<n<100M"
 
@@ -31,7 +31,7 @@ def card_text(about: Json, features_yaml: Json) -> str:
 
 
 def shown(text: str) -> str:
-    """Return *text* for a line of Markdown: words and underscores inside them as they are, anything else escaped."""
+    """Return *text* for a line of Markdown: words as they are, also with an underscore, dash or point inside; anything else escaped."""
     return text if _PLAIN.fullmatch(text) else escaped(text)
 
 

@@ -191,10 +191,8 @@ class DatasetFacts:
             if count / self.records >= _DOMINANT:
                 found.append(f"{_share(count, self.records)} of the records are of the locale {self.show(locale)}.")
         if self.made_by(COMPOSED):
-            found.append(
-                f"{_share(self.made_by(COMPOSED), self.records)} of the records come from templates, so their sentences repeat more than "
-                "those that people write."
-            )
+            share = _share(self.made_by(COMPOSED), self.records)
+            found.append(f"{share} of the records come from templates: the same sentences may occur with other values in them.")
         return found
 
     def limitations(self) -> list[str]:
@@ -271,8 +269,8 @@ class DatasetFacts:
         tasks = ["finding personal information in texts"]
         if self.relevance["high"] and self.relevance["low"]:
             tasks.append("telling which of it matters for answering a question")
-        verbs = [verb for verb, split in (("Training", TRAIN), ("validation", VALIDATION), ("testing", TEST)) if split in self.splits]
-        return [f"{', '.join(verbs) or 'Cross-validation'} of models for {' and '.join(tasks)}."]
+        verbs = [verb for verb, there in (("Training", TRAIN in self.splits), ("testing", {TEST, VALIDATION} & set(self.splits))) if there]
+        return [f"{' and '.join(verbs) or 'Cross-validation'} of models for {' and '.join(tasks)}."]
 
     def maintenance(self) -> str:
         """Say which version this is and how another would come about."""

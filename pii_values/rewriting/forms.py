@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 # "none": no letter with a case; "all": capitals only, so an initialism if it is one short word.
 Capitals = Literal["none", "lower", "first", "each", "all"]
 _LONGEST_INITIALISM = 5
 
 
-class Form(NamedTuple):
-    """What two values must have in common for one to stand where the other stood."""
-
-    words: int
-    digits: bool
-    capitals: Capitals
-
-
-def form_of(text: str) -> Form:
-    """Return the form of *text*."""
-    parts = text.split()
-    return Form(len(parts), any(char.isdigit() for char in text), _capitals(parts))
-
-
 def distance(one: str, other: str) -> int:
     """Return how far apart the forms of two values are: words, digits, and whether one is more than twice as long; 0 is the same."""
     words = abs(len(one.split()) - len(other.split()))
     short, long = sorted((len(one), len(other)))
-    return words + 2 * (form_of(one).digits != form_of(other).digits) + (long > 2 * short)
+    return words + 2 * (_digits(one) != _digits(other)) + (long > 2 * short)
+
+
+def _digits(text: str) -> bool:
+    return any(char.isdigit() for char in text)
 
 
 def _capitals(parts: list[str]) -> Capitals:
-    letters = "".join(char for part in parts for char in part if char.isalpha() and char.lower() != char.upper())
-    if not letters:
-        return "none"
-    if letters.islower():
+    whole = " ".join(parts)
+    if whole.islower():  # whatever has no case left out, as by isupper
         return "lower"
-    if letters.isupper() and len(letters) > 1:
+    if whole.lower() == whole.upper():
+        return "none"
+    if whole.isupper() and sum(map(str.isalpha, whole)) > 1:
         return "all"
     first = next((char for char in parts[0] if char.isalpha()), "")
     if not first.isupper():

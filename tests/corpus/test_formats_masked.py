@@ -171,6 +171,7 @@ def test_a_text_of_a_megabyte(tmp_path: Path) -> None:
     check(row, record, lost)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REAL.exists(), reason="the shared CAPID samples are not here")
 def test_real_records_in_all_variants(tmp_path: Path) -> None:
     rows = CapidFormat().read(REAL / "validated_sample.jsonl", ReadOptions(skip_values=True), ReadTally())

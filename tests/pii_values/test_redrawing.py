@@ -44,17 +44,17 @@ def again(entity_type: str, value: str, subtype: str | None = None, *, locale: s
 
 
 def all_of(entity_type: str, value: str, subtype: str | None = None, *, locale: str = "en_US") -> list[str]:
-    found = [again(entity_type, value, subtype, locale=locale, seed=seed) for seed in range(40)]
+    found = [again(entity_type, value, subtype, locale=locale, seed=seed) for seed in range(16)]
     assert None not in found
     return [one for one in found if one is not None]
 
 
-@pytest.mark.parametrize("locale", mostly_long(LOCALES, quick=("en_US", "sv_SE")))
+@pytest.mark.parametrize("locale", mostly_long(LOCALES, quick=("en_US",)))
 def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
     rng = random.Random(locale)
     taxonomy = load_taxonomy()
     wrong = set()
-    for _ in range(6):
+    for _ in range(4):
         persona = draw_persona(rng, locale)
         for entity_type, subtype in SUBTYPES:
             old = draw_value(persona, entity_type, subtype, rng).text
@@ -140,12 +140,10 @@ def test_codes_pass_their_checks() -> None:
         assert personnummer.is_valid(new)
 
 
-@pytest.mark.parametrize(
-    ("locale", "region"), [("en_US", "US"), ("en_GB", "GB"), ("en_AU", "AU"), ("en_IN", "IN"), ("sv_SE", "SE"), ("pt_BR", "BR")]
-)
-def test_phone_numbers_keep_layout_and_country(locale: str, region: str) -> None:
+@pytest.mark.parametrize("locale", mostly_long(["en_US", "en_GB", "en_AU", "en_IN", "sv_SE", "pt_BR"], quick=("en_GB", "en_US")))
+def test_phone_numbers_keep_layout_and_country(locale: str) -> None:
     rng = random.Random(locale)
-    for _ in range(20):
+    for _ in range(10):
         old = draw_value(draw_persona(rng, locale), "code", "phone", rng).text
         new = redraw("code", "phone", old, locale=locale, rng=rng)
         assert new is not None
@@ -162,8 +160,8 @@ def test_names_keep_the_gender_that_the_index_tells() -> None:
 
     women = [share(new.split()[0]) for new in all_of("name", "Emily Singh")]
     men = [share(new.split()[0]) for new in all_of("name", "Liam Chen")]
-    assert sum(one > 0.5 for one in women) >= 36
-    assert sum(one < 0.5 for one in men) >= 36
+    assert sum(one > 0.5 for one in women) >= 14
+    assert sum(one < 0.5 for one in men) >= 14
 
 
 def test_what_is_to_be_avoided_is_and_nothing_is_made_up() -> None:
@@ -226,6 +224,7 @@ def of_capid() -> Iterator[Record]:
         yield from (row for row in rows if isinstance(row, Record))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not CAPID.exists(), reason="the shared CAPID samples are not here")
 def test_nearly_all_values_of_the_capid_records_are_redrawn() -> None:
     records = list(of_capid())
