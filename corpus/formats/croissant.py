@@ -2,7 +2,7 @@
 
 Each split is a record set over its Parquet file, with a field for every column, down to the parts of each span; ``splits`` lists the
 splits. Class labels are integers in the files; their names are record sets, too. The ``rai:`` fields hold the sentences of
-``dataset_facts``. What Croissant only recommends and a release does not state is left out, as the date of publication: exports have no
+``dataset_statements``. What Croissant only recommends and a release does not state is left out, as the date of publication: exports have no
 clock.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.dataset_facts import DatasetFacts
+from piiloom.corpus.formats.dataset_statements import Statements
 
 CROISSANT: Final = "http://mlcommons.org/croissant/1.1"
 RAI: Final = "http://mlcommons.org/croissant/RAI/1.0"
@@ -89,6 +90,7 @@ _BLOCK: Final = 1 << 20
 def croissant_json(folder: Path, about: Json) -> Json:
     """Return the content of ``croissant.json`` for the Parquet files of the splits in *folder*, which ``release.json`` (*about*) lists."""
     facts = DatasetFacts(about)
+    told = Statements(facts)
     files = {split: folder / name for split, name in facts.files().items() if name.endswith(".parquet")}
     schemas = {split: import_module("pyarrow.parquet").read_schema(path) for split, path in files.items()}
     labels = _label_names(next(iter(schemas.values()))) if schemas else {}
@@ -97,13 +99,13 @@ def croissant_json(folder: Path, about: Json) -> Json:
         "@type": "sc:Dataset",
         "conformsTo": [CROISSANT, RAI],
         "name": facts.name,
-        "description": facts.content(),
+        "description": told.content(),
         "license": facts.license,
         "version": _version(facts.version),
-        "citeAs": facts.citation(),
+        "citeAs": told.citation(),
         "inLanguage": facts.languages(),
         "keywords": ["pii", "privacy"],
-        **_responsible(facts),
+        **_responsible(facts, told),
         "distribution": [_file(path) for path in files.values()],
         "recordSet": [
             *([_listing(SPLITS, "cr:Split", [{"name": split} for split in files])] if files else []),
@@ -114,17 +116,17 @@ def croissant_json(folder: Path, about: Json) -> Json:
     return {key: value for key, value in description.items() if value not in (None, "", [])}
 
 
-def _responsible(facts: DatasetFacts) -> Json:
+def _responsible(facts: DatasetFacts, told: Statements) -> Json:
     """Return the RAI fields. Its vocabulary takes one text for some and several for others."""
     return {
-        "rai:dataCollection": " ".join(facts.collection()),
+        "rai:dataCollection": " ".join(told.collection()),
         "rai:dataCollectionType": facts.collection_types(),
-        "rai:dataAnnotationProtocol": " ".join(facts.annotation()),
-        "rai:personalSensitiveInformation": facts.personal_information(),
-        "rai:dataUseCases": facts.use_cases(),
-        "rai:dataBiases": facts.biases(),
-        "rai:dataLimitations": facts.limitations(),
-        "rai:dataReleaseMaintenancePlan": facts.maintenance(),
+        "rai:dataAnnotationProtocol": " ".join(told.annotation()),
+        "rai:personalSensitiveInformation": told.personal_information(),
+        "rai:dataUseCases": told.use_cases(),
+        "rai:dataBiases": told.biases(),
+        "rai:dataLimitations": told.limitations(),
+        "rai:dataReleaseMaintenancePlan": told.maintenance(),
     }
 
 

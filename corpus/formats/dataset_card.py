@@ -1,6 +1,6 @@
 """The card of an exported dataset: the README.md of a Hugging Face dataset, a YAML header and Markdown.
 
-The header says how ``datasets`` loads the files. The text is made of the sentences of ``dataset_facts``, each of which a figure of the
+The header says how ``datasets`` loads the files. The text is made of the sentences of ``dataset_statements``, each of which a figure of the
 release warrants; where something is not known it says "not stated", and with which command it is. Names from the data are escaped.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.dataset_facts import COMPOSED, WRITTEN, DatasetFacts, settings_of
+from piiloom.corpus.formats.dataset_statements import Statements
 from piiloom.foundation.markdown import escaped
 
 _SPDX: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -26,7 +27,7 @@ def card_text(about: Json, features_yaml: Json) -> str:
     *about* is the content of ``release.json``; *features_yaml* is the value of ``dataset_info`` in the header: ``features`` as
     ``datasets`` writes them, to which the splits are added if it has none.
     """
-    facts = DatasetFacts(about, show=shown)
+    facts = DatasetFacts(about)
     return f"---\n{_header(facts, features_yaml)}---\n\n{_body(facts)}"
 
 
@@ -67,26 +68,27 @@ def _license(told: str | None) -> Json:
 
 
 def _body(facts: DatasetFacts) -> str:
+    told = Statements(facts, show=shown)
     sections = (
-        ("What is in it", [facts.content(), _splits(facts)]),
+        ("What is in it", [told.content(), _splits(facts)]),
         ("Types and relevance", [_types(facts)]),
-        ("How it was made", [_list(facts.collection())]),
-        ("How the labels were checked", [_list(facts.annotation())]),
+        ("How it was made", [_list(told.collection())]),
+        ("How the labels were checked", [_list(told.annotation())]),
         ("What the splits share", _leakage(facts)),
-        ("Personal and sensitive information", [_list(facts.personal_information())]),
-        ("Uses", [_list(facts.use_cases())]),
-        ("Biases", [_list(facts.biases())]),
-        ("Limitations", [_list(facts.limitations())]),
-        ("Version and maintenance", [facts.maintenance()]),
+        ("Personal and sensitive information", [_list(told.personal_information())]),
+        ("Uses", [_list(told.use_cases())]),
+        ("Biases", [_list(told.biases())]),
+        ("Limitations", [_list(told.limitations())]),
+        ("Version and maintenance", [told.maintenance()]),
         ("Licence", [_told_license(facts)]),
-        ("How to cite", [f"```bibtex\n{facts.citation()}\n```"]),
+        ("How to cite", [f"```bibtex\n{told.citation()}\n```"]),
         ("How to make it again", [_again(facts)]),
     )
     parts = [f"# {shown(facts.name)}"]
     for title, paragraphs in sections:
-        told = [paragraph for paragraph in paragraphs if paragraph]
-        if told:
-            parts += [f"## {title}", *told]
+        filled = [paragraph for paragraph in paragraphs if paragraph]
+        if filled:
+            parts += [f"## {title}", *filled]
     return "\n\n".join(parts) + "\n"
 
 

@@ -16,6 +16,7 @@ from released import FEATURES, RELEVANCE, TYPES, about_of, rows_of, write_parque
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.dataset_card import card_text, shown
 from piiloom.corpus.formats.dataset_facts import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts
+from piiloom.corpus.formats.dataset_statements import Statements
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Relevance, SourceReference, Span
 from piiloom.corpus.releases.manifest import producer_of
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -131,7 +132,7 @@ def test_one_sided_types_rare_types_and_missing_pairs_are_told() -> None:
     assert "Nearly always of low relevance, so that the type alone tells the label: age (100%)." in body
     assert "Types with fewer than 30 spans: age (25), health (25)." in body
     pairs = len(load_taxonomy().pairs)
-    assert f"{pairs - 1} of {pairs} pairs of types do not occur: " in body
+    assert f"{pairs - 1} of the {pairs} pairs of types do not occur: " in body
     assert "sexual orientation" in body
     few = card_of({"train": composed(3)})[1]
     assert "Nearly always" not in few
@@ -179,7 +180,7 @@ def test_checks_version_settings_and_losses_are_told() -> None:
 
 
 def test_the_citation_is_one_entry_whatever_the_name() -> None:
-    cited = DatasetFacts(about_of({"train": composed(1)}, name='a}, evil = {`"\n```')).citation()
+    cited = Statements(DatasetFacts(about_of({"train": composed(1)}, name='a}, evil = {`"\n```'))).citation()
     assert cited == "@misc{aevil,\n  title = {a, evil =},\n  note = {Made with piiloom 0.1.0}\n}"
 
 
