@@ -64,8 +64,8 @@ def redraw(
     """Draw another value for *value*, neither equal to it (but for case) nor in *avoid*; None if none is found.
 
     Values of a locale without any are drawn for another of its language, or en_US. A subtype that is None or unknown is guessed from
-    the value, for codes and names; for other types any subtype serves whose values have the form of *value*. Equal arguments (and
-    states of *rng*) give equal values.
+    the value: a code by its shape and check digits, others by what the catalogue often draws. Where that tells nothing, any subtype serves
+    whose values have the form of *value*. Equal arguments (and states of *rng*) give equal values.
     """
     if not value.strip():
         return None
@@ -138,7 +138,8 @@ def _codes(task: _Task) -> Iterator[str]:
     if task.subtype in _FREE_LAYOUT:
         yield from (recased(text, task.value, proper=True) or text for text in drawn if _alike(text, task.value))
     else:
-        yield from (text for text in drawn if same_layout(text, task.value) and is_card(text) == is_card(task.value))
+        checks = is_card(task.value), is_iban(task.value)
+        yield from (text for text in drawn if same_layout(text, task.value) and (is_card(text), is_iban(text)) == checks)
     yield from _tried(lambda: another_code(task.value, task.subtype, task.rng))
 
 
