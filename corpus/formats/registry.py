@@ -16,6 +16,7 @@ from piiloom.corpus.formats.gliner import GlinerFormat
 from piiloom.corpus.formats.huggingface import HuggingFaceFormat
 from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
+from piiloom.corpus.formats.masked import MaskedFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.parquet import ParquetFormat
@@ -42,8 +43,10 @@ _ALL: tuple[Format, ...] = (
     LabelStudioFormat(),
     PresidioFormat(),
     ArgillaFormat(),
+    MaskedFormat(),
 )
 FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat(), MaskedFormat())}
 
 
 def get_format(name: str) -> Format:

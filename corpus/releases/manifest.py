@@ -45,6 +45,7 @@ class SplitCounts:
     spans: int = 0
     types: Counter[str] = field(default_factory=Counter)
     relevance: Counter[str] = field(default_factory=Counter)
+    relevance_by_type: dict[str, Counter[str]] = field(default_factory=dict)
     pairs: Counter[str] = field(default_factory=Counter)
     locales: Counter[str] = field(default_factory=Counter)
     producers: Counter[str] = field(default_factory=Counter)
@@ -56,6 +57,8 @@ class SplitCounts:
             self.spans += len(record.spans)
             self.types.update(span.entity_type for span in record.spans)
             self.relevance.update(span.relevance or "none" for span in record.spans)
+            for span in record.spans:
+                self.relevance_by_type.setdefault(span.entity_type, Counter())[span.relevance or "none"] += 1
             if record.plan is not None:
                 self.pairs["+".join(record.plan.pair)] += 1
             self.locales[record.locale] += 1
@@ -71,7 +74,12 @@ class SplitCounts:
             "locales": self.locales,
             "producers": self.producers,
         }
-        return {"records": self.records, "spans": self.spans, **{name: dict(sorted(count.items())) for name, count in counters.items()}}
+        return {
+            "records": self.records,
+            "spans": self.spans,
+            **{name: dict(sorted(count.items())) for name, count in counters.items()},
+            "relevance_by_type": {name: dict(sorted(count.items())) for name, count in sorted(self.relevance_by_type.items())},
+        }
 
 
 def producer_of(record: Record) -> str:

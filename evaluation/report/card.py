@@ -6,24 +6,13 @@ numeric character reference, so that a value cannot become a link, an image, a t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from piiloom.evaluation.report.cells import Quoted, count
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.sources import Source
 from piiloom.evaluation.report.tables import ReportTable, all_tables
-
-# All ASCII punctuation except characters without a special meaning inside a line of text.
-_SPECIAL = re.compile(r"""[!"#$&()*+./:<=>@\[\\\]^_`{|}~]""")
-# Control characters, surrogates, line separators, and characters that change the text direction.
-_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def escaped(text: str) -> str:
-    """Return *text* as one line, escaped for Markdown; unprintable characters become U+FFFD."""
-    line = _UNSHOWN.sub("\ufffd", re.sub(r"\s+", " ", text))
-    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", line)
+from piiloom.foundation.markdown import escaped
 
 
 def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, str]]) -> str:

@@ -101,6 +101,7 @@ def test_an_export_holds_its_splits_and_a_manifest_without_clock_or_path(filled:
         "pairs": {"health+occupation": 5},
         "locales": {"en_US": 5},
         "producers": {"composed by piiloom's composer (a template-based generator, no language model)": 5},
+        "relevance_by_type": {"health": {"high": 5}, "occupation": {"high": 5}},
     }
     assert "20 composed by piiloom's composer (a template-based generator" in about["description"]
     assert (about["withheld"], about["loss"]) == ([], {"fields": [], "reasons": {}, "entries": []})

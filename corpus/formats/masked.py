@@ -1,0 +1,165 @@
+"""Masked JSONL: each text in four variants, for training and judging what rewrites texts. It can be written only.
+
+- ``masked``: every value is ``[MASKED]``.
+- ``typed``: its type and a number, ``[NAME_1]``; equal values of a type share the number.
+- ``relevance_aware``: values of low relevance are typed placeholders, those of high relevance stay, and those without a relevance are
+  placeholders, too; null for a record in which no span has a relevance.
+- ``surrogates``: every value is another one of its type (``pii_values.redrawing``), equal values the same one; the records of a
+  contrast group get the same ones. A value that cannot be redrawn is its typed placeholder, and an entry of the loss report.
+
+A variant has its text, its question and the spans of what stands at the places now. A value that the question tells is replaced there
+as well, if it stands as a whole word exactly as in the context. Everything is derived from the record alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from piiloom.corpus.formats.base import Json, LossEntry, LossReport, WriteOptions
+from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.replacing import with_values
+from piiloom.corpus.word_edges import stands_alone
+from piiloom.foundation.seeding import derive_rng
+from piiloom.pii_values.redrawing import AfterArticle, redraw
+
+MASK: Final = "[MASKED]"
+NOT_REDRAWN: Final = "no other value of its type is known; its surrogate is the placeholder"
+WRONG_ARTICLE: Final = "no other value is known that fits the article before it; its surrogate does not"
+LEFT_IN_QUESTION: Final = "the question holds the value in another form or inside a word; it stays there"
+_FIELDS: Final = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
+_ARTICLE_LENGTH: Final = 5  # of "an", what is before it and a blank or two
+_NO_NAME: Final = re.compile(r"\W+")
+
+
+class MaskedFormat:
+    """The masked format; see the module docstring."""
+
+    name = "masked"
+    suffix = ".jsonl"
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one row per record."""
+        losses: list[LossEntry] = []
+        write_rows(_rows(records, losses), path)
+        return LossReport(fields=_FIELDS, entries=tuple(losses))
+
+
+def _rows(records: Iterable[Record], losses: list[LossEntry]) -> Iterator[Json]:
+    for record in records:
+        row, lost = masked_row(record)
+        losses += (LossEntry(record_id=record.id, value=value, reason=reason) for value, reason in lost)
+        yield row
+
+
+def masked_row(record: Record) -> tuple[Json, list[tuple[str, str]]]:
+    """Return the row of *record*, and (value, reason) for each loss."""
+    values = [span.text_in(record.context) for span in record.spans]
+    typed = _placeholders(record.spans, values)
+    kept = [None if span.relevance == "high" else placeholder for span, placeholder in zip(record.spans, typed, strict=True)]
+    judged = not record.spans or any(span.relevance for span in record.spans)
+    lost = [(value, LEFT_IN_QUESTION) for value in _left_in_question(record.question, values)]
+    row: Json = {
+        "id": record.id,
+        "locale": record.locale,
+        "question": record.question,
+        "text": record.context,
+        "spans": _spans(record),
+        "masked": _variant(record, values, [MASK] * len(values)),
+        "typed": _variant(record, values, typed),
+        "relevance_aware": _variant(record, values, kept) if judged else None,
+        "surrogates": _variant(record, values, _surrogates(record, values, typed, lost)),
+    }
+    return row, lost
+
+
+def _placeholders(spans: Sequence[Span], values: Sequence[str]) -> list[str]:
+    """Return "[NAME_1]" … by span; the numbers of a type are in the order of its values."""
+    numbers: dict[str, dict[str, int]] = {}
+    found = []
+    for span, value in zip(spans, values, strict=True):
+        label = _NO_NAME.sub("_", span.entity_type).upper()
+        known = numbers.setdefault(label, {})
+        found.append(f"[{label}_{known.setdefault(value, len(known) + 1)}]")
+    return found
+
+
+def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]]) -> list[str]:
+    """Return the surrogate of each span. Seeds are of the contrast group and the value, so the question plays no part."""
+    drawn: dict[tuple[str, str], str] = {}
+    taken = _Taken(record.context)
+    for span, value, placeholder in zip(record.spans, values, typed, strict=True):
+        key = (span.entity_type, value)
+        if key in drawn:
+            continue
+        before = record.context[max(0, span.start - _ARTICLE_LENGTH) : span.start]
+        new = _redrawn(record, span, value, AfterArticle(before, record.locale, taken))
+        if new is None:
+            new = _redrawn(record, span, value, taken)
+            lost.append((value, NOT_REDRAWN if new is None else WRONG_ARTICLE))
+        drawn[key] = placeholder if new is None else new
+        taken.add(drawn[key])
+    return [drawn[span.entity_type, value] for span, value in zip(record.spans, values, strict=True)]
+
+
+def _redrawn(record: Record, span: Span, value: str, avoid: Container[str]) -> str | None:
+    rng = derive_rng("surrogate of a masked text", record.contrast_group or record.id, span.entity_type, value)
+    return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, avoid=avoid)
+
+
+class _Taken:
+    """What a surrogate may not be: one of another value, or anything that the context says already."""
+
+    def __init__(self, context: str) -> None:
+        self._context = context
+        self._drawn: set[str] = set()
+
+    def add(self, value: str) -> None:
+        self._drawn.add(value)
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and (value in self._drawn or value in self._context)
+
+
+def _variant(record: Record, values: Sequence[str], replacements: Sequence[str | None]) -> Json:
+    changed = with_values(record, replacements)
+    by_value: dict[str, str] = {}
+    for value, new in zip(values, replacements, strict=True):
+        by_value.setdefault(value, value if new is None else new)
+    return {"text": changed.context, "question": _replaced(record.question, by_value), "spans": _spans(changed)}
+
+
+def _spans(record: Record) -> list[Json]:
+    return [
+        {
+            "start": span.start,
+            "end": span.end,
+            "text": span.text_in(record.context),
+            "type": span.entity_type,
+            "relevance": span.relevance,
+        }
+        for span in record.spans
+    ]
+
+
+def _replaced(question: str | None, by_value: Mapping[str, str]) -> str | None:
+    """Return *question* with the values that stand in it as whole words replaced, in one pass, longer ones first."""
+    told = [value for value in by_value if value in question] if question else []
+    if not question or not told:
+        return question
+    longest_first = sorted(told, key=lambda value: (-len(value), value))
+
+    def other(found: re.Match[str]) -> str:
+        return by_value[found.group()] if stands_alone(question, *found.span()) else found.group()
+
+    return re.sub("|".join(map(re.escape, longest_first)), other, question)
+
+
+def _left_in_question(question: str | None, values: Sequence[str]) -> list[str]:
+    """Return the values that *question* still holds, in any case, where ``_replaced`` leaves them."""
+    distinct = dict.fromkeys(value for value in values if value.strip())
+    rest = (_replaced(question, dict.fromkeys(distinct, "\n")) or "").casefold()
+    return [value for value in distinct if value.casefold() in rest]

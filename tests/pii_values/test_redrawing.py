@@ -1,0 +1,264 @@
+"""Redrawn values are others of the same type, subtype and form, and what has check digits keeps them right."""
+
+from __future__ import annotations
+
+import ipaddress
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import phonenumbers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stdnum import iban, luhn
+from stdnum.br import cpf
+from stdnum.se import personnummer
+
+from piiloom.corpus.formats.base import ReadOptions, ReadTally
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.pii_values.drawing import draw_value
+from piiloom.pii_values.kinds import KINDS
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.redrawing import AfterArticle, redraw
+from piiloom.pii_values.rewriting.codes import layout
+from piiloom.taxonomy.entity_types import load_taxonomy
+from tests.generation.composer_settings import start
+from tests.longer import mostly_long
+from tests.pii_values.value_forms import misfit
+
+LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG", "pt_BR", "sv_SE")
+SUBTYPES = [(entity_type, kind.subtype) for entity_type, kinds in KINDS.items() for kind in kinds]
+CAPID = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+
+
+def again(entity_type: str, value: str, subtype: str | None = None, *, locale: str = "en_US", seed: object = 1) -> str | None:
+    return redraw(entity_type, subtype, value, locale=locale, rng=random.Random(str(seed)))
+
+
+def all_of(entity_type: str, value: str, subtype: str | None = None, *, locale: str = "en_US") -> list[str]:
+    found = [again(entity_type, value, subtype, locale=locale, seed=seed) for seed in range(16)]
+    assert None not in found
+    return [one for one in found if one is not None]
+
+
+@pytest.mark.parametrize("locale", mostly_long(LOCALES, quick=("en_US",)))
+def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
+    rng = random.Random(locale)
+    taxonomy = load_taxonomy()
+    wrong = set()
+    for _ in range(4):
+        persona = draw_persona(rng, locale)
+        for entity_type, subtype in SUBTYPES:
+            old = draw_value(persona, entity_type, subtype, rng).text
+            new = redraw(entity_type, subtype, old, locale=locale, rng=rng)
+            assert new is not None, (entity_type, subtype, old)
+            assert new.casefold() != old.casefold()
+            fault = misfit(entity_type, subtype, taxonomy.subtype(entity_type, subtype).form, new) if locale.startswith("en") else None
+            if fault:
+                wrong.add((entity_type, subtype, old, new, fault))
+            assert new.islower() == old.islower() or not old.islower() or entity_type not in {"name", "location", "organization"}
+    assert wrong == set()
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "value", "pattern"),
+    [
+        ("finance", "$52,400 a year", r"\$[1-9]\d,[1-9]00 a year"),
+        ("finance", "filing for bankruptcy in 2023", r"filing for bankruptcy in 20(?:1|2)\d"),
+        ("age", "67-year-old", r"(?:1[89]|[2-8]\d)-year-old"),
+        ("age", "forty-two years old", r"[a-z]+(?:-[a-z]+)? years old"),
+        ("datetime", "three weeks", r"[a-z]+ weeks"),
+        ("datetime", "6d 11h 37m", r"[2-9]d (?:1\d|2[0-3])h [1-5]\dm"),
+        ("datetime", "09 Aug 2015", r"[0-2]\d (?!Aug)[A-Z][a-z]{2} 20\d\d"),
+        ("datetime", "MARCH 3rd, 1984", r"(?!MARCH)[A-Z]+ [1-9](?:st|nd|rd|th), 19\d\d"),
+        ("datetime", "02:54 PM PST", r"(?:0[1-9]|1[0-2]):[0-5]\d PM PST"),
+        ("datetime", "14:54:58", r"(?:1\d|2[0-3]):[0-5]\d:[0-5]\d"),
+        ("datetime", "7 pm", r"[1-9] pm"),
+        ("appearance", '6’0"', r"[4-6]’\d\""),
+        ("appearance", "179cm", r"1[4-9]\dcm"),
+        ("appearance", "AB+", r"(?:AB|A|B|O)[+−-]"),
+        ("name", "Dr. J. Smith-Jones, PhD", r"Dr\. [A-Z]\. [A-Z]\w+-[A-Z]\w+, PhD"),
+        ("name", "ludwig van gogh", r"[a-zà-ÿ]+ van [a-zà-ÿ'’]+"),
+        ("name", "OLENA", r"[A-ZÀ-Þ'’]+"),
+        ("name", "olena_84", r"[a-z0-9._-]+"),
+        ("code", "R479180", r"R\d{6}"),
+        ("code", "AB12 CDE", r"[A-Z]{2}\d\d [A-Z]{3}"),
+        ("code", "ece18c67ffc35f5eabe3", r"[0-9a-f]{20}"),
+        ("code", "og5uqi@hotmail.org", r"[a-z0-9._-]+@(?:[a-z]+\.)?example\.(?:com|net|org)"),
+        ("code", "(604) 713-4821", r"\(\d{3}\) 555-01\d\d"),
+        ("code", "+31 6 1234 5678", r"\+31 6 1234 \d{4}"),
+        ("health", "MRI", r"[^ ]+"),
+        ("health", "Chronic Pain", r"(?:[A-Z0-9][^ ]*) (?:[A-Z0-9(][^ ]*)"),
+        ("health", "schizophrenia diagnosis", r"\S+ diagnosis"),
+        ("organization", "  Owens LLC ", r"  \S+ \S+ "),
+    ],
+)
+def test_the_layout_stays(entity_type: str, value: str, pattern: str) -> None:
+    for new in all_of(entity_type, value):
+        assert re.fullmatch(pattern, new), new
+
+
+@pytest.mark.parametrize("value", ["28/04/2002", "4/28/2002", "2002-04-28", "02.04.99", "11/12/2013"])
+def test_dates_stay_dates_in_their_order(value: str) -> None:
+    old = [int(part) for part in re.findall(r"\d+", value)]
+    for new in all_of("datetime", value):
+        assert layout(new) == layout(value)
+        parts = [int(part) for part in re.findall(r"\d+", new)]
+        year = parts.pop(0) if old[0] > 31 else parts.pop()
+        place = next((at for at, number in enumerate(old[-2:] if old[0] > 31 else old[:2]) if number > 12), None)
+        days = parts if place is None else [parts[place]]
+        assert max(days) <= (12 if place is None else 28)
+        assert date(2000 + year % 100, parts[1 - (place or 0)], days[0])
+
+
+def test_codes_pass_their_checks() -> None:
+    for value in ("4111 1111 1111 1111", "3782-822463-10005", "5555555555554444"):
+        for entity_type in ("code", "finance"):
+            for new in all_of(entity_type, value):
+                assert layout(new) == layout(value)
+                assert luhn.is_valid(re.sub(r"\D", "", new))
+                assert new[0] == value[0] or entity_type == "code"
+    for value in ("GB82 WEST 1234 5698 7654 32", "NL91ABNA0417164300", "be68539007547034"):
+        for new in all_of("code", value):
+            assert layout(new) == layout(value)
+            assert iban.is_valid(new)
+    for new in all_of("code", "177.198.200.244"):
+        assert not ipaddress.ip_address(new).is_global
+    for new in all_of("code", "427-25-1533"):
+        assert re.fullmatch(r"9\d\d-\d\d-\d{4}", new), "never assigned: see numbering.reserved"
+    for new in all_of("code", "529.982.247-25", "national_id", locale="pt_BR"):
+        assert cpf.is_valid(new)
+    for new in all_of("code", "880320-0016", "national_id", locale="sv_SE"):
+        assert personnummer.is_valid(new)
+
+
+@pytest.mark.parametrize("locale", mostly_long(["en_US", "en_GB", "en_AU", "en_IN", "sv_SE", "pt_BR"], quick=("en_GB", "en_US")))
+def test_phone_numbers_keep_layout_and_country(locale: str) -> None:
+    rng = random.Random(locale)
+    for _ in range(10):
+        old = draw_value(draw_persona(rng, locale), "code", "phone", rng).text
+        new = redraw("code", "phone", old, locale=locale, rng=rng)
+        assert new is not None
+        assert layout(new) == layout(old)
+        assert phonenumbers.is_possible_number(phonenumbers.parse(new, locale[-2:]))
+
+
+def test_names_keep_the_gender_that_the_index_tells() -> None:
+    table = builtin().first
+
+    def share(name: str) -> float:
+        female, male = (sum(table.genders(number)[side] or 0 for number in table.like(name)) for side in (0, 1))
+        return female / (female + male) if female + male else 0.5
+
+    women = [share(new.split()[0]) for new in all_of("name", "Emily Singh")]
+    men = [share(new.split()[0]) for new in all_of("name", "Liam Chen")]
+    assert sum(one > 0.5 for one in women) >= 14
+    assert sum(one < 0.5 for one in men) >= 14
+
+
+def test_what_is_to_be_avoided_is_and_nothing_is_made_up() -> None:
+    seen: set[str] = set()
+    for _ in range(12):
+        new = redraw("appearance", "blood_type", "AB+", locale="en_US", rng=random.Random(5), avoid=seen)
+        assert new not in {*seen, "AB+"}
+        assert new is not None
+        seen.add(new)
+    everything = _Everything()
+    for entity_type, value in (("name", "Olena"), ("code", "R479180"), ("datetime", "2015"), ("health", "asthma")):
+        assert redraw(entity_type, None, value, locale="en_US", rng=random.Random(1), avoid=everything) is None
+
+
+class _Everything:
+    def __contains__(self, value: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "value"), [("no such type", "x"), ("name", " "), ("name", "李雷"), ("name", "I"), ("health", "?" * 9)]
+)
+def test_what_cannot_be_redrawn_gives_none(entity_type: str, value: str) -> None:
+    new = again(entity_type, value)
+    assert new is None or entity_type == "health"
+
+
+def test_an_article_before_it_still_fits() -> None:
+    for before, first in (("I am an ", "aeiou"), ("She was A ", "bcdfghjklmnpqrstvwxyz")):
+        for seed in range(20):
+            avoid = AfterArticle(before, "en_US", frozenset({"engineer"}))
+            new = redraw("occupation", "job_title", "old hand", locale="en_US", rng=random.Random(seed), avoid=avoid)
+            assert new is not None
+            if not new[0].isupper() and not new.startswith(("u", "h", "eu")):
+                assert new[0] in first
+    assert "nurse" in AfterArticle("an ", "en_US", ())
+    assert "nurse" not in AfterArticle("an ", "sv_SE", ())
+    assert "nurse" not in AfterArticle("Japan ", "en_US", ())
+
+
+@given(
+    st.sampled_from([*KINDS, "own type"]),
+    st.one_of(st.none(), st.text(max_size=6)),
+    st.text(max_size=30),
+    st.text(max_size=6),
+    st.integers(0, 9),
+)
+def test_any_text_is_redrawn_the_same_way_every_time_or_not_at_all(
+    entity_type: str, subtype: str | None, value: str, locale: str, seed: int
+) -> None:
+    first, second = (redraw(entity_type, subtype, value, locale=locale, rng=random.Random(seed)) for _ in range(2))
+    assert first == second
+    assert first is None or (first.casefold() != value.casefold() and first.strip())
+
+
+def of_capid() -> Iterator[Record]:
+    for name in ("validated_sample", "raw_pipeline_sample"):
+        options = ReadOptions(skip_values=True)
+        rows = CapidFormat().read(CAPID / f"{name}.jsonl", options, ReadTally())
+        yield from (row for row in rows if isinstance(row, Record))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not CAPID.exists(), reason="the shared CAPID samples are not here")
+def test_nearly_all_values_of_the_capid_records_are_redrawn() -> None:
+    records = list(of_capid())
+    counts = redrawn(records)
+    assert sum(sum(count.values()) for count in counts.values()) > 1_500
+    # Whole sentences that were marked as one value are not, since nothing has their form; nor is "I", marked as a name fifteen times.
+    assert {name: share for name, count in counts.items() if (share := count[True] / count.total()) < 0.93} == {}
+    assert {name for name in ("code", "age", "finance", "organization", "education") if counts[name][False]} == set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("locale", ["en_US", "en_IN", "pt_BR", "sv_SE"])
+def test_all_values_of_the_composer_are_redrawn(tmp_path: Path, locale: str) -> None:
+    start(tmp_path / "one.duckdb", samples=60, locale=locale)
+    with Store.open(tmp_path / "one.duckdb") as store:
+        counts = redrawn(list(iter_records(store)))
+    assert len(counts) >= 14
+    assert {name: count for name, count in counts.items() if count[False]} == {}
+
+
+def redrawn(records: list[Record]) -> dict[str, Counter[bool]]:
+    """By type, how many values were redrawn (True) and how many not; validators hold for those of a kind that has one."""
+    counts: dict[str, Counter[bool]] = defaultdict(Counter)
+    for record in records:
+        for span in record.spans:
+            old = span.text_in(record.context)
+            rng = random.Random(f"{record.id} {span.id}")
+            new = redraw(span.entity_type, span.subtype, old, locale=record.locale, rng=rng)
+            counts[span.entity_type][new is not None] += 1
+            if new is None or span.entity_type != "code":
+                continue
+            if luhn.is_valid(re.sub(r"[ -]", "", old)) and len(re.sub(r"[ -]", "", old)) > 12:
+                assert luhn.is_valid(re.sub(r"[ -]", "", new)), (old, new)
+            if iban.is_valid(old):
+                assert iban.is_valid(new), (old, new)
+            assert ("@" in old) == ("@" in new)
+    return counts
