@@ -18,6 +18,7 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from piiloom.corpus.near_duplicates import NO_WORD, SHINGLE_WORDS, mixed_shingle
 from piiloom.foundation.words import words
 
 Numbers = NDArray[np.int64]
+Integer = TypeVar("Integer", np.int64, np.uint64)
 # Says which pairs are worth verifying: (wordings, wordings) -> mask.
 Wanted = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
@@ -55,13 +57,18 @@ class Wordings:
         numbers: dict[bytes, int] = {}
         of_text = array("q")
         entries: list[NDArray[np.uint64]] = []
+        of_spelling: dict[str, int] = {}  # saves the work for texts that come again, as those with several questions
         codes, remaining = _Codes(), iter(texts)
         while chunk := list(islice(remaining, _CHUNK)):
             fresh: list[array[int]] = []
             first = len(numbers)
             for text in chunk:
-                column = array("Q", [codes[word] for word in words(text)])
+                if text in of_spelling:
+                    of_text.append(of_spelling[text])
+                    continue
+                column = array("Q", map(codes.__getitem__, words(text)))
                 number = numbers.setdefault(hashlib.blake2b(column.tobytes(), digest_size=16).digest(), len(numbers))
+                of_spelling[text] = number
                 of_text.append(number)
                 if number == first + len(fresh):
                     column.extend([NO_WORD] * (SHINGLE_WORDS - len(column)))
@@ -91,7 +98,7 @@ class Wordings:
 
 
 def _entries(columns: list[array[int]], first: int) -> NDArray[np.uint64]:
-    """Return the distinct (shingle hash, wording) of the word codes of wordings *first* and up: 40 and 24 bits of one integer."""
+    """Return (shingle hash, wording) for each shingle, 40 and 24 bits; *columns* are the word codes of the wordings *first* and up."""
     lengths = np.array([len(column) for column in columns])
     ends = np.cumsum(lengths)
     joined = np.frombuffer(b"".join(column.tobytes() for column in columns), dtype=np.uint64)
@@ -100,7 +107,7 @@ def _entries(columns: list[array[int]], first: int) -> NDArray[np.uint64]:
         whole[ends - back] = False  # what begins here would run on into the next text
     owners = np.repeat(np.arange(first, first + len(columns), dtype=np.uint64), lengths)
     hashes = mixed_shingles(joined)
-    return np.unique(hashes[whole[: hashes.size]] | owners[whole])
+    return np.asarray(hashes[whole[: hashes.size]] | owners[whole])
 
 
 class _RankedLists:
@@ -111,7 +118,7 @@ class _RankedLists:
     """
 
     def __init__(self, entries: NDArray[np.uint64], count: int) -> None:
-        entries.sort()
+        entries = _distinct(entries)
         owner = (entries & np.uint64(2**_TEXT_BITS - 1)).astype(np.int64)
         sizes = np.bincount(owner, minlength=count)
         self.wording: Numbers = np.argsort(sizes, kind="stable")
@@ -150,7 +157,7 @@ class _RankedLists:
             left, right = self._owner[probe], self._owner[other]
             needed = np.ceil(threshold / (1 + threshold) * (self._sizes[left] + self._sizes[right]) - _ROUNDING)
             enough = np.minimum(left_over[probe], left_over[other]) >= needed
-            pairs = np.unique((left[enough] << _TEXT_BITS) | right[enough])
+            pairs = _distinct((left[enough] << _TEXT_BITS) | right[enough])
             yield pairs >> _TEXT_BITS, pairs & (2**_TEXT_BITS - 1)
 
     def similar(self, left: Numbers, right: Numbers, threshold: float) -> NDArray[np.bool_]:
@@ -176,6 +183,14 @@ class _RankedLists:
 
     def _by_shingle(self, entries: Numbers) -> Numbers:
         return entries[np.argsort(self._shingle_first(entries))]
+
+
+def _distinct(numbers: NDArray[Integer]) -> NDArray[Integer]:
+    """Sort *numbers* in place, and return the different ones; quicker than ``np.unique``, which hashes them first."""
+    numbers.sort()
+    first = np.ones(numbers.size, dtype=np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    return numbers[first]
 
 
 def _ranks(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:

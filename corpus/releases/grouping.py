@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.near_pairs import Numbers, Wordings
 from piiloom.corpus.releases.links import Links
@@ -59,7 +60,7 @@ def group_members(members: Iterable[Member], *, group_by: Collection[GroupBy] = 
     if "parents" in group_by:
         _link_equal([(member.id, *member.parents) for member in ordered], links)
     if "contexts" in group_by:
-        _link_near([member.context for member in ordered], links)
+        _link_near(Wordings(member.context for member in ordered), range(len(ordered)), links)
     if "questions" in group_by:
         notes += _link_questions(ordered, links)
     if "values" in group_by and (unused := link_rare_values(ordered, links)):
@@ -80,18 +81,19 @@ def _link_equal(keys: Sequence[tuple[str, ...]], links: Links) -> None:
             links.join(holder.setdefault(key, position), position)
 
 
-def _link_near(texts: Sequence[str], links: Links, *, positions: Sequence[int] | None = None) -> None:
-    """Link near-duplicates; text number n belongs to ``positions[n]`` (default: n)."""
-    wordings = Wordings(texts)
-    at = np.arange(len(texts)) if positions is None else np.array(positions, dtype=np.int64)
+def _link_near(wordings: Wordings, positions: Sequence[int], links: Links, *, common: NDArray[np.bool_] | None = None) -> None:
+    """Link near-duplicates: text number n belongs to ``positions[n]``. Wordings that are *common* do not link."""
+    at = np.array(positions, dtype=np.int64)
+    linking = np.ones(wordings.count, dtype=np.bool_) if common is None else ~common
     first = np.zeros(wordings.count, dtype=np.int64)
     first[wordings.of_text[::-1]] = at[::-1]  # the last assignment stays: the first text of each wording
-    for position, holder in zip(at.tolist(), first[wordings.of_text].tolist(), strict=True):
+    taking_part = linking[wordings.of_text]
+    for position, holder in zip(at[taking_part].tolist(), first[wordings.of_text[taking_part]].tolist(), strict=True):
         links.join(holder, position)
     roots = links.roots()
 
-    def apart(left: Numbers, right: Numbers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        return np.asarray(roots[first[left]] != roots[first[right]])
+    def apart(left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+        return np.asarray((roots[first[left]] != roots[first[right]]) & linking[left] & linking[right])
 
     for left, right in wordings.near_pairs(NEAR, wanted=apart):
         for one, other in zip(first[left].tolist(), first[right].tolist(), strict=True):
@@ -100,14 +102,12 @@ def _link_near(texts: Sequence[str], links: Links, *, positions: Sequence[int] |
 
 
 def _link_questions(members: Sequence[Member], links: Links) -> list[str]:
-    """Link near-duplicate questions, but not those that many records have in the same words; return a note on these."""
+    """Link near-duplicate questions, but not those that many records have in the same words; return notes on these."""
     asked = [position for position, member in enumerate(members) if member.question is not None]
-    texts = [members[position].question or "" for position in asked]
-    of_text = Wordings(texts).of_text
-    counts = np.bincount(of_text) if asked else np.empty(0, dtype=np.int64)
+    wordings = Wordings(members[position].question or "" for position in asked)
+    counts = np.bincount(wordings.of_text, minlength=wordings.count)
     common = counts > max(_COMMON_COUNT, _COMMON_SHARE * len(members))
-    kept = [number for number, wording in enumerate(of_text.tolist()) if not common[wording]]
-    _link_near([texts[number] for number in kept], links, positions=[asked[number] for number in kept])
+    _link_near(wordings, asked, links, common=common)
     return [
         f"a question that {counted(count, 'record')} ({count / len(members):.0%}) have in the same words does not keep them together"
         for count in sorted(counts[common].tolist(), reverse=True)

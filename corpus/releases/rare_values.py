@@ -23,7 +23,7 @@ _SHORTEST_CODE = 5
 _SHORTEST_USER_NAME = 6
 _SHORTEST_OTHER = 20
 _GROUPS_OF_IDENTIFIERS, _GROUPS_OF_OTHERS = 10, 3
-# No value may make a group of more than this share of the records, unless other links have made a larger one.
+# No value may make a group of more than this share of the records, unless other links have made one of half that size.
 _LARGEST_SHARE = 0.05
 _LARGEST_COUNT = 10
 _DIGIT = re.compile(r"\d")
@@ -33,14 +33,14 @@ def link_rare_values(members: Sequence[Member], links: Links) -> int:
     """Link the *members* (positions in *links*) that share a rare value; return how many values were not used, as too many share them.
 
     The rarest values link first (ties: by type and text). A value that would make a group of more than 5% of the records (and more
-    than ten of them, and more than the largest group that there was) is common after all, and does not link. So the order of *members*
-    must not depend on chance.
+    than ten of them, and more than twice the largest group that there was) is common after all, and does not link. So the order of
+    *members* must not depend on chance.
     """
     rare = _rare_values(members, links)
     sizes: dict[int, int] = {}
     for root in links.roots().tolist():
         sizes[root] = sizes.get(root, 0) + 1
-    limit = max(_LARGEST_COUNT, int(_LARGEST_SHARE * len(members)), max(sizes.values(), default=0))
+    limit = max(_LARGEST_COUNT, int(_LARGEST_SHARE * len(members)), 2 * max(sizes.values(), default=0))
     unused = 0
     for _, _, positions in rare:
         roots = sorted({links.root(position) for position in positions})
