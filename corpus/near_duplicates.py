@@ -37,23 +37,33 @@ _PLACES = np.array(
     [0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1, 0x510E527FADE682D1],
     dtype=np.uint64,
 )
+# Pads texts of fewer words than a shingle has; no CRC-32, so that "a" and "a a" differ.
+NO_WORD = 1 << 32
 _PENDING = 64  # number of texts that are collected before they are merged into a sorted run
 _LONGEST = 2**22  # entries (32 MB): about 40,000 texts of 100 words
 
 
+def word_code(word: str) -> int:
+    """Return the code of a word: equal for words that differ in case only, in every process."""
+    return zlib.crc32(word.lower().encode("utf-8", "surrogatepass"))
+
+
 def shingle_hashes(text: str) -> NDArray[np.uint64]:
     """Return the sorted, distinct hashes of the 5-word shingles of *text*: 40 bits each, shifted left by 24 bits."""
-    codes = [zlib.crc32(word.lower().encode("utf-8", "surrogatepass")) for word in words(text)]
-    # If there are fewer words than in a shingle, pad with a value that is no CRC-32, so that "a" and "a a" differ.
-    codes += [1 << 32] * (SHINGLE_WORDS - len(codes))
-    column = np.array(codes, dtype=np.uint64)
-    count = len(codes) - SHINGLE_WORDS + 1
+    codes = [word_code(word) for word in words(text)]
+    codes += [NO_WORD] * (SHINGLE_WORDS - len(codes))
+    return np.unique(mixed_shingles(np.array(codes, dtype=np.uint64)))
+
+
+def mixed_shingles(column: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hash of each five consecutive word codes of *column* (at least five): 40 bits, shifted left by 24 bits."""
+    count = column.size - SHINGLE_WORDS + 1
     mixed = np.zeros(count, dtype=np.uint64)
     for place in range(SHINGLE_WORDS):
         mixed += column[place : place + count] * _PLACES[place]
     mixed ^= mixed >> np.uint64(29)
     mixed *= _PLACES[0]
-    return np.unique((mixed >> _TEXT_BITS) << _TEXT_BITS)
+    return (mixed >> _TEXT_BITS) << _TEXT_BITS
 
 
 class NearDuplicateIndex:

@@ -46,7 +46,6 @@ _ALL: tuple[Format, ...] = (
     MaskedFormat(),
 )
 FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
-FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat(), MaskedFormat())}
 
 
 def get_format(name: str) -> Format:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piiloom.corpus.releases.exporting import export_release
-from piiloom.corpus.releases.grouping import Member
+from piiloom.corpus.releases.members import Member
+from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import split_members
-from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.corpus.store.adjudications import unreleasable_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
@@ -75,9 +75,8 @@ def draft_release(
     members = _latest_members(store, run, status)
     if not members:
         raise ReleaseError("there are no records to release", where=_where(store, run, status), remedy="Generate or import some first")
-    split = split_members(list(members.values()), test_size=test_size, seed=seed)
-    rows = [(record_id, members[record_id].revision, TRAIN) for record_id in split.train_ids]
-    rows += [(record_id, members[record_id].revision, TEST) for record_id in split.test_ids]
+    split = split_members(list(members.values()), SplitSettings(test_size=test_size, seed=seed))
+    rows = [(record_id, members[record_id].revision, name) for name, ids in split.ids.items() for record_id in ids]
     row = ReleaseRow(name=name, seed=seed, test_size=str(test_size), run_id=run, status_filter=status)
     return ReleaseDraft(row, rows, list(split.withheld))
 

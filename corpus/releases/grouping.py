@@ -1,34 +1,32 @@
 """Find groups of records that must be in the same split.
 
-Records are linked if they share a group key (scenario, persona, document …) or if their contexts are near-duplicates. Groups
-are the connected components of these links.
+Records are linked if they share a group key (story or scenario, persona, document, contrast group …), if their contexts or their
+questions are near-duplicates, if they were derived from one parent (which is linked, too), or if they share a rare value
+(``rare_values``). Groups are the connected components of these links.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from piiloom.corpus.near_duplicates import NearDuplicateIndex
-from piiloom.corpus.record import Record
+import numpy as np
+from numpy.typing import NDArray
 
+from piiloom.corpus.near_pairs import Numbers, Wordings
+from piiloom.corpus.releases.links import Links
+from piiloom.corpus.releases.members import Member
+from piiloom.corpus.releases.rare_values import link_rare_values
+from piiloom.corpus.releases.settings import GROUP_BY, GroupBy
+from piiloom.foundation.counting import counted
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """The part of a record that splitting needs. ``stratum`` is its pair of types ("age+health"), or "" if it has none."""
+__all__ = ["Group", "Grouping", "Member", "group_members"]
 
-    id: str
-    revision: int
-    context: str
-    group_keys: tuple[str, ...]
-    stratum: str
-
-    @classmethod
-    def of(cls, record: Record) -> Member:
-        """Make the member for *record*."""
-        stratum = "+".join(sorted(record.plan.pair)) if record.plan is not None else ""
-        return cls(id=record.id, revision=record.revision, context=record.context, group_keys=record.group_keys, stratum=stratum)
+NEAR = 0.5  # Jaccard similarity of 5-word shingles from which on texts are near-duplicates
+# A question that more than this share of the records has in the same words is one of the corpus ("What should I do?"), not of a record.
+_COMMON_SHARE = 0.02
+_COMMON_COUNT = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,44 +42,76 @@ class Group:
         return len(self.ids)
 
 
-class _Links:
-    """Union-find over positions, with path halving. The smaller root wins, so the result does not depend on the order of links."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """All groups, sorted by their first id, and notes on what does not link although it is shared."""
 
-    def __init__(self, size: int) -> None:
-        self._parent = list(range(size))
-
-    def root(self, at: int) -> int:
-        parent = self._parent
-        while parent[at] != at:
-            parent[at] = parent[parent[at]]
-            at = parent[at]
-        return at
-
-    def join(self, first: int, second: int) -> None:
-        low, high = sorted((self.root(first), self.root(second)))
-        self._parent[high] = low
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...]
 
 
-def group_members(members: Iterable[Member], *, near_duplicate_threshold: float) -> list[Group]:
-    """Return the groups, sorted by their first id; the result does not depend on the order of *members*."""
+def group_members(members: Iterable[Member], *, group_by: Collection[GroupBy] = GROUP_BY) -> Grouping:
+    """Return the groups by the kinds of links in *group_by*; the result does not depend on the order of *members*."""
     ordered = sorted(members, key=lambda member: member.id)
-    links = _Links(len(ordered))
-    _link_keys(ordered, links)
-    index = NearDuplicateIndex(near_duplicate_threshold)
-    for position, member in enumerate(ordered):
-        for earlier in index.insert(str(position), member.context):
-            links.join(int(earlier), position)
+    links = Links(len(ordered))
+    notes: list[str] = []
+    if "keys" in group_by:
+        _link_equal([member.group_keys for member in ordered], links)
+    if "parents" in group_by:
+        _link_equal([(member.id, *member.parents) for member in ordered], links)
+    if "contexts" in group_by:
+        _link_near(Wordings(member.context for member in ordered), range(len(ordered)), links)
+    if "questions" in group_by:
+        notes += _link_questions(ordered, links)
+    if "values" in group_by and (unused := link_rare_values(ordered, links)):
+        subject = f"{counted(unused, 'rare value')} that records share {'does' if unused == 1 else 'do'} not keep them together"
+        notes.append(f"{subject}: too large a part of the records would become one group")
     together: dict[int, list[Member]] = {}
-    for position, member in enumerate(ordered):
-        together.setdefault(links.root(position), []).append(member)
-    return [Group(ids=tuple(m.id for m in group), stratum=_main_stratum(group)) for group in together.values()]
+    for root, member in zip(links.roots().tolist(), ordered, strict=True):
+        together.setdefault(root, []).append(member)
+    groups = tuple(Group(ids=tuple(m.id for m in group), stratum=_main_stratum(group)) for group in together.values())
+    return Grouping(groups=groups, notes=tuple(notes))
 
 
-def _link_keys(ordered: Sequence[Member], links: _Links) -> None:
+def _link_equal(keys: Sequence[tuple[str, ...]], links: Links) -> None:
+    """Link the positions that have a key in common."""
     holder: dict[str, int] = {}
-    for position, member in enumerate(ordered):
-        for key in member.group_keys:
+    for position, own in enumerate(keys):
+        for key in own:
             links.join(holder.setdefault(key, position), position)
+
+
+def _link_near(wordings: Wordings, positions: Sequence[int], links: Links, *, common: NDArray[np.bool_] | None = None) -> None:
+    """Link near-duplicates: text number n belongs to ``positions[n]``. Wordings that are *common* do not link."""
+    at = np.array(positions, dtype=np.int64)
+    linking = np.ones(wordings.count, dtype=np.bool_) if common is None else ~common
+    first = np.zeros(wordings.count, dtype=np.int64)
+    first[wordings.of_text[::-1]] = at[::-1]  # the last assignment stays: the first text of each wording
+    taking_part = linking[wordings.of_text]
+    for position, holder in zip(at[taking_part].tolist(), first[wordings.of_text[taking_part]].tolist(), strict=True):
+        links.join(holder, position)
+    roots = links.roots()
+
+    def apart(left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+        return np.asarray((roots[first[left]] != roots[first[right]]) & linking[left] & linking[right])
+
+    for left, right in wordings.near_pairs(NEAR, wanted=apart):
+        for one, other in zip(first[left].tolist(), first[right].tolist(), strict=True):
+            links.join(one, other)
+        roots = links.roots()
+
+
+def _link_questions(members: Sequence[Member], links: Links) -> list[str]:
+    """Link near-duplicate questions, but not those that many records have in the same words; return notes on these."""
+    asked = [position for position, member in enumerate(members) if member.question is not None]
+    wordings = Wordings(members[position].question or "" for position in asked)
+    counts = np.bincount(wordings.of_text, minlength=wordings.count)
+    common = counts > max(_COMMON_COUNT, _COMMON_SHARE * len(members))
+    _link_near(wordings, asked, links, common=common)
+    return [
+        f"a question that {counted(count, 'record')} ({count / len(members):.0%}) have in the same words does not keep them together"
+        for count in sorted(counts[common].tolist(), reverse=True)
+    ]
 
 
 def _main_stratum(group: Sequence[Member]) -> str:

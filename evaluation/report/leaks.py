@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.report.repeats import share_near
-from piiloom.evaluation.report.values import distinct_values
+from piiloom.corpus.releases.leakage import measure_leakage
+from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.foundation.words import whole_word, words
 
 # Deliberately shorter than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: a word that a gate ignores as a
@@ -61,11 +61,11 @@ def measure_question_leaks(records: Iterable[Record]) -> QuestionLeaks:
 
 def measure_split_leaks(train: Sequence[Record], test: Sequence[Record]) -> SplitLeaks:
     """Measure how much of *test* occurs in *train*."""
-    seen, wanted = distinct_values(train), distinct_values(test)
+    leakage = measure_leakage({TRAIN: train, TEST: test}).splits[TEST]
     return SplitLeaks(
-        values_share=len(wanted & seen) / len(wanted) if wanted else None,
-        contexts_share=share_near([record.context for record in test], (record.context for record in train)),
-        questions_share=share_near(questions_of(test), questions_of(train)),
+        values_share=leakage.values.share,
+        contexts_share=leakage.contexts_near.share,
+        questions_share=leakage.questions_near.share,
     )
 
 

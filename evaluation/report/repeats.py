@@ -6,7 +6,7 @@ Found with the exact index of ``piiloom.corpus.near_duplicates``, not with MinHa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
@@ -46,11 +46,3 @@ def measure_repeats(texts: Sequence[str], worded: WordedTexts) -> Repeats:
         identical=identical,
         identical_share=identical / total if total else None,
     )
-
-
-def share_near(texts: Sequence[str], known: Iterable[str]) -> float | None:
-    """Return the share of *texts* that are near-duplicates of one of *known*; None without texts."""
-    index = NearDuplicateIndex(THRESHOLD)
-    for number, text in enumerate(dict.fromkeys(known)):
-        index.insert(str(number), text)
-    return sum(bool(index.similar(text)) for text in texts) / len(texts) if texts else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stdnum import luhn
@@ -83,11 +83,6 @@ def measure_cards(records: Iterable[Record]) -> CardFigures:
     codes = (span.text_in(record.context) for record in records for span in record.spans if span.entity_type == "code")
     cards = [digits for digits in (_SEPARATORS.sub("", code) for code in codes) if _CARD.fullmatch(digits)]
     return CardFigures(numbers=len(cards), passing_luhn=sum(luhn.is_valid(card) for card in cards))
-
-
-def distinct_values(records: Sequence[Record]) -> frozenset[tuple[str, str]]:
-    """Return the set of all (type, lower-cased value) of *records*."""
-    return frozenset((span.entity_type, span.text_in(record.context).lower()) for record in records for span in record.spans)
 
 
 def _figures(name: str, tally: _Tally) -> TypeFigures:

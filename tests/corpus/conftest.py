@@ -42,7 +42,9 @@ def make_record() -> Callable[..., Record]:
             ),
             "plan": RecordPlan(pair=("health", "occupation"), topic="work", subtopic="breathing", scenario="health-occupation.oven"),
             "group_keys": ("scenario:health-occupation.oven", f"persona:{number}"),
-            "provenance": Provenance(stage="screen", provider="composer", templates=(("topics.v1", "ab" * 32),), seed=1, parents=("p",)),
+            "provenance": Provenance(
+                stage="screen", provider="composer", templates=(("topics.v1", "ab" * 32),), seed=1, parents=(f"p{number}@0",)
+            ),
         }
         return Record(**{**fields, **changes})  # type: ignore[arg-type] # the keywords are those of Record
 

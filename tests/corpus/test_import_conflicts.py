@@ -111,7 +111,7 @@ def test_an_update_is_the_next_revision_and_says_where_it_comes_from(
     assert (second.revision, second.context, second.plan, second.group_keys) == (1, row["context"], before.plan, before.group_keys)
     assert second.source == SourceReference(file="new.jsonl", line=1, id=before.id)
     assert before.provenance is not None
-    assert second.provenance == replace(before.provenance, stage="imported", parents=("p", f"{before.id}@0"))
+    assert second.provenance == replace(before.provenance, stage="imported", parents=("p1@0", f"{before.id}@0"))
     kept = stored_revisions(store, [before.id])[before.id]
     assert [(one.run_id, one.plan_index, one.status) for one in kept] == [(run.id, 4, "generated"), (run.id, 4, "imported")]
     create_release(store, "v1", test_size=0, seed=7, run_id="last")
@@ -152,7 +152,7 @@ def test_new_is_a_record_of_its_own_with_its_parent(store: Store, bring: Callabl
     assert second.id not in {first.id, ""}
     assert (second.revision, second.spans[0].relevance, second.group_keys) == (0, "low", first.group_keys)
     assert second.provenance is not None
-    assert second.provenance.parents == ("p", f"{first.id}@0")
+    assert second.provenance.parents == ("p1@0", f"{first.id}@0")
     again = bring(corrected, on_conflict="new")
     assert (again.records, again.as_new, again.already_stored) == (0, 0, 1)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.report.repeats import THRESHOLD, measure_repeats, share_near
+from piiloom.evaluation.report.repeats import THRESHOLD, measure_repeats
 from piiloom.evaluation.report.self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, bleu_against_others, self_bleu
 from piiloom.evaluation.report.texts import SAMPLE_WORDS, measure_lengths, measure_openers, measure_texts, sampled_distinct_shares
 from piiloom.evaluation.report.words import ORDERS, WordedTexts, distinct_shares
@@ -146,10 +146,3 @@ def test_near_duplicates_are_those_of_a_comparison_of_all_with_all(texts):
     found = measure_repeats(texts, WordedTexts.of(texts))
     assert (found.near, found.identical) == (len(near), len(identical))
     assert found.near_share == (len(near) / len(texts) if texts else None)
-
-
-def test_near_duplicates_between_two_sets():
-    known = ["one two three four five six seven", "quite another text of which nothing else is said"]
-    assert share_near(["One two, three four five six eight", "never seen anywhere before at all"], known) == 0.5
-    assert share_near([], known) is None
-    assert share_near(["a b"], []) == 0

@@ -1,0 +1,80 @@
+"""Assign groups to the folds of a k-fold split: equal sizes first, strata second."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from piiloom.corpus.releases.grouping import Group
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import UsageError
+
+_EXCHANGES = 1000
+
+
+def assign_folds(groups: Sequence[Group], folds: int, rng: random.Random) -> list[int]:
+    """Return the fold (0 to *folds* - 1) of each group; every fold gets at least one.
+
+    The largest groups go first, each to the smallest fold (of equal ones: to that with the fewest groups of its stratum); then
+    groups are moved or exchanged between the largest and the smallest fold while that brings them nearer to each other. So sizes
+    differ by at most one record unless the groups are too large for that. Raises ``UsageError`` for fewer than two folds or fewer
+    groups than folds.
+    """
+    if folds < 2:
+        raise UsageError(f"{folds} folds are no split", where="folds", remedy="Ask for at least 2 folds, or for 0 to have none")
+    if len(groups) < folds:
+        raise UsageError(
+            f"there are only {counted(len(groups), 'group')} of records that must stay together, too few for {folds} folds",
+            where="folds",
+            remedy=f"Ask for at most {len(groups)} folds" if len(groups) > 1 else "Generate more records, or keep fewer together",
+        )
+    order = list(range(len(groups)))
+    rng.shuffle(order)
+    order.sort(key=lambda at: -groups[at].size)
+    loads = np.zeros(folds, dtype=np.int64)
+    of_stratum = {group.stratum: np.zeros(folds, dtype=np.int64) for group in groups}
+    fold_of = [0] * len(groups)
+    for at in order:
+        strata = of_stratum[groups[at].stratum]
+        smallest = np.flatnonzero(loads == loads.min())
+        fold = int(smallest[strata[smallest].argmin()])
+        fold_of[at] = fold
+        loads[fold] += groups[at].size
+        strata[fold] += 1
+    _even_out(groups, fold_of, loads)
+    return fold_of
+
+
+def _even_out(groups: Sequence[Group], fold_of: list[int], loads: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+    for _ in range(_EXCHANGES):
+        full, bare = int(loads.argmax()), int(loads.argmin())
+        gap = int(loads[full] - loads[bare])
+        exchange = _exchange(groups, _members(fold_of, full), _members(fold_of, bare), gap) if gap > 1 else None
+        if exchange is None:
+            return
+        given, taken = exchange
+        for at, fold in ((given, bare), (taken, full)):
+            if at is not None:
+                loads[fold_of[at]] -= groups[at].size
+                fold_of[at] = fold
+                loads[fold] += groups[at].size
+
+
+def _members(fold_of: Sequence[int], fold: int) -> list[int]:
+    return [at for at, own in enumerate(fold_of) if own == fold]
+
+
+def _exchange(groups: Sequence[Group], full: Sequence[int], bare: Sequence[int], gap: int) -> tuple[int, int | None] | None:
+    """Return a group to give and one to take for it (or None) that differ by less than *gap*, as near to half of it as possible."""
+    best: tuple[float, int, int | None] | None = None
+    first_of_size: dict[int, int | None] = {0: None} if len(full) > 1 else {}
+    for at in bare:
+        first_of_size.setdefault(groups[at].size, at)
+    for given in {groups[at].size: at for at in reversed(full)}.values():
+        for size, taken in first_of_size.items():
+            step = groups[given].size - size
+            if 0 < step < gap and (best is None or abs(step - gap / 2) < best[0]):
+                best = abs(step - gap / 2), given, taken
+    return None if best is None else (best[1], best[2])
