@@ -87,7 +87,7 @@ def export_formats(
     options: WriteOptions = DEFAULT_WRITING,
     force: bool = False,
 ) -> list[ExportReport]:
-    """Write release *name* (only *splits* of it, if any are given) in one format to *out*, or in several to folders of their names in *out*.
+    """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
     *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
     and that is unchanged is replaced; any other file with the name of a split file is an error. Nothing is moved to its place before
@@ -117,7 +117,14 @@ def export_formats(
 
 
 def _write(
-    store: Store, facts: ReleaseFacts, file_format: Format, drafts: ExportDrafts, wanted: Sequence[str], options: WriteOptions, *, check: bool
+    store: Store,
+    facts: ReleaseFacts,
+    file_format: Format,
+    drafts: ExportDrafts,
+    wanted: Sequence[str],
+    options: WriteOptions,
+    *,
+    check: bool,
 ) -> ExportReport:
     """Write one export into the folder of *drafts*. *check*: whether to compare the content hash, for which all splits are read."""
     name, folder = facts.row.name, drafts.folder

@@ -16,6 +16,7 @@ ANY_STATUS = "any"
 STATUSES = (ANY_STATUS, "validated", "adjudicated", "generated", "imported")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}")
 _DEFAULTS = SplitSettings()
+_ALL_RECORDS = RecordChoice()
 
 
 class ReleaseOptions(TypedDict, total=False):
@@ -49,7 +50,7 @@ class ReleaseRequest:
     version: str = DEFAULT_VERSION
     license: str | None = None
     split: SplitSettings = _DEFAULTS
-    choice: RecordChoice = RecordChoice()
+    choice: RecordChoice = _ALL_RECORDS
 
     def __post_init__(self) -> None:
         if not self.name.strip():
