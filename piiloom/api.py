@@ -263,8 +263,8 @@ def report(
 ) -> dict[str, Any]:
     """Measure the diversity of records and what they give away; gives the figures that ``piiloom report --json`` prints.
 
-    *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a file of *format* when that is given, else a store, of which *run* or
-    *release* may be chosen.
+    *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a file of *format* when that is given, else a store, of which
+    *run* or *release* may be chosen.
     With *out* (a new or empty folder unless *force*) the figures, a dataset card and plots are written there too. Raises
     ``DataError`` for a file without records, ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
     """
@@ -288,9 +288,9 @@ def probe(
 ) -> dict[str, Any]:
     """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
 
-    The files are native or CAPID JSONL, or all in *format*. With *sizes* it is trained once for each of these numbers of records; *by_type* adds the
-    figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the extra ``probe``;
-    raises ``UsageError``, ``DataError`` and ``OutputError``.
+    The files are native or CAPID JSONL, or all in *format*. With *sizes* it is trained once for each of these numbers of records;
+    *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the
+    extra ``probe``; raises ``UsageError``, ``DataError`` and ``OutputError``.
     """
     from piiloom.evaluation.probe.as_json import result_json  # noqa: PLC0415
     from piiloom.evaluation.probe.files import probe_files  # noqa: PLC0415 - needs an extra

@@ -170,10 +170,10 @@ def read_manifest(path: Path) -> Json:
         raise DataError(f"the folder is not an export ({error.strerror})", where=str(path), remedy=remedy) from None
     except (ValueError, RecursionError):
         about = None
-    if not isinstance(about, dict) or not isinstance(about.get("schema"), int):
+    if not isinstance(about, dict):
         raise DataError("the description of the export is damaged", where=str(path), remedy="Export the release again")
-    if about["schema"] != SCHEMA:
-        what = f"the description of the export has version {about['schema']}; this piiloom knows version {SCHEMA}"
+    if about.get("schema", SCHEMA) != SCHEMA:
+        what = f"the description of the export has version {about['schema']!r}; this piiloom knows version {SCHEMA}"
         raise DataError(what, where=str(path), remedy="Upgrade piiloom, or export the release with this one")
     return about
 

@@ -26,7 +26,8 @@ def probe_files(
 ) -> tuple[ProbeResult, Counter[str] | None]:
     """Train on the file *train* and test on the files *tests*; returns the result, and error counts by kind if *errors* is given.
 
-    *errors*: a file for the errors of the last (largest) training. *file_format*: that of all files; None: native or CAPID. Bad arguments or files raise ``UsageError``, ``DataError`` or
+    *errors*: a file for the errors of the last (largest) training. *file_format*: that of all files; None: native or CAPID, row by row.
+    Bad arguments or files raise ``UsageError``, ``DataError`` or
     ``OutputError`` before the training starts.
     """
     _refuse_overwriting(errors, train, tests)

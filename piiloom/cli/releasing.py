@@ -22,6 +22,15 @@ from piiloom.taxonomy.locales import get_locale
 
 HASH_SHOWN = 12
 Size = str | float | None
+# The figures of a leakage report that are printed: their places in it by title.
+_LEAKS = {
+    "values": ("values",),
+    "of open types": ("open_values",),
+    "near contexts": ("contexts", "near"),
+    "near questions": ("questions", "near"),
+    "stories": ("stories",),
+    "personas": ("personas",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +129,18 @@ def left_out_line(left_out: Mapping[str, int]) -> str:
 
 
 def say_leakage(leakage: Mapping[str, Any]) -> None:
-    """Print the figures of a leakage report: one line a figure, of those that are numbers."""
-    rows = [(name.replace("_", " "), str(value)) for name, value in leakage.items() if isinstance(value, int | float)]
-    for line in in_columns(rows) if rows else ():
-        say(f"  leaks     {line}")
+    """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``): "seen/of" a figure."""
+    if not leakage:
+        return
+    rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
+    say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
+
+
+def _seen(split: Mapping[str, Any], *path: str) -> str:
+    found: Any = split
+    for name in path:
+        found = found[name]
+    return f"{found['seen']:,}/{found['of']:,}"
 
 
 def _size(size: Size) -> float | None:
