@@ -77,7 +77,7 @@ def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
             raise UsageError(f"folds and a {size.replace('_', ' ')} exclude each other", where="folds", remedy="Give one of them")
     test_size, validation_size = options.get("test_size"), options.get("validation_size")
     split = SplitSettings(
-        test_size=_DEFAULTS.test_size if test_size is None else test_size,
+        test_size=(0 if folds else _DEFAULTS.test_size) if test_size is None else test_size,
         validation_size=_DEFAULTS.validation_size if validation_size is None else validation_size,
         folds=folds,
         seed=options.get("seed", _DEFAULTS.seed),
