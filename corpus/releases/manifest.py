@@ -186,13 +186,15 @@ def types_beside(file: Path) -> OwnTypes:
     path = file.parent / MANIFEST
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
-        told = about.get(OWN_TYPES, []) if file.name in about["files"] else []
+        is_listed = file.name in about["files"]
         is_ours = isinstance(about.get("piiloom"), str) and isinstance(about.get("schema"), int)
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ()
+    if not is_listed:
+        return ()
     if is_ours:
         read_manifest(path)
-    return from_json(told)
+    return from_json(about.get(OWN_TYPES, []))
 
 
 def piiloom_version() -> str:
