@@ -198,3 +198,34 @@ def test_a_description_of_an_unknown_version_is_one_clear_error(cli, released, s
         outcome = cli(*words)
         assert outcome.code == 1
         assert "has version 99; this piiloom knows version 1" in outcome.error_line()
+
+
+def test_a_label_map_says_what_labels_mean_and_what_it_leaves_out_is_told(cli, store_path, tmp_path):
+    pytest.importorskip("piiloom.taxonomy.label_maps")
+    spans = [
+        {"start": 0, "end": 5, "text": "Clara", "type": "PER"},
+        {"start": 9, "end": 13, "text": "here", "type": "PLACE"},
+    ]
+    (tmp_path / "rows.jsonl").write_text(row(spans=spans))
+    (tmp_path / "map.yaml").write_text("PER: name\nPLACE: null\n")
+    words = ("import", tmp_path / "rows.jsonl", "--format", "native", "--store", store_path)
+    refused = cli(*words)
+    assert refused.code == 1
+    assert "not one of the known types" in refused.error_line()
+    outcome = cli(*words, "--label-map", tmp_path / "map.yaml")
+    assert outcome.code == 0, outcome.err
+    assert "labels that the label map leaves out: PLACE 1" in outcome.out
+    (record,) = piiloom.load(tmp_path / "rows.jsonl", label_map=tmp_path / "map.yaml")
+    assert [span.entity_type for span in record.spans] == ["name"]
+
+
+def test_a_probe_reads_the_format_that_is_named(cli, released, tmp_path):
+    pytest.importorskip("sklearn_crfsuite")
+    piiloom.export("v1", tmp_path / "out", format="capid", store=released)
+    train = tmp_path / "out" / "train.jsonl"
+    told = json.loads(cli("probe", train, train, "--format", "capid", "--json").out)
+    del told["errors_file"]
+    assert json.loads(json.dumps(piiloom.probe(train, train, format="capid"))) == told
+    wrong = cli("probe", train, train, "--format", "native")
+    assert wrong.code == 1
+    assert "train.jsonl:1" in wrong.error_line()
