@@ -90,7 +90,8 @@ def import_into(file: Path, reading: ReadingChoice, store: Path, *, rejects: Pat
     if not file.exists():
         raise DataError("the file to import does not exist", where=str(file), remedy="Check the path")
     if file.is_dir() and chosen.suffix:
-        raise DataError("the file to import is not a file", where=str(file), remedy=f"Name one; a {chosen.name} corpus is no folder")
+        names = ", ".join(sorted(one.name for one in file.glob(f"*{chosen.suffix}"))) or "none"
+        raise DataError("the file to import is not a file", where=str(file), remedy=f"Name one file of it; there are: {names}")
     rejects = rejects or store.parent / f"{file.stem}.rejects.jsonl"
     for taken, name in ((file, "the file to import"), (store, "the store")):
         if rejects.resolve() == taken.resolve():

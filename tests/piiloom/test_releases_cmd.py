@@ -184,9 +184,11 @@ def test_what_an_import_cannot_be(cli, store_path, tmp_path, words, code, says):
 
 
 def test_a_folder_is_no_file_of_a_format_of_files(cli, store_path, tmp_path):
+    (tmp_path / "train.jsonl").write_text(row())
     outcome = cli("import", tmp_path, "--format", "native", "--store", store_path)
     assert outcome.code == 1
-    assert "is not a file" in outcome.error_line()
+    assert "is not a file. Name one file of it; there are: train.jsonl" in outcome.error_line()
+    assert not store_path.exists()
 
 
 def test_a_description_of_an_unknown_version_is_one_clear_error(cli, released, store_path, tmp_path):
@@ -203,18 +205,18 @@ def test_a_description_of_an_unknown_version_is_one_clear_error(cli, released, s
 def test_a_label_map_says_what_labels_mean_and_what_it_leaves_out_is_told(cli, store_path, tmp_path):
     pytest.importorskip("piiloom.taxonomy.label_maps")
     spans = [
-        {"start": 0, "end": 5, "text": "Clara", "type": "PER"},
-        {"start": 9, "end": 13, "text": "here", "type": "PLACE"},
+        {"start": 0, "end": 5, "text": "Clara", "type": "XPER"},
+        {"start": 9, "end": 13, "text": "here", "type": "XPLACE"},
     ]
     (tmp_path / "rows.jsonl").write_text(row(spans=spans))
-    (tmp_path / "map.yaml").write_text("PER: name\nPLACE: null\n")
+    (tmp_path / "map.yaml").write_text("XPER: name\nXPLACE: null\n")
     words = ("import", tmp_path / "rows.jsonl", "--format", "native", "--store", store_path)
     refused = cli(*words)
     assert refused.code == 1
     assert "not one of the known types" in refused.error_line()
     outcome = cli(*words, "--label-map", tmp_path / "map.yaml")
     assert outcome.code == 0, outcome.err
-    assert "labels that the label map leaves out: PLACE 1" in outcome.out
+    assert "labels that the label map leaves out: XPLACE 1" in outcome.out
     (record,) = piiloom.load(tmp_path / "rows.jsonl", label_map=tmp_path / "map.yaml")
     assert [span.entity_type for span in record.spans] == ["name"]
 
