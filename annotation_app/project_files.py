@@ -70,7 +70,7 @@ class ProjectFiles:
             return False
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in _files(self._exports / folder):
-                entry = zipfile.ZipInfo(f"{folder}/{file.name}", _NO_TIME)
+                entry = zipfile.ZipInfo(f"{folder}/{file.relative_to(self._exports / folder).as_posix()}", _NO_TIME)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 with file.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
                     while block := source.read(1 << 20):
@@ -104,7 +104,13 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in _entries(folder) if path.is_file() and not path.name.startswith(".")]
+    """Return the files of *folder* and of its folders, sorted; hidden ones, such as drafts, are left out."""
+    found: list[Path] = []
+    for path in _entries(folder):
+        if path.name.startswith(".") or path.is_symlink():
+            continue
+        found += _files(path) if path.is_dir() else [path]
+    return found
 
 
 def _export_in(folder: Path) -> WrittenExport | None:

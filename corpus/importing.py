@@ -238,6 +238,6 @@ def _no_valid_row(path: Path, rejected: list[tuple[int, str]]) -> DataError:
     return DataError(
         f"no row of the file can be imported; the first fault: {reason}",
         where=f"{path.name}:{line}",
-        remedy="Check that --format names the file's format (one JSON object a line)"
+        remedy="Check that --format names the file's format"
         + (", or define its own types in a file and name it with --types" if "not one of the known types" in reason else ""),
     )

@@ -19,25 +19,25 @@ time it is a ``UsageError``. A script can be run again: what it made is gone on 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, overload
 
-from piiloom.cli.importing import import_into
+from piiloom.cli.importing import ReadingChoice, import_into
 from piiloom.cli.options import DEFAULT_STORE
+from piiloom.cli.releasing import Wanted
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
-from piiloom.corpus.formats.base import ReadableFormat, read_records
+from piiloom.corpus.formats.base import WriteOptions, read_records
 from piiloom.corpus.formats.registry import get_format, get_readable_format
 from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
-from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
+from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_formats
 from piiloom.corpus.releases.freezing import ANY_STATUS
-from piiloom.corpus.releases.manifest import types_beside
-from piiloom.corpus.releases.sizes import parse_test_size
+from piiloom.corpus.releases.manifest import read_manifest
+from piiloom.corpus.releases.settings import Balance, GroupBy, OverlapBy
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.evaluation.report.figures import DEFAULT_SEED
@@ -51,7 +51,6 @@ from piiloom.generation.settings.keyword_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.surrogates.progress import RunReport
 from piiloom.taxonomy.own_types import types_in_force
-from piiloom.taxonomy.own_types_file import read_types_file
 
 __all__ = ["RunOptions", "SurrogateOptions", "export", "generate", "import_file", "load", "probe", "release", "report", "surrogate"]
 
@@ -82,61 +81,133 @@ def import_file(
     rejects: str | Path | None = None,
     on_conflict: OnConflict = "fail",
     skip_values: bool = False,
+    columns: Mapping[str, str] | None = None,
+    label_map: str | Path | None = None,
     types: str | Path | None = None,
     store: StorePath = None,
 ) -> ImportReport:
-    """Add the records of a ``native`` or ``capid`` JSONL file to the store; gives what became of every row and value.
+    """Add the records of a file, or a folder of a format of folders, to the store; gives what became of every row and value.
 
     Refused rows go to the file *rejects* with their reasons (beside the store, ``<name>.rejects.jsonl``, when not given); *locale* is
     that of rows that name none. *on_conflict* says what becomes of rows whose id is stored with other content (``fail``, ``skip``,
-    ``update`` or ``new``), *skip_values* keeps rows without the values that have no exact place, *types* is a types file.
+    ``update`` or ``new``), *skip_values* keeps rows without the values that have no exact place. *columns* names the columns of a
+    table by field (``{"context": "text"}``), *label_map* is the name of a shipped label map or a YAML file, *types* a types file.
     Raises ``DataError`` for a file that cannot be read or has no valid row, ``UsageError``,
     ``OutputError`` and ``StoreError``.
     """
-    done = import_into(
-        Path(path),
-        format,
-        _store(store),
+    reading = ReadingChoice(
+        format=format,
         locale=locale,
-        rejects=None if rejects is None else Path(rejects),
-        on_conflict=on_conflict,
         skip_values=skip_values,
+        columns=columns or {},
+        label_map=None if label_map is None else str(label_map),
         types=None if types is None else Path(types),
     )
-    return done.report
+    rejects_path = None if rejects is None else Path(rejects)
+    return import_into(Path(path), reading, _store(store), rejects=rejects_path, on_conflict=on_conflict).report
 
 
 def release(
     name: str,
     *,
     store: StorePath = None,
-    test_size: float | str = 0.1,
+    version: str = "1.0.0",
+    license: str | None = None,  # noqa: A002 - the word users know
+    test_size: float | str | None = None,
+    validation_size: float | str | None = None,
+    folds: int | None = None,
     seed: int = 7,
+    group_by: str | Sequence[GroupBy] = "all",
+    balance: Balance | None = None,
+    max_value_overlap: float | None = None,
+    overlap_by: OverlapBy | None = None,
     status: str = ANY_STATUS,
     run: str | None = None,
+    locale: str | None = None,
+    min_agreement: float | None = None,
+    judged: Literal["any", "agree"] = "any",
 ) -> ReleaseRow:
-    """Freeze the records of the store (only those of *run*, with *status*) as release *name*, split into train and test.
+    """Freeze records of the store as release *name*, split into train, test and validation, or into *folds*.
 
-    *test_size* is a number of records, a fraction between 0 and 1, or 0 for no test split. A release of that name that was made
+    *test_size* (0.1 when not given) and *validation_size* (0) are each a number of records, a fraction between 0 and 1, or 0 for no such
+    split. Records are taken by *status* ("validated", "adjudicated" …), *run*, *locale*, *min_agreement* of annotators and *judged*;
+    [releases.md](releases.md) says what each means. A release of that name that was made
     with the same settings and has the same records in the same splits is given as it is, so a script can be run again. Raises
     ``ReleaseError`` when one of that name differs or there are no records.
     """
-    size = parse_test_size(str(test_size))
+    wanted = Wanted(
+        test_size=test_size,
+        validation_size=validation_size,
+        folds=folds,
+        seed=seed,
+        group_by=group_by,
+        balance=balance,
+        max_value_overlap=max_value_overlap,
+        overlap_by=overlap_by,
+        status=status,
+        run=run,
+        locale=locale,
+        min_agreement=min_agreement,
+        judged=judged,
+        version=version,
+        license=license,
+    )
+    options = wanted.options()
     with Store.open(_store(store), create=False) as opened:
-        return create_or_confirm_release(opened, name, test_size=size, seed=seed, run_id=run, status=status)
+        return create_or_confirm_release(opened, name, **options)
 
 
-def export(release: str, out: str | Path, *, format: str = "native", store: StorePath = None, force: bool = False) -> ExportReport:  # noqa: A002 - the word users know
-    """Write *release* as ``native`` or ``capid`` to the folder *out*, which must be new or empty unless *force*.
+@overload
+def export(
+    release: str,
+    out: str | Path,
+    *,
+    format: str = "native",
+    splits: Sequence[str] = (),
+    tokenizer: str = "whitespace",
+    store: StorePath = None,
+    force: bool = False,
+) -> ExportReport: ...
 
-    A folder that holds this very export, byte for byte, is left as it is. Gives the files with their hashes and what the
-    format could not express. Raises ``ReleaseError`` and ``OutputError``.
+
+@overload
+def export(
+    release: str,
+    out: str | Path,
+    *,
+    format: list[str] | tuple[str, ...],
+    splits: Sequence[str] = (),
+    tokenizer: str = "whitespace",
+    store: StorePath = None,
+    force: bool = False,
+) -> list[ExportReport]: ...
+
+
+def export(
+    release: str,
+    out: str | Path,
+    *,
+    format: str | list[str] | tuple[str, ...] = "native",  # noqa: A002 - the word users know
+    splits: Sequence[str] = (),
+    tokenizer: str = "whitespace",
+    store: StorePath = None,
+    force: bool = False,
+) -> ExportReport | list[ExportReport]:
+    """Write *release* (only *splits* of it, if any are given) to the folder *out*, which must be new or empty unless *force*.
+
+    One *format* goes into *out* and gives a report; a list of several goes into folders of their names in *out* and gives a list of
+    reports. A folder that holds this very export, byte for byte, is left as it is. A report has the files with their hashes and what the
+    format could not express. Raises ``UsageError``, ``ReleaseError`` and ``OutputError``.
     """
-    chosen = get_format(format)
+    names = [format] if isinstance(format, str) else list(format)
+    chosen = [get_format(name) for name in names]
+    options = WriteOptions(tokenizer=tokenizer)
     with Store.open(_store(store), create=False) as opened:
         if force:
-            return export_release(opened, release, chosen, Path(out), force=True)
-        return export_or_confirm(opened, release, chosen, Path(out))
+            made = export_formats(opened, release, chosen, Path(out), splits=splits, options=options, force=True)
+        else:
+            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, options=options)
+    return made[0] if isinstance(format, str) else made
 
 
 def load(
@@ -145,34 +216,39 @@ def load(
     split: str | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     locale: str = "en_US",
+    columns: Mapping[str, str] | None = None,
+    label_map: str | Path | None = None,
     types: str | Path | None = None,
 ) -> list[Record]:
-    """Read the records of a JSONL file (*format* native, or capid), or of an exported folder: all its splits, or only *split*.
+    """Read the records of a file (*format* native unless another is named), or of an exported folder: all its splits, or only *split*.
 
     A folder's format is the one that its ``release.json`` names, and so are its own types; *types* is a types file for a file that
-    lies beside none; *locale* is that of rows that name none.
+    lies beside none; *locale* is that of rows that name none; *columns* and *label_map* are those of ``import_file``. A folder without
+    ``release.json`` is read as a file of *format*, where that is a format of folders.
     Raises ``DataError`` with file, line and field for the first
     row that is no record, and ``UsageError`` for a split that is not there or a format that a folder has not.
     """
     source = Path(path)
     if not source.exists():
         raise DataError("there is no such file or folder", where=str(source), remedy="Give a native JSONL file or an exported folder")
-    if not source.is_dir():
+    reading = ReadingChoice(
+        format=format or "native",
+        locale=locale,
+        columns=columns or {},
+        label_map=None if label_map is None else str(label_map),
+        types=None if types is None else Path(types),
+    )
+    if source.is_file() or (format is not None and not (source / MANIFEST).exists()):
         if split is not None:
             raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
-        with types_in_force(types_beside(source) if types is None else read_types_file(Path(types))):
-            return list(read_records(get_readable_format(format or "native"), source, locale=locale))
-    file_format, files = _manifest(source)
-    if format not in {None, file_format.name}:
-        raise UsageError(f"the export is {file_format.name}, not {format}", where=str(source), remedy="Leave the format out")
+        return _read(source, reading)
+    exported, files = _manifest(source)
+    if format not in {None, exported}:
+        raise UsageError(f"the export is {exported}, not {format}", where=str(source), remedy="Leave the format out")
     if split is not None and split not in files:
         raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
     chosen = [name for part, name in files.items() if split in (None, part)]
-    records: list[Record] = []
-    for name in chosen:
-        with types_in_force(types_beside(source / name) if types is None else read_types_file(Path(types))):
-            records += read_records(file_format, source / name, locale=locale)
-    return records
+    return [record for name in chosen for record in _read(source / name, replace(reading, format=exported))]
 
 
 def report(
@@ -180,19 +256,21 @@ def report(
     *,
     run: str | None = None,
     release: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
     out: str | Path | None = None,
     force: bool = False,
     seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
     """Measure the diversity of records and what they give away; gives the figures that ``piiloom report --json`` prints.
 
-    *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, else a store, of which *run* or *release* may be chosen.
+    *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a file of *format* when that is given, else a store, of which
+    *run* or *release* may be chosen.
     With *out* (a new or empty folder unless *force*) the figures, a dataset card and plots are written there too. Raises
     ``DataError`` for a file without records, ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
     """
     given = None if path is None else Path(path)
-    if given is not None and given.suffix == ".jsonl":
-        choice = Choice(file=given, run=run, release=release)
+    if given is not None and (given.suffix == ".jsonl" or format is not None):
+        choice = Choice(file=given, file_format=format, run=run, release=release)
     else:
         choice = Choice(store=given, run=run, release=release)
     made = make_report(choice, None if out is None else Path(out), force=force, seed=seed)
@@ -206,18 +284,20 @@ def probe(
     by_type: bool = False,
     errors: str | Path | None = None,
     seed: int = 7,
+    format: str | None = None,  # noqa: A002 - the word users know
 ) -> dict[str, Any]:
     """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
 
-    The files are native or CAPID JSONL. With *sizes* it is trained once for each of these numbers of records; *by_type* adds the
-    figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the extra ``probe``;
-    raises ``UsageError``, ``DataError`` and ``OutputError``.
+    The files are native or CAPID JSONL, or all in *format*. With *sizes* it is trained once for each of these numbers of records;
+    *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the
+    extra ``probe``; raises ``UsageError``, ``DataError`` and ``OutputError``.
     """
     from piiloom.evaluation.probe.as_json import result_json  # noqa: PLC0415
     from piiloom.evaluation.probe.files import probe_files  # noqa: PLC0415 - needs an extra
 
     place = None if errors is None else Path(errors)
-    result, _ = probe_files(Path(train), [Path(test) for test in tests], sizes=sizes, errors=place, seed=seed)
+    paths = [Path(test) for test in tests]
+    result, _ = probe_files(Path(train), paths, sizes=sizes, errors=place, seed=seed, file_format=format)
     return result_json(result, by_type=by_type)
 
 
@@ -241,16 +321,19 @@ def _store(path: StorePath) -> Path:
     return DEFAULT_STORE if path is None else Path(path)
 
 
-def _manifest(folder: Path) -> tuple[ReadableFormat, dict[str, str]]:
-    """Read the format of an export and its files by split."""
-    where = str(folder / MANIFEST)
+def _read(source: Path, reading: ReadingChoice) -> list[Record]:
+    """Read one file, or a folder of a format of folders, with its own types in force."""
+    with types_in_force(reading.own_types(source)):
+        options = replace(reading.options(), blank_contexts=True)
+        return list(read_records(get_readable_format(reading.format), source, options=options))
+
+
+def _manifest(folder: Path) -> tuple[str, dict[str, str]]:
+    """Read the name of the format of an export, and its files by split."""
+    about: dict[str, Any] = read_manifest(folder / MANIFEST)
     try:
-        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         files = {described["split"]: name for name, described in about["files"].items() if described["split"] is not None}
-        return get_readable_format(about["format"]), files
-    except OSError as error:
-        raise DataError(
-            f"the folder is not an export ({error.strerror})", where=where, remedy="Give one that piiloom export wrote"
-        ) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise DataError("the description of the export is damaged", where=where, remedy="Export the release again") from None
+        return get_readable_format(about["format"]).name, files
+    except (KeyError, TypeError, AttributeError):
+        remedy = "Export the release again"
+        raise DataError("the description of the export is damaged", where=str(folder / MANIFEST), remedy=remedy) from None

@@ -15,6 +15,7 @@ from piiloom.annotation_app.serving.download_routes import export_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
+from piiloom.corpus.releases.requests import requested
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.releases import list_releases
 from piiloom.foundation.errors import PiiloomError
@@ -67,11 +68,11 @@ def _releases(services: Services) -> list[str]:
 
 
 def _freeze(services: Services, name: str, status: str, size: str) -> None:
-    test_size = parse_test_size(size)
+    wanted = requested(name, test_size=parse_test_size(size), seed=services.settings.current().seed, status=status)
     services.resolver.settle_all()
     # Computing the splits takes a while for many records, so it runs outside the write lock.
     with services.shared.reading() as store:
-        draft = draft_release(store, name, test_size=test_size, seed=services.settings.current().seed, status=status)
+        draft = draft_release(store, wanted)
     with services.shared.writing() as store:
         freeze(store, draft)
 
@@ -101,5 +102,5 @@ def _written(services: Services) -> None:
     ]
     show_files(("file", "release", "format", "train", "test", "unpacked"), rows)
     st.caption("What a release looks like and gives away can be measured on this machine while the app runs:")
-    file = services.path.parent / "exports" / found[-1].folder / "train.jsonl"
-    st.code(f"piiloom report --input {shlex.quote(str(file))}", language="console")
+    release, store = shlex.quote(found[-1].release), shlex.quote(str(services.path))
+    st.code(f"piiloom report --release {release} --store {store}", language="console")

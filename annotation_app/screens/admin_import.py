@@ -17,7 +17,7 @@ from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
-from piiloom.corpus.formats.base import ReadOptions
+from piiloom.corpus.formats.base import ReadableFormat, ReadOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
 from piiloom.foundation.errors import DataError, PiiloomError
@@ -30,6 +30,10 @@ _CONFLICTS: Final[dict[OnConflict, str]] = {
     "new": "Store them as records of their own",
     "skip": "Leave them out",
 }
+# Suffixes of formats that are no single text file; a folder has none.
+_NO_TEXT: Final = {"", ".parquet", ".spacy"}
+# The formats that are offered: their suffixes by name.
+_FORMATS: Final = {name: one.suffix for name, one in FORMATS.items() if isinstance(one, ReadableFormat) and one.suffix not in _NO_TEXT}
 _LAST: Final = "import_last"
 # How many rejected rows are shown; the file has all of them.
 _SHOWN: Final = 50
@@ -44,11 +48,11 @@ class _Imported:
 
 def import_tab(services: Services, _person: Person) -> None:
     """Import an uploaded file of records and show the result."""
-    st.text(f"One JSON object a line, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
+    st.text(f"A text file, UTF-8, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
     locales = list(load_locales())
     with st.form("import", clear_on_submit=True):
-        uploaded = st.file_uploader("A file of records (JSON lines)", type=["jsonl", "json"])
-        file_format = st.selectbox("Format", list(FORMATS), key="import-format")
+        uploaded = st.file_uploader("A file of records", type=sorted({"json", *(suffix.removeprefix(".") for suffix in _FORMATS.values())}))
+        file_format = st.selectbox("Format", list(_FORMATS), key="import-format")
         locale = st.selectbox("Locale of the texts that name none", locales, index=locales.index("en_US") if "en_US" in locales else 0)
         on_conflict = st.selectbox(
             "Rows that differ from the stored record of their id",
@@ -75,7 +79,7 @@ def import_tab(services: Services, _person: Person) -> None:
 def _import(services: Services, name: str, content: bytes, file_format: str, locale: str, on_conflict: OnConflict) -> _Imported:
     with tempfile.TemporaryDirectory(prefix="piiloom-import-") as scratch:
         # A file name of our own: the one that the browser sends could be any path.
-        file = Path(scratch) / "upload.jsonl"
+        file = Path(scratch) / f"upload{_FORMATS[file_format]}"
         file.write_bytes(content)
         rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
         try:
@@ -87,7 +91,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
             # The error names the scratch file and a command-line option. Keep only the line number.
             line = error.where.rpartition(":")[2] if error.where and ":" in error.where else ""
             where = f"line {line}" if line.isdigit() else None
-            raise DataError(error.message, where=where, remedy="Is it in the format that was chosen, one JSON object a line?") from error
+            raise DataError(error.message, where=where, remedy="Is it in the format that was chosen?") from error
     return _Imported(name, report, rejects.name)
 
 

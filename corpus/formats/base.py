@@ -133,6 +133,9 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
+_AS_WRITTEN = ReadOptions(blank_contexts=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
     """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it."""
@@ -205,9 +208,9 @@ class FormatWithExtras(Format, Protocol):
         ...
 
 
-def read_records(file_format: ReadableFormat, path: Path, *, locale: str = "en_US") -> Iterator[Record]:
+def read_records(file_format: ReadableFormat, path: Path, *, options: ReadOptions = _AS_WRITTEN) -> Iterator[Record]:
     """Yield the records of *path*; raises ``DataError`` with file, line and field at the first row that is no valid record."""
-    for row in file_format.read(path, ReadOptions(locale=locale, blank_contexts=True), ReadTally()):
+    for row in file_format.read(path, options, ReadTally()):
         if isinstance(row, RowReject):
             remedy = "Correct the row, or import the file to set such rows aside"
             raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy=remedy)

@@ -5,30 +5,34 @@ A script that releases and exports can therefore be run again. Existing releases
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Unpack
 
-from piiloom.corpus.formats.base import Format
-from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
-from piiloom.corpus.releases.freezing import ANY_STATUS, ReleaseDraft, create_release, draft_release
+from piiloom.corpus.formats.base import Format, WriteOptions
+from piiloom.corpus.releases.exporting import DEFAULT_WRITING, MANIFEST, ExportReport, export_formats
+from piiloom.corpus.releases.freezing import ReleaseDraft, draft_release, freeze
+from piiloom.corpus.releases.requests import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow, get_release, list_releases, members_of, withheld_of
 from piiloom.foundation.errors import ReleaseError
 
+# What tells two releases of one name apart, besides their records.
+_SETTINGS = ("split_settings", "record_choice", "version", "license")
 
-def create_or_confirm_release(
-    store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
-) -> ReleaseRow:
+
+def create_or_confirm_release(store: Store, name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
     """Like ``create_release``, but return an existing release *name* if its settings, records, revisions and splits are the same.
 
     Raises ``ReleaseError`` if they differ.
     """
+    request = requested(name, **options)
     if all(release.name != name for release in list_releases(store)):
-        return create_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status)
+        return freeze(store, draft_release(store, request))
     known = get_release(store, name)
-    draft = draft_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status, known=True)
-    difference = _difference(store, known, draft)
+    difference = _difference(store, known, draft_release(store, request, known=True))
     if difference is not None:
         raise ReleaseError(
             f"there is a release {name!r} already, {difference}",
@@ -39,32 +43,44 @@ def create_or_confirm_release(
 
 
 def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | None:
-    if replace(known, created_order=0) != replace(draft.row, created_order=0):
+    if any(getattr(known, name) != getattr(draft.row, name) for name in _SETTINGS):
         return "made with other settings"
     before, now = set(members_of(store, known.name)), set(draft.members)
     if before != now:
         there = {record_id for record_id, _, _ in before}
         new = sum(record_id not in there for record_id, _, _ in now)
         return f"of other records ({len(before):,}; now there would be {len(now):,}, {new:,} of them not in it)"
-    return None if set(withheld_of(store, known.name)) == set(draft.withheld) else "which withholds other records"
+    if set(withheld_of(store, known.name)) != set(draft.withheld):
+        return "which withholds other records"
+    return "with other texts or labels" if known.content_sha256 not in {None, draft.row.content_sha256} else None
 
 
-def export_or_confirm(store: Store, name: str, file_format: Format, out: Path) -> ExportReport:
-    """Like ``export_release``, but leave *out* unchanged if it already holds the same export, byte for byte.
+def export_or_confirm(
+    store: Store,
+    name: str,
+    formats: Sequence[Format],
+    out: Path,
+    *,
+    splits: Sequence[str] = (),
+    options: WriteOptions = DEFAULT_WRITING,
+) -> list[ExportReport]:
+    """Like ``export_formats``, but leave *out* unchanged if it already holds the same exports, byte for byte.
 
     Raises ``OutputError`` if the folder holds something else.
     """
-    if (out / MANIFEST).is_file():
+    if any(out.glob(MANIFEST)) or any(out.glob(f"*/{MANIFEST}")):
         with TemporaryDirectory(prefix="piiloom-export-") as folder:
-            made = export_release(store, name, file_format, Path(folder) / "export")
-            if _holds(out, made.out):
-                return replace(made, out=out)
-    return export_release(store, name, file_format, out)
+            made = export_formats(store, name, formats, Path(folder) / "export", splits=splits, options=options)
+            places = [out / report.out.relative_to(Path(folder) / "export") for report in made]
+            if all(_holds(place, report.out) for place, report in zip(places, made, strict=True)):
+                return [replace(report, out=place) for place, report in zip(places, made, strict=True)]
+    return export_formats(store, name, formats, out, splits=splits, options=options)
 
 
 def _holds(folder: Path, wanted: Path) -> bool:
-    """Whether *folder* has every file of *wanted*, with the same content. Other files in *folder* are ignored."""
-    return all((folder / file.name).is_file() and _same(folder / file.name, file) for file in wanted.iterdir())
+    """Whether *folder* has every file of *wanted*, at any depth, with the same content. Other files in *folder* are ignored."""
+    files = [path.relative_to(wanted) for path in wanted.rglob("*") if path.is_file()]
+    return all((folder / file).is_file() and _same(folder / file, wanted / file) for file in files)
 
 
 def _same(one: Path, other: Path) -> bool:

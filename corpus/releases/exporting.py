@@ -1,31 +1,42 @@
 """Write a release to a folder: ``train.*``, ``test.*`` … and ``release.json``.
 
 All files are written to a folder of drafts and moved when all are complete. ``release.json`` is moved last, so a folder that has it
-is complete. The same release gives the same bytes.
+is complete. The same release gives the same bytes, and a release whose rows are no longer those that were frozen is refused.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.releases.export_drafts import ExportDrafts
-from piiloom.corpus.releases.foreign_files import refuse_foreign, sha256_of
+from piiloom.corpus.releases.content_hash import ContentHash
+from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
+from piiloom.corpus.releases.foreign_files import sha256_of
 from piiloom.corpus.releases.import_losses import ImportLosses
-from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, SplitCounts, files_to_json, manifest
+from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ReleaseFacts, SplitCounts, files_to_json, manifest
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import judged_in_release
 from piiloom.corpus.store.own_types import types_of
-from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, types_in, withheld_of
-from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.corpus.store.releases import (
+    count_members,
+    count_statuses,
+    get_release,
+    iter_release_records,
+    new_values_of,
+    types_in,
+    withheld_of,
+)
+from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.taxonomy.own_types import only, types_in_force
 
-__all__ = ["MANIFEST", "ExportReport", "export_release"]
+__all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
 
 DEFAULT_WRITING = WriteOptions()
 
@@ -63,40 +74,88 @@ def export_release(
     options: WriteOptions = DEFAULT_WRITING,
     force: bool = False,
 ) -> ExportReport:
-    """Write release *name* (only *splits* of it, if any are given) to the folder *out*.
-
-    The folder must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
-    and that is unchanged is replaced; any other file with the name of a split file is an error. Raises ``ReleaseError`` for an
-    unknown release, ``UsageError`` for an unknown format or split, and ``OutputError`` if the folder is not empty, has such a file
-    or cannot be written.
-    """
+    """Write release *name* (only *splits* of it, if any are given) to the folder *out*; see ``export_formats``."""
     chosen = get_format(file_format) if isinstance(file_format, str) else file_format
-    release = get_release(store, name)
-    wanted = _wanted_splits(store, release, splits)
-    withheld = withheld_of(store, name)
-    own_types = types_of(store)
-    # A format that numbers the types knows those of the release: one that the store gets later changes no bytes.
-    with _output_errors(out), types_in_force(only(own_types, types_in(store, name))):
-        _prepare(out, {f"{split}{chosen.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
-        with ExportDrafts(out) as drafts:
-            files: list[ExportedFile] = []
-            counts = {split: SplitCounts() for split in wanted}
-            losses: list[LossReport] = []
-            lost = ImportLosses()
-            for split in wanted:
-                records = lost.watching(counts[split].counting(iter_release_records(store, name, split)))
-                draft = drafts.folder / f"{split}{chosen.suffix}"
-                losses.append(chosen.write(records, draft, options))
-                files.append(_described(draft, split, counts[split].records))
-            loss = joined_losses(losses, lost.entries)
-            about = manifest(release, chosen.name, counts=counts, files=files, withheld=withheld, loss=loss, own_types=own_types)
-            if isinstance(chosen, FormatWithExtras):
-                files += (_described(drafts.folder / extra, None, 0) for extra in chosen.write_extras(drafts.folder, about))
-                about["files"] = files_to_json(files)
-            text = json.dumps(about, ensure_ascii=False, indent=2) + "\n"
-            (drafts.folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
-            drafts.publish([file.name for file in files])
-    return ExportReport(release=name, format=chosen.name, out=out, files=tuple(files), withheld=len(withheld), loss=loss)
+    return export_formats(store, name, [chosen], out, splits=splits, options=options, force=force)[0]
+
+
+def export_formats(
+    store: Store,
+    name: str,
+    formats: Sequence[Format],
+    out: Path,
+    *,
+    splits: Sequence[str] = (),
+    options: WriteOptions = DEFAULT_WRITING,
+    force: bool = False,
+) -> list[ExportReport]:
+    """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
+
+    *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
+    and that is unchanged is replaced; any other file with the name of a split file is an error. Nothing is moved to its place before
+    all formats are written. Raises ``ReleaseError`` for an unknown release, or one whose rows have another hash than when they were
+    frozen, ``UsageError`` for an unknown split or a format whose library is missing, and ``OutputError`` if the folder is not empty,
+    has such a file or cannot be written.
+    """
+    _refuse_repeated([one.name for one in formats], "format")
+    facts = _facts(store, name)
+    wanted = _wanted_splits(facts, splits)
+    places = [out] if len(formats) == 1 else [out / one.name for one in formats]
+    with _output_errors(out):
+        for one in formats:
+            _try_out(one, options)
+        if len(formats) > 1:
+            check_folder(out, (), force=force)
+        for place, one in zip(places, formats, strict=True):
+            check_folder(place, {f"{split}{one.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
+        with new_folders(places), types_in_force(facts.own_types), ExitStack() as stack:
+            drafts = [stack.enter_context(ExportDrafts(place)) for place in places]
+            reports = []
+            for number, (one, draft) in enumerate(zip(formats, drafts, strict=True)):
+                reports.append(_write(store, facts, one, draft, wanted, options, check=number == 0))
+            for draft, report in zip(drafts, reports, strict=True):
+                draft.publish([file.name for file in report.files])
+    return reports
+
+
+def _write(
+    store: Store,
+    facts: ReleaseFacts,
+    file_format: Format,
+    drafts: ExportDrafts,
+    wanted: Sequence[str],
+    options: WriteOptions,
+    *,
+    check: bool,
+) -> ExportReport:
+    """Write one export into the folder of *drafts*. *check*: whether to compare the content hash, for which all splits are read."""
+    name, folder = facts.row.name, drafts.folder
+    files: list[ExportedFile] = []
+    counts = {split: SplitCounts() for split in wanted}
+    losses: list[LossReport] = []
+    lost, content = ImportLosses(), ContentHash()
+    for split in facts.splits:
+        if split not in wanted and not check:
+            continue
+        records = iter_release_records(store, name, split)
+        if check:
+            records = content.watching(split, records)
+        if split in wanted:
+            draft = folder / f"{split}{file_format.suffix}"
+            losses.append(file_format.write(lost.watching(counts[split].counting(records)), draft, options))
+            files.append(_described(draft, split, counts[split].records))
+        else:
+            for _ in records:
+                pass
+    if check:
+        _check_content(store, facts, content.hexdigest())
+    loss = joined_losses(losses, lost.entries)
+    about = manifest(facts, file_format.name, counts=counts, files=files, loss=loss)
+    if isinstance(file_format, FormatWithExtras):
+        files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about))
+        about["files"] = files_to_json(files)
+    (folder / MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
+    return ExportReport(release=name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss)
 
 
 def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> LossReport:
@@ -107,26 +166,50 @@ def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> 
     )
 
 
-def _wanted_splits(store: Store, release: ReleaseRow, splits: Sequence[str]) -> list[str]:
-    known = list(count_members(store, release.name))
+def _facts(store: Store, name: str) -> ReleaseFacts:
+    return ReleaseFacts(
+        row=get_release(store, name),
+        splits=tuple(count_members(store, name)),
+        withheld=withheld_of(store, name),
+        statuses=count_statuses(store, name),
+        judged=judged_in_release(store, name),
+        new_values=len(new_values_of(store, name)),
+        own_types=only(types_of(store), types_in(store, name)),
+    )
+
+
+def _check_content(store: Store, facts: ReleaseFacts, found: str) -> None:
+    if facts.row.content_sha256 not in {None, found}:
+        raise ReleaseError(
+            f"the rows of release {facts.row.name!r} are no longer those that were frozen: their SHA-256 is {found}, "
+            f"and was {facts.row.content_sha256}",
+            where=str(store.path),
+            remedy="Nothing was written. The store was changed by other means than piiloom: go back to a copy of it",
+        )
+
+
+def _wanted_splits(facts: ReleaseFacts, splits: Sequence[str]) -> list[str]:
+    _refuse_repeated(splits, "split")
     for split in splits:
-        if split not in known:
-            raise UsageError(f"the release {release.name!r} has no split {split!r}", remedy=f"Its splits: {', '.join(known)}")
-    return [split for split in known if not splits or split in splits]
+        if split not in facts.splits:
+            raise UsageError(f"the release {facts.row.name!r} has no split {split!r}", remedy=f"Its splits: {', '.join(facts.splits)}")
+    return [split for split in facts.splits if not splits or split in splits]
+
+
+def _refuse_repeated(names: Sequence[str], what: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the {what} {name!r} is named twice", where=f"--{what}", remedy="Name it once")
+
+
+def _try_out(file_format: Format, options: WriteOptions) -> None:
+    """Write no record to a scratch folder, so that a missing library or a wrong tokenizer is told before anything is written."""
+    with TemporaryDirectory(prefix="piiloom-export-") as folder:
+        file_format.write(iter(()), Path(folder) / f"{TRAIN}{file_format.suffix}", options)
 
 
 def _described(draft: Path, split: str | None, records: int) -> ExportedFile:
     return ExportedFile(name=draft.name, split=split, records=records, sha256=sha256_of(draft))
-
-
-def _prepare(out: Path, names: Collection[str], *, force: bool) -> None:
-    if out.exists() and not out.is_dir():
-        raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
-    out.mkdir(parents=True, exist_ok=True)
-    if not force and any(out.iterdir()):
-        remedy = "Name another with --out, or replace the export there with --force"
-        raise OutputError("the folder is not empty", where=str(out), remedy=remedy)
-    refuse_foreign(out, MANIFEST, names)
 
 
 @contextmanager
@@ -134,5 +217,5 @@ def _output_errors(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = f"the export cannot be written ({error.strerror})"
+        reason = f"the export cannot be written ({error.strerror or error})"
         raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error

@@ -5,22 +5,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Unpack
 
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.exporting import export_release
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.leakage import measure_leakage
+from piiloom.corpus.releases.manifest import piiloom_version
+from piiloom.corpus.releases.requests import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
+from piiloom.corpus.releases.selecting import Selection, select_members
+from piiloom.corpus.releases.settings import RecordChoice
 from piiloom.corpus.releases.splits import split_members
-from piiloom.corpus.store.adjudications import unreleasable_records
+from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.releases import ReleaseRow, insert_release, list_releases
+from piiloom.corpus.store.migrations import MIGRATIONS
+from piiloom.corpus.store.releases import NewValue, ReleaseRow, insert_release, iter_draft_records, list_releases
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.foundation.errors import ReleaseError
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
-
-ANY_STATUS = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,66 +39,78 @@ class ReleaseDraft:
     row: ReleaseRow
     members: list[tuple[str, int, str]]
     withheld: list[tuple[str, str]]
+    new_values: tuple[NewValue, ...]
 
 
-def create_release(
-    store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
-) -> ReleaseRow:
-    """Split the records of run *run_id* (``"last"`` is allowed; None: all runs and imports) with *status*, and freeze them.
+def create_release(store: Store, name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
+    """Split the records that *options* choose, and freeze them.
 
-    *test_size* is a count or a fraction, see ``sizes``. Of several revisions of a record the latest is used; if two runs have
-    the same revision, the one of the older run. Records that annotators rejected or reopened, and copies made to test annotators,
-    are left out. Raises ``ReleaseError`` if the name is taken or there are no such records, and ``UsageError`` for an empty name
-    or a size that leaves nothing to train on.
+    A ``run_id`` may be ``"last"``; without one, the records of all runs and imports are taken. Raises ``ReleaseError`` if the name is
+    taken or there are no such records, ``RunError`` for an unknown run, and ``UsageError`` for options that contradict each other or
+    a size that leaves nothing to train on.
     """
-    return freeze(store, draft_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status))
+    return freeze(store, draft_release(store, requested(name, **options)))
 
 
 def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
     """Store a drafted release. Raises ``ReleaseError`` if the name has been taken in the meantime."""
-    return insert_release(store, draft.row, draft.members, draft.withheld)
+    return insert_release(store, draft.row, draft.members, draft.withheld, draft.new_values)
 
 
-def draft_release(
-    store: Store,
-    name: str,
-    *,
-    test_size: float,
-    seed: int,
-    run_id: str | None = None,
-    status: str = ANY_STATUS,
-    known: bool = False,
-) -> ReleaseDraft:
+def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False) -> ReleaseDraft:
     """Do the slow part of ``create_release``; *store* is only read, so others may write to it at the same time.
 
     With *known*, an existing release of that name is no error: the draft is to be compared with it.
     """
-    if not name.strip():
-        raise UsageError("a release needs a name", remedy="Give one with --name")
-    if not known and any(release.name == name for release in list_releases(store)):
-        raise ReleaseError(f"there is a release {name!r} already", where=str(store.path), remedy="Choose another name")
-    run = None if run_id is None else get_run(store, run_id).id
-    members = _latest_members(store, run, status)
-    if not members:
-        raise ReleaseError("there are no records to release", where=_where(store, run, status), remedy="Generate or import some first")
-    split = split_members(list(members.values()), SplitSettings(test_size=test_size, seed=seed))
-    rows = [(record_id, members[record_id].revision, name) for name, ids in split.ids.items() for record_id in ids]
-    row = ReleaseRow(name=name, seed=seed, test_size=str(test_size), run_id=run, status_filter=status)
-    return ReleaseDraft(row, rows, list(split.withheld))
+    if not known and any(release.name == request.name for release in list_releases(store)):
+        raise ReleaseError(f"there is a release {request.name!r} already", where=str(store.path), remedy="Choose another name")
+    run_id = request.choice.run_id
+    choice = replace(request.choice, run_id=None if run_id is None else get_run(store, run_id).id)
+    selection = select_members(store, choice)
+    if not selection.members:
+        raise _nothing_to_release(store, choice, selection)
+    from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
+
+    split = split_members(selection.members, request.split, draw=redraw)
+    revisions = {member.id: member.revision for member in selection.members}
+    members = [(record_id, revisions[record_id], name) for name in in_order(split.ids) for record_id in split.ids[name]]
+    row = ReleaseRow(
+        name=request.name,
+        seed=request.split.seed,
+        test_size=str(request.split.test_size),
+        run_id=choice.run_id,
+        status_filter=choice.status,
+        version=request.version,
+        license=request.license,
+        piiloom=piiloom_version(),
+        schema_version=MIGRATIONS.latest,
+        split_settings=settings_json(request.split),
+        record_choice=settings_json(choice),
+        left_out=selection.left_out,
+        notes=split.notes,
+    )
+    draft = ReleaseDraft(row, members, list(split.withheld), split.redrawn)
+    return replace(draft, row=_measured(store, draft))
 
 
-def _latest_members(store: Store, run_id: str | None, status: str) -> dict[str, Member]:
-    members: dict[str, Member] = {}
-    left_out = unreleasable_records(store)
-    for record in iter_records(store, run_id=run_id, status=None if status == ANY_STATUS else status):
-        if record.id in left_out:
-            continue
-        known = members.get(record.id)
-        if known is None or record.revision > known.revision:
-            members[record.id] = Member.of(record)
-    return members
+def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:
+    """Return the row of *draft* with its content hash and what its splits share."""
+    content = ContentHash()
+    readers: dict[str, Callable[[], Iterator[Record]]] = {}
+    for split in in_order(split for _, _, split in draft.members):
+        readers[split] = partial(iter_draft_records, store, draft.row, draft.members, draft.new_values, split)
+        for _ in content.watching(split, readers[split]()):
+            pass
+    leakage = measure_leakage({split: read() for split, read in readers.items()}).to_json() if len(readers) > 1 else None
+    return replace(draft.row, content_sha256=content.hexdigest(), leakage=leakage)
 
 
-def _where(store: Store, run_id: str | None, status: str) -> str:
-    parts = [str(store.path), *([f"run {run_id}"] if run_id else []), *([] if status == ANY_STATUS else [f"status {status}"])]
-    return ", ".join(parts)
+def _nothing_to_release(store: Store, choice: RecordChoice, selection: Selection) -> ReleaseError:
+    filters = [
+        *([f"run {choice.run_id}"] if choice.run_id else []),
+        *([] if choice.status == ANY_STATUS else [f"status {choice.status}"]),
+        *([f"locale {choice.locale}"] if choice.locale else []),
+    ]
+    left_out = [f"{name} {count:,}" for name, count in selection.left_out.items() if count]
+    remedy = f"Filters left out: {', '.join(left_out)}" if left_out else "Generate or import some first"
+    return ReleaseError("there are no records to release", where=", ".join([str(store.path), *filters]), remedy=remedy)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossReport
 from piiloom.corpus.record import Record
+from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
 
 SCHEMA = 1
@@ -102,44 +104,105 @@ def describe(counts: Mapping[str, SplitCounts]) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseFacts:
+    """What a release is, besides its records.
+
+    ``statuses``: number of records by the status of their revision. ``new_values``: number of mentions drawn anew. ``own_types``: the
+    user-defined types of its store.
+    """
+
+    row: ReleaseRow
+    splits: tuple[str, ...]
+    withheld: Sequence[tuple[str, str]]
+    statuses: Mapping[str, int]
+    judged: Sequence[JudgedCount]
+    new_values: int
+    own_types: OwnTypes
+
+
 def manifest(
-    release: ReleaseRow,
+    facts: ReleaseFacts,
     format_name: str,
     *,
     counts: Mapping[str, SplitCounts],
     files: Sequence[ExportedFile],
-    withheld: Sequence[tuple[str, str]],
     loss: LossReport,
-    own_types: OwnTypes = (),
 ) -> Json:
-    """Return the content of ``release.json``, keys in fixed order. *own_types* are included only if a span has the type."""
+    """Return the content of ``release.json``, keys in fixed order. Own types are included only if a span has the type."""
+    row = facts.row
     occurring = {name for split in counts.values() for name in split.types}
-    told = [one for one in own_types if one.name in occurring]
+    told = [one for one in facts.own_types if one.name in occurring]
     about: Json = {
         "schema": SCHEMA,
-        "name": release.name,
+        "name": row.name,
+        "version": row.version,
+        "content_sha256": row.content_sha256,
+        "license": row.license,
         "format": format_name,
         "description": describe(counts),
         "piiloom": piiloom_version(),
-        "seed": release.seed,
-        "test_size": release.test_size,
-        "status": release.status_filter,
+        "frozen_by": row.piiloom,
+        "schema_version": row.schema_version,
+        "seed": row.seed,
+        "test_size": row.test_size,
+        "status": row.status_filter,
+        "settings": dict(row.split_settings),
+        "filters": filters_json(row),
+        "notes": list(row.notes),
+        "new_values": facts.new_values,
+        "statuses": dict(facts.statuses),
+        "judged": [asdict(one) for one in facts.judged],
         "splits": {split: count.to_json() for split, count in counts.items()},
         "files": files_to_json(files),
-        "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld],
+        "withheld": [{"record": record_id, "reason": reason} for record_id, reason in facts.withheld],
         "loss": loss.to_json(),
     }
+    if row.leakage is not None:
+        about["leakage"] = dict(row.leakage)
     return about | {OWN_TYPES: to_json(tuple(told))} if told else about
 
 
-def types_beside(file: Path) -> OwnTypes:
-    """Return the user-defined types of the export to which *file* belongs; none if no ``release.json`` beside it lists *file*."""
+def filters_json(row: ReleaseRow) -> Json:
+    """Return the filters of a release and what each left out. A run is told without its id, which differs from store to store."""
+    chosen = {name: value for name, value in row.record_choice.items() if name != "run_id"}
+    return {**chosen, "one_run": row.run_id is not None, "left_out": dict(row.left_out)}
+
+
+def read_manifest(path: Path) -> Json:
+    """Read a ``release.json``. Raises ``DataError`` if it cannot be read, is damaged, or is of a version that is not known."""
     try:
-        about = json.loads((file.parent / MANIFEST).read_text(encoding="utf-8"))
-        told = about.get(OWN_TYPES, []) if file.name in about["files"] else []
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        about: object = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        remedy = "Give a folder that piiloom export wrote"
+        raise DataError(f"the folder is not an export ({error.strerror})", where=str(path), remedy=remedy) from None
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise DataError("the description of the export is damaged", where=str(path), remedy="Export the release again")
+    if about.get("schema", SCHEMA) != SCHEMA:
+        what = f"the description of the export has version {about['schema']!r}; this piiloom knows version {SCHEMA}"
+        raise DataError(what, where=str(path), remedy="Upgrade piiloom, or export the release with this one")
+    return about
+
+
+def types_beside(file: Path) -> OwnTypes:
+    """Return the user-defined types of the export to which *file* belongs; none if no ``release.json`` beside it lists *file*.
+
+    Raises ``DataError`` if piiloom wrote that ``release.json`` in a version that is not known.
+    """
+    path = file.parent / MANIFEST
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        is_listed = file.name in about["files"]
+        is_ours = isinstance(about.get("piiloom"), str) and isinstance(about.get("schema"), int)
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ()
-    return from_json(told)
+    if not is_listed:
+        return ()
+    if is_ours:
+        read_manifest(path)
+    return from_json(about.get(OWN_TYPES, []))
 
 
 def piiloom_version() -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from piiloom.corpus.releases.members import Member, Value
+from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.articles import article
 
 Key = tuple[str, str]
@@ -25,17 +26,6 @@ class Draw(Protocol):
         self, entity_type: str, subtype: str | None, value: str, *, locale: str, rng: random.Random, avoid: Container[str]
     ) -> str | None:
         """Draw a value for *value*, which has this type, subtype and locale."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedrawnValue:
-    """A mention that gets another value: ``context[start:end]`` of the record as it is stored becomes *value*."""
-
-    record_id: str
-    revision: int
-    start: int
-    end: int
-    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +47,13 @@ class TextRedraw:
             new.casefold() not in text.casefold() for _, member in self.records for text in (member.context, member.question or "")
         ) and all(_fits_article(member, value, new) for _, member in self.records for value in _mentions(member, self.key))
 
-    def with_value(self, new: str) -> Iterator[tuple[int, list[RedrawnValue]]]:
+    def with_value(self, new: str) -> Iterator[tuple[int, list[NewValue]]]:
         """Yield, for each record, the mentions with their new value; a mention in capitals gets it in capitals."""
         for at, member in self.records:
             changes = [(value.start, value.end, _in_case_of(member.text_of(value), new)) for value in _mentions(member, self.key)]
             yield (
                 at,
-                [
-                    RedrawnValue(record_id=member.id, revision=member.revision, start=start, end=end, value=text)
-                    for start, end, text in changes
-                ],
+                [NewValue(record_id=member.id, revision=member.revision, start=start, end=end, value=text) for start, end, text in changes],
             )
 
 

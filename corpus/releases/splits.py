@@ -18,16 +18,17 @@ from piiloom.corpus.releases.choosing import choose_groups
 from piiloom.corpus.releases.folds import assign_folds
 from piiloom.corpus.releases.grouping import Group, group_members
 from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.redrawing import Draw, RedrawnValue
+from piiloom.corpus.releases.redrawing import Draw
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.sizes import split_sizes
 from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
+from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
 
-__all__ = ["Draw", "Member", "RedrawnValue", "Split", "split_members", "split_records"]
+__all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Split:
 
     ids: Mapping[str, tuple[str, ...]]
     withheld: tuple[tuple[str, str], ...]
-    redrawn: tuple[RedrawnValue, ...] = ()
+    redrawn: tuple[NewValue, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -80,7 +81,7 @@ class _Divided:
     split_of: Mapping[str, str]
     names: Sequence[str]
     withheld: Mapping[str, str]
-    redrawn: tuple[RedrawnValue, ...]
+    redrawn: tuple[NewValue, ...]
     notes: tuple[str, ...]
 
 

@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.redrawing import Draw, Key, RedrawnValue, TextRedraw, can_redraw, draw_for
+from piiloom.corpus.releases.redrawing import Draw, Key, TextRedraw, can_redraw, draw_for
 from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, in_order
+from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
@@ -30,7 +31,7 @@ class Limited:
 
     split_of: dict[str, str]
     withheld: dict[str, str]
-    redrawn: list[RedrawnValue]
+    redrawn: list[NewValue]
     notes: list[str]
 
 
@@ -129,7 +130,7 @@ class _Work:
     def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, seed: int, draw: Draw | None) -> None:
         self._holdings, self._limit, self._by, self._seed, self._draw = holdings, limit, by, seed, draw
         self._withheld: dict[str, str] = {}
-        self._redrawn: dict[int, list[RedrawnValue]] = {}
+        self._redrawn: dict[int, list[NewValue]] = {}
         self._moved: Counter[str] = Counter()
         self._values: Counter[str] = Counter()
 

@@ -90,6 +90,14 @@ def newest_edits(store: Store, record_ids: Collection[str], annotator: str) -> d
     return dict(store.rows(_STANDING, [annotator, list(record_ids)]))
 
 
+def records_finished_by_several(store: Store) -> list[str]:
+    """Return the ids of records of the work list that two or more annotators have finished, sorted."""
+    sql = """
+        SELECT d.record_id FROM annotation_documents AS d JOIN annotation_items AS i ON i.record_id = d.record_id
+        WHERE i.role = 'work' AND d.verdict <> 'open' GROUP BY d.record_id HAVING count(*) > 1 ORDER BY d.record_id"""
+    return [record_id for (record_id,) in store.rows(sql)]
+
+
 def _found(store: Store, columns: Sequence[str], record_ids: Collection[str] | None, annotator: str | None) -> list[tuple[Any, ...]]:
     conditions, parameters = ["true"], list[object]()
     if record_ids is not None:

@@ -21,6 +21,7 @@ from piiloom.foundation.errors import RunError
 _RESULTS = ("plan_items", "stage_results", "shared_results", "rejects", "judgements")
 _CALLS = ("batches", "batch_requests")
 _ANNOTATION = ("annotation_items", "annotation_documents", "annotation_assignments", "adjudications", "guideline_questions")
+_OF_RELEASE = ("release_members", "release_withheld", "release_values")
 _OF_RUN = "SELECT record_order FROM records WHERE run_id = ?"
 
 
@@ -144,11 +145,11 @@ def delete_run(store: Store, run_id: str, *, with_journal: bool = False) -> None
 
 
 def delete_release(store: Store, name: str) -> None:
-    """Delete the release *name* with its member and withheld lists, but no records. Raises ``ReleaseError`` if it does not exist."""
+    """Delete all of the release *name*, but no records. Raises ``ReleaseError`` if it does not exist."""
     release = get_release(store, name)
     with store.writing():
-        store.change("DELETE FROM release_members WHERE release_name = ?", [release.name])
-        store.change("DELETE FROM release_withheld WHERE release_name = ?", [release.name])
+        for table in _OF_RELEASE:
+            store.change(f"DELETE FROM {table} WHERE release_name = ?", [release.name])  # noqa: S608 - a constant
         store.change("DELETE FROM releases WHERE name = ?", [release.name])
 
 

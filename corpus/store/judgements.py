@@ -83,6 +83,12 @@ def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ..
     return {record_id: tuple(rows) for record_id, rows in groupby(against, key=lambda row: row.record_id)}
 
 
+def records_judged_otherwise(store: Store, run_id: str | None = None) -> set[str]:
+    """Return the ids of records (None: of all runs) with a judgement that disagrees with the plan."""
+    sql = "SELECT DISTINCT record_id FROM judgements WHERE NOT agrees AND (?::VARCHAR IS NULL OR run_id = ?)"
+    return {record_id for (record_id,) in store.rows(sql, [run_id, run_id])}
+
+
 def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[JudgementRow]:
     found = store.rows(select(_COLUMNS, "judgements", f"WHERE {condition} {_ORDER}"), parameters)
     return [

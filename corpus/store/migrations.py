@@ -187,3 +187,27 @@ def _annotation(connection: duckdb.DuckDBPyConnection) -> None:
 @MIGRATIONS.register(5, "entity types of the store's own")
 def _own_types(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE own_types (position INTEGER NOT NULL, name VARCHAR NOT NULL, definition VARCHAR NOT NULL)")
+
+
+@MIGRATIONS.register(6, "releases with version, content hash, licence, all settings, notes, leakage, and values drawn anew")
+def _frozen_releases(connection: duckdb.DuckDBPyConnection) -> None:
+    # Earlier releases were split by group keys and near-duplicate contexts, and took all revisions of a run and a status.
+    connection.execute("""
+        ALTER TABLE releases ADD COLUMN version VARCHAR DEFAULT '1.0.0';
+        ALTER TABLE releases ADD COLUMN content_sha256 VARCHAR;
+        ALTER TABLE releases ADD COLUMN license VARCHAR;
+        ALTER TABLE releases ADD COLUMN piiloom VARCHAR;
+        ALTER TABLE releases ADD COLUMN schema_version INTEGER;
+        ALTER TABLE releases ADD COLUMN split_settings VARCHAR;
+        ALTER TABLE releases ADD COLUMN record_choice VARCHAR;
+        ALTER TABLE releases ADD COLUMN left_out VARCHAR DEFAULT '{}';
+        ALTER TABLE releases ADD COLUMN notes VARCHAR DEFAULT '[]';
+        ALTER TABLE releases ADD COLUMN leakage VARCHAR;
+        UPDATE releases SET
+            split_settings = json_object('test_size', test_size::JSON, 'validation_size', 0, 'folds', 0, 'seed', seed::VARCHAR::JSON,
+                'group_by', ['keys', 'contexts'], 'balance', NULL, 'max_value_overlap', NULL, 'overlap_by', 'redraw'),
+            record_choice = json_object('status', status_filter, 'run_id', run_id, 'locale', NULL, 'min_agreement', NULL, 'judged', 'any');
+        CREATE TABLE release_values (
+            release_name VARCHAR NOT NULL, record_order BIGINT NOT NULL, span_start BIGINT NOT NULL, span_end BIGINT NOT NULL,
+            value VARCHAR NOT NULL);
+    """)

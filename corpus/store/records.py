@@ -94,6 +94,12 @@ def count_records(store: Store, *, run_id: str | None = None, status: str | None
     return int(store.rows(select(("count(*)",), "records", f"WHERE {where}"), parameters)[0][0])
 
 
+def record_ids(store: Store, *, run_id: str | None = None, status: str | None = None) -> set[str]:
+    """Return the ids of the records that ``iter_records`` would yield for this run and status."""
+    where, parameters = _selection(run_id, status)
+    return {record_id for (record_id,) in store.rows(select(("DISTINCT id",), "records", f"WHERE {where}"), parameters)}
+
+
 def records_in(store: Store, clause: str, parameters: Sequence[object]) -> Iterator[Record]:
     """Iterate over the records that *clause* (constant SQL: joins and conditions on ``records``) selects, in ``READING_ORDER``."""
     sql = select(("records.record_order",), "records LEFT JOIN runs ON runs.id = records.run_id", f"{clause} {READING_ORDER}")

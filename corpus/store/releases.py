@@ -1,22 +1,41 @@
 """Releases: a name, the settings it was made with, the records of each split, and the records it withholds.
 
 Members are stored by ``record_order``, which identifies one revision, so a release does not change when records are added or edited.
+Values that were drawn anew for a release are stored with it; the stored records keep theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from piiloom.corpus.record import Record
+from piiloom.corpus.replacing import with_values
 from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import records_in
+from piiloom.corpus.store.records import records_at, records_in
 from piiloom.corpus.store.statements import select
 from piiloom.foundation.errors import ReleaseError
 
-_COLUMNS = ("name", "created_order", "seed", "test_size", "run_id", "status_filter")
+Json = Mapping[str, Any]
+
+_AS_THEY_ARE = (
+    "name",
+    "created_order",
+    "seed",
+    "test_size",
+    "run_id",
+    "status_filter",
+    "version",
+    "content_sha256",
+    "license",
+    "piiloom",
+    "schema_version",
+)
+_AS_JSON = ("split_settings", "record_choice", "left_out", "notes", "leakage")
+_COLUMNS = (*_AS_THEY_ARE, *_AS_JSON)
 _SELECT = select(_COLUMNS, "releases")
 
 
@@ -24,7 +43,10 @@ _SELECT = select(_COLUMNS, "releases")
 class ReleaseRow:
     """One release. ``test_size`` is kept as given: a count ("200") or a share ("0.1"). ``run_id`` None: all runs and imports.
 
-    ``created_order`` counts from 1; ``insert_release`` sets it.
+    ``split_settings`` and ``record_choice`` are the fields of ``SplitSettings`` and ``RecordChoice`` as JSON values, ``left_out`` the
+    number of records that each filter of the choice left out. ``content_sha256`` is that of all its rows (None if it was made before
+    piiloom kept it), ``leakage`` what its splits share (None if that was not measured). ``piiloom`` and ``schema_version`` are the
+    versions that made it. ``created_order`` counts from 1; ``insert_release`` sets it.
     """
 
     name: str
@@ -33,6 +55,27 @@ class ReleaseRow:
     run_id: str | None = None
     status_filter: str = "any"
     created_order: int = 0
+    version: str = "1.0.0"
+    content_sha256: str | None = None
+    license: str | None = None
+    piiloom: str | None = None
+    schema_version: int | None = None
+    split_settings: Json = field(default_factory=dict)
+    record_choice: Json = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    leakage: Json | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewValue:
+    """A value drawn anew: what a release has in the place of the span [start, end) of one stored record."""
+
+    record_id: str
+    revision: int
+    start: int
+    end: int
+    value: str
 
 
 def insert_release(
@@ -40,6 +83,7 @@ def insert_release(
     row: ReleaseRow,
     members: Sequence[tuple[str, int, str]],
     withheld: Sequence[tuple[str, str]] = (),
+    new_values: Sequence[NewValue] = (),
 ) -> ReleaseRow:
     """Save a release with *members* (record id, revision, split) and *withheld* (record id, reason), in one transaction.
 
@@ -52,16 +96,21 @@ def insert_release(
         numbers = _record_numbers(store, row, members)
         order = store.rows("SELECT coalesce(max(created_order), 0) + 1 FROM releases")[0][0]
         kept = replace(row, created_order=order)
-        store.append("releases", _COLUMNS, [tuple(getattr(kept, column) for column in _COLUMNS)])
+        store.append("releases", _COLUMNS, [_values(kept)])
         store.append(
             "release_members",
             ("release_name", "split", "record_order"),
-            [(row.name, split, number) for (_, _, split), number in zip(members, numbers, strict=True)],
+            [(row.name, split, numbers[record_id, revision]) for record_id, revision, split in members],
         )
         store.append(
             "release_withheld",
             ("record_id", "release_name", "position", "reason"),
             [(record_id, row.name, position, reason) for position, (record_id, reason) in enumerate(withheld)],
+        )
+        store.append(
+            "release_values",
+            ("release_name", "record_order", "span_start", "span_end", "value"),
+            [(row.name, numbers[one.record_id, one.revision], one.start, one.end, one.value) for one in new_values],
         )
     return kept
 
@@ -82,16 +131,32 @@ def list_releases(store: Store) -> list[ReleaseRow]:
 
 
 def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record]:
-    """Iterate over the records of one split in plan order, imports last. An unknown split yields nothing.
+    """Iterate over the records of one split in plan order, imports last, with the values of the release. An unknown split yields nothing.
 
     Raises ``ReleaseError`` for an unknown release, at the call rather than at the first iteration.
     """
     get_release(store, name)
-    return records_in(
+    records = records_in(
         store,
         "JOIN release_members AS m ON m.record_order = records.record_order WHERE m.release_name = ? AND m.split = ?",
         [name, split],
     )
+    return _with_new_values(records, new_values_of(store, name))
+
+
+def iter_draft_records(
+    store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]], new_values: Sequence[NewValue], split: str
+) -> Iterator[Record]:
+    """Iterate over what ``iter_release_records`` would yield for *split*, were the release saved with ``insert_release``."""
+    wanted = [member for member in members if member[2] == split]
+    numbers = list(_record_numbers(store, row, wanted).values())
+    records = records_in(store, "WHERE records.record_order IN (SELECT unnest(?::BIGINT[]))", [numbers])
+    return _with_new_values(records, new_values)
+
+
+def release_records_at(store: Store, name: str, orders: Sequence[int]) -> Iterator[Record]:
+    """Iterate over the members of the release *name* with these ``record_order`` numbers, in the order given."""
+    return _with_new_values(records_at(store, orders), new_values_of(store, name))
 
 
 def types_in(store: Store, name: str) -> set[str]:
@@ -108,11 +173,30 @@ def members_of(store: Store, name: str) -> list[tuple[str, int, str]]:
     return [(record_id, revision, split) for record_id, revision, split in store.rows(sql, [name])]
 
 
+def places_of(store: Store, name: str) -> dict[str, tuple[int, str]]:
+    """Return (``record_order``, split) of each member by record id, sorted by id. Raises ``ReleaseError`` for an unknown release."""
+    get_release(store, name)
+    sql = (
+        "SELECT r.id, m.record_order, m.split FROM release_members AS m JOIN records AS r USING (record_order) "
+        "WHERE m.release_name = ? ORDER BY r.id"
+    )
+    return {record_id: (order, split) for record_id, order, split in store.rows(sql, [name])}
+
+
 def count_members(store: Store, name: str) -> dict[str, int]:
     """Return the number of records of each split, in order (``split_names``). Raises ``ReleaseError`` for an unknown release."""
     get_release(store, name)
     counts = dict(store.rows("SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split", [name]))
     return {split: int(counts[split]) for split in in_order(counts)}
+
+
+def count_statuses(store: Store, name: str) -> dict[str, int]:
+    """Return the number of members by the status of their revision, sorted by status."""
+    sql = (
+        "SELECT r.status, count(*) FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ? "
+        "GROUP BY r.status ORDER BY r.status"
+    )
+    return {status: int(count) for status, count in store.rows(sql, [name])}
 
 
 def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:
@@ -122,8 +206,29 @@ def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:
     return [(record_id, reason) for record_id, reason in store.rows(sql, [name])]
 
 
-def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]]) -> list[int]:
-    """Return the ``record_order`` of each member.
+def new_values_of(store: Store, name: str) -> list[NewValue]:
+    """Return the values that were drawn anew for the release, by record id and place. An unknown release has none."""
+    sql = (
+        "SELECT r.id, r.revision, v.span_start, v.span_end, v.value FROM release_values AS v JOIN records AS r USING (record_order) "
+        "WHERE v.release_name = ? ORDER BY r.id, v.span_start"
+    )
+    return [
+        NewValue(record_id=record_id, revision=revision, start=start, end=end, value=value)
+        for record_id, revision, start, end, value in store.rows(sql, [name])
+    ]
+
+
+def _with_new_values(records: Iterable[Record], new_values: Sequence[NewValue]) -> Iterator[Record]:
+    by_record: dict[tuple[str, int], dict[tuple[int, int], str]] = {}
+    for one in new_values:
+        by_record.setdefault((one.record_id, one.revision), {})[one.start, one.end] = one.value
+    for record in records:
+        drawn = by_record.get((record.id, record.revision))
+        yield with_values(record, [drawn.get((span.start, span.end)) for span in record.spans]) if drawn else record
+
+
+def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]]) -> dict[tuple[str, int], int]:
+    """Return the ``record_order`` of each member by (record id, revision).
 
     If several runs have a record with the same id and revision, take the one of the release's run, or else the oldest.
     """
@@ -134,12 +239,25 @@ def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, 
         "AND id IN (SELECT unnest(?::VARCHAR[])) GROUP BY id, revision",
         [row.run_id, row.run_id, [record_id for record_id, _, _ in members]],
     )
-    numbers = {(record_id, revision): number for record_id, revision, number in found}
+    numbers = {(record_id, revision): int(number) for record_id, revision, number in found}
     missing = [record_id for record_id, revision, _ in members if (record_id, revision) not in numbers]
     if missing:
         raise ReleaseError(f"{len(missing)} records are not in the store, the first is {missing[0]!r}", where=f"release {row.name}")
-    return [numbers[record_id, revision] for record_id, revision, _ in members]
+    return {(record_id, revision): numbers[record_id, revision] for record_id, revision, _ in members}
+
+
+def _values(row: ReleaseRow) -> tuple[object, ...]:
+    return (*(getattr(row, column) for column in _AS_THEY_ARE), *(_encoded(getattr(row, column)) for column in _AS_JSON))
+
+
+def _encoded(value: Json | tuple[str, ...] | None) -> str | None:
+    if value is None:
+        return None
+    return json.dumps(dict(value) if isinstance(value, Mapping) else list(value), ensure_ascii=False)
 
 
 def _release(row: tuple[Any, ...]) -> ReleaseRow:
-    return ReleaseRow(**dict(zip(_COLUMNS, row, strict=True)))
+    held = dict(zip(_COLUMNS, row, strict=True))
+    for column in _AS_JSON:
+        held[column] = None if held[column] is None else json.loads(held[column])
+    return ReleaseRow(**{**held, "notes": tuple(held["notes"])})

@@ -1,4 +1,4 @@
-"""Read the rows that a probe trains on or is tested on: native or CAPID JSONL, detected row by row.
+"""Read the rows that a probe trains on or is tested on: native or CAPID JSONL, detected row by row, or a format that is named.
 
 A probe measures a published set as it is. A CAPID value becomes one span, at its first whole-word occurrence or else at its
 first occurrence of any kind; values without a place or relevance are left out and counted. (``piiloom.corpus.formats.capid``,
@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from piiloom.corpus.formats.base import read_records
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
-from piiloom.corpus.record import Relevance
+from piiloom.corpus.formats.registry import get_readable_format
+from piiloom.corpus.record import Record, Relevance
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
+from piiloom.taxonomy.own_types import types_in_force
 
 # Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.
 OVERLAPPING = "overlapping"
@@ -40,7 +44,7 @@ class ProbeSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRecord:
-    """One row: its 1-based line, its texts, and its spans, sorted and disjoint."""
+    """One row: its 1-based line (in a named format, its number), its texts, and its spans, sorted and disjoint."""
 
     line: int
     context: str
@@ -57,15 +61,23 @@ class ProbeCorpus:
     left_out: Mapping[str, int]
 
 
-def read_corpus(path: Path) -> ProbeCorpus:
-    """Read *path*.
+def read_corpus(path: Path, format_name: str | None = None) -> ProbeCorpus:
+    """Read *path*; with *format_name*, as piiloom imports a file of that format.
 
-    Raises ``DataError`` (naming file, line and field) if it cannot be read, holds no rows, or has a row that is neither native nor CAPID.
+    Raises ``DataError`` (naming file, line and field) if it cannot be read, holds no rows, or has a row that is neither native nor CAPID
+    (or, with *format_name*, that would be refused), and ``UsageError`` for a format that is unknown or cannot be read.
     """
     if not path.exists():
         raise DataError("there is no such file", where=str(path), remedy="Check the path")
     left_out: Counter[str] = Counter()
     records: list[ProbeRecord] = []
+    if format_name is not None:
+        with types_in_force(types_beside(path)):
+            found = read_records(get_readable_format(format_name), path)
+            records = [_probe_record(number, record) for number, record in enumerate(found, start=1)]
+        if not records:
+            raise DataError("the file holds no records", where=str(path), remedy="Give a file with at least one row")
+        return ProbeCorpus(file=str(path), records=tuple(records), left_out=MappingProxyType({}))
     for number, line in numbered_lines(path):
         try:
             records.append(_record(number, line, left_out))
@@ -75,6 +87,11 @@ def read_corpus(path: Path) -> ProbeCorpus:
     if not records:
         raise DataError("the file holds no records", where=str(path), remedy="Give a native or CAPID JSONL file with at least one row")
     return ProbeCorpus(file=str(path), records=tuple(records), left_out=MappingProxyType(dict(sorted(left_out.items()))))
+
+
+def _probe_record(number: int, record: Record) -> ProbeRecord:
+    spans = tuple(ProbeSpan(start=s.start, end=s.end, entity_type=s.entity_type, relevance=s.relevance) for s in record.spans)
+    return ProbeRecord(line=number, context=record.context, question=record.question or "", spans=spans)
 
 
 def _record(number: int, line: str, left_out: Counter[str]) -> ProbeRecord:

@@ -22,14 +22,16 @@ def probe_files(
     errors: Path | None = None,
     seed: int = DEFAULT_SEED,
     watch: Watch | None = None,
+    file_format: str | None = None,
 ) -> tuple[ProbeResult, Counter[str] | None]:
     """Train on the file *train* and test on the files *tests*; returns the result, and error counts by kind if *errors* is given.
 
-    *errors*: a file for the errors of the last (largest) training. Bad arguments or files raise ``UsageError``, ``DataError`` or
+    *errors*: a file for the errors of the last (largest) training. *file_format*: that of all files; None: native or CAPID, row by row.
+    Bad arguments or files raise ``UsageError``, ``DataError`` or
     ``OutputError`` before the training starts.
     """
     _refuse_overwriting(errors, train, tests)
-    corpora = [read_corpus(path) for path in (train, *tests)]
+    corpora = [read_corpus(path, file_format) for path in (train, *tests)]
     with _place_for(errors):
         result = run_probe(corpora[0], corpora[1:], sizes=sizes, seed=seed, watch=watch)
         return result, None if errors is None else _write_errors(errors, result)

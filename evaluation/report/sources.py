@@ -115,7 +115,7 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Cor
 
 
 def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes | None = None) -> Corpus:
-    """Return the records of a native or CAPID JSONL file; without *format_name*, the first row decides the format.
+    """Return the records of a file in a readable format; without *format_name* it is native or CAPID, as the first row decides.
 
     *types*: user-defined types; None means those defined by the export that the file belongs to, if any. Raises ``DataError`` if the
     file cannot be read or no row is a valid record.

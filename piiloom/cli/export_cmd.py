@@ -12,6 +12,8 @@ from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
 EPILOG = examples(
     "piiloom export --release v1 --format native --out outputs/v1",
     "piiloom export --release v1 --format capid --out outputs/v1-capid --force",
+    "piiloom export --release v1 --format native --format capid --out outputs/v1-all",
+    "piiloom export --release v1 --format native --split test --out outputs/v1-test",
     "piiloom export --release v1 --format capid --out outputs/v1-capid --json",
 )
 
@@ -19,17 +21,30 @@ EPILOG = examples(
 def export(
     release: Annotated[str, typer.Option(metavar="NAME", help="The release to write; piiloom release makes one.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to; it must be new or empty.")],
-    file_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="How to write it: native or capid.")],
+    formats: Annotated[
+        list[str],
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="How to write it: native, capid … (an unknown one lists all); several go to a folder each, DIR/FORMAT.",
+        ),
+    ],
+    split: Annotated[
+        list[str] | None, typer.Option(metavar="SPLIT", help="Only this split (train, validation, test, fold1 …); can be given repeatedly.")
+    ] = None,
+    tokenizer: Annotated[
+        str, typer.Option(metavar="NAME", help="How formats with tokens cut the texts; others have no use for it.")
+    ] = "whitespace",
     force: Annotated[
         bool, typer.Option("--force", help="Write into a folder that is not empty; an export there is replaced, other files never.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a release to train.jsonl and test.jsonl (an empty split is left out) and release.json.
+    """Write a release to a file a split (train.jsonl, test.jsonl …; an empty one is left out) and release.json.
 
     The same release gives the same bytes everywhere. What a format cannot express is listed in release.json.
     """
-    from piiloom.cli.releasing import export_and_report
+    from piiloom.cli.exporting import export_and_report
 
-    export_and_report(release, file_format, out, store, force=force, as_json=as_json)
+    export_and_report(release, formats, out, store, splits=split or (), tokenizer=tokenizer, force=force, as_json=as_json)

@@ -17,12 +17,15 @@ EPILOG = examples(
     "piiloom import corrected.jsonl --format native --on-conflict update",
     "piiloom import corpus.jsonl --format capid --locale en_GB --rejects refused.jsonl --json",
     "piiloom import corpus.jsonl --format native --types my_types.yaml",
+    "piiloom import corpus.jsonl --format native --label-map my_labels.yaml",
 )
 
 
 def import_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read: JSONL, UTF-8, one record a line.")],
-    file_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="How the file is written: native or capid.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read, or the folder of a format of folders.")],
+    file_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="How it is written: native, capid … (an unknown one lists all).")
+    ],
     store: StoreOption = DEFAULT_STORE,
     locale: Annotated[str, typer.Option(help="The locale of rows that name none.")] = "en_US",
     rejects: Annotated[
@@ -41,6 +44,15 @@ def import_file(
         bool,
         typer.Option("--skip-values", help="Keep a row whose values are not all whole words of its text, without those values; list them."),
     ] = False,
+    columns: Annotated[
+        str | None, typer.Option(metavar="FIELD=COLUMN,…", help="The columns of a table by field, for example context=text,question=q.")
+    ] = None,
+    label_map: Annotated[
+        str | None,
+        typer.Option(
+            "--label-map", metavar="NAME|FILE", help="What the file's labels mean: a map that ships with piiloom, or a YAML file."
+        ),
+    ] = None,
     types: TypesOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,16 +61,14 @@ def import_file(
     A row whose values cannot all be found as whole words is refused, never silently skipped: a record with an unmarked
     value would be wrong. --skip-values keeps such rows; the values are listed beside the rejected rows.
     """
-    from piiloom.cli.importing import import_and_report
+    from piiloom.cli.importing import ReadingChoice, import_and_report, parse_columns
 
-    import_and_report(
-        file,
-        file_format,
-        store,
+    reading = ReadingChoice(
+        format=file_format,
         locale=locale,
-        rejects=rejects,
-        on_conflict=on_conflict,
         skip_values=skip_values,
+        columns={} if columns is None else parse_columns(columns),
+        label_map=label_map,
         types=types,
-        as_json=as_json,
     )
+    import_and_report(file, reading, store, rejects=rejects, on_conflict=on_conflict, as_json=as_json)

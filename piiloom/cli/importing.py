@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 from rich.table import Table
@@ -18,7 +20,7 @@ from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
@@ -36,22 +38,39 @@ class Imported:
     own_types: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingChoice:
+    """How a file of records is to be read, as people say it.
+
+    ``columns``: field → name of its column. ``label_map``: the name of a shipped map, or a YAML file. ``types``: a types file.
+    """
+
+    format: str
+    locale: str = "en_US"
+    skip_values: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+    label_map: str | None = None
+    types: Path | None = None
+
+    def own_types(self, file: Path) -> OwnTypes:
+        """Return the own types of the types file, or else of the export that *file* belongs to."""
+        return types_beside(file) if self.types is None else read_types_file(self.types)
+
+    def options(self) -> ReadOptions:
+        """Return the options for a reader. Call it with the own types in force: a label map may name them."""
+        return ReadOptions(
+            locale=get_locale(self.locale).code,
+            skip_values=self.skip_values,
+            columns=self.columns,
+            label_map={} if self.label_map is None else _label_map(self.label_map),
+        )
+
+
 def import_and_report(
-    file: Path,
-    file_format: str,
-    store: Path,
-    *,
-    locale: str,
-    rejects: Path | None,
-    on_conflict: OnConflict,
-    skip_values: bool,
-    types: Path | None,
-    as_json: bool,
+    file: Path, reading: ReadingChoice, store: Path, *, rejects: Path | None, on_conflict: OnConflict, as_json: bool
 ) -> None:
     """Import *file* and print the report."""
-    done = import_into(
-        file, file_format, store, locale=locale, rejects=rejects, on_conflict=on_conflict, skip_values=skip_values, types=types
-    )
+    done = import_into(file, reading, store, rejects=rejects, on_conflict=on_conflict)
     if as_json:
         beside = str(done.rejects) if done.report.rejected or done.report.skipped_values else None
         say_json({**done.report.to_json(), "rejects_file": beside, "store": str(store)})
@@ -61,36 +80,48 @@ def import_and_report(
         say(f"own types that the store remembers from now on: {', '.join(done.own_types)}")
 
 
-def import_into(
-    file: Path,
-    file_format: str,
-    store: Path,
-    *,
-    locale: str,
-    rejects: Path | None,
-    on_conflict: OnConflict = "fail",
-    skip_values: bool = False,
-    types: Path | None = None,
-) -> Imported:
-    """Import *file*, with the types of the file *types* or of the export that it belongs to.
+def import_into(file: Path, reading: ReadingChoice, store: Path, *, rejects: Path | None, on_conflict: OnConflict = "fail") -> Imported:
+    """Import *file* (or folder), with the own types of *reading* or of the export that it belongs to.
 
     All that can be wrong with the request is found before the store is opened.
     """
-    chosen = get_readable_format(file_format)
-    options = ReadOptions(locale=get_locale(locale).code, skip_values=skip_values)
-    if not file.is_file():
-        problem = "is not a file" if file.exists() else "does not exist"
-        raise DataError(f"the file to import {problem}", where=str(file), remedy="Check the path")
+    chosen = get_readable_format(reading.format)
+    get_locale(reading.locale)
+    if not file.exists():
+        raise DataError("the file to import does not exist", where=str(file), remedy="Check the path")
+    if file.is_dir() and chosen.suffix:
+        names = ", ".join(sorted(one.name for one in file.glob(f"*{chosen.suffix}"))) or "none"
+        raise DataError("the file to import is not a file", where=str(file), remedy=f"Name one file of it; there are: {names}")
     rejects = rejects or store.parent / f"{file.stem}.rejects.jsonl"
     for taken, name in ((file, "the file to import"), (store, "the store")):
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
-    own = types_beside(file) if types is None else read_types_file(types)
+    own = reading.own_types(file)
+    with types_in_force(own):
+        reading.options()
     with store_for_writing(store) as opened:
         added = keep_types(opened, own)
         with types_in_force(types_of(opened)):
+            options = reading.options()
             report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=on_conflict, options=options)
     return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Parse ``"context=text,question=q"`` into names of columns by field; raises ``UsageError`` for anything else."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column) or name in found:
+            raise UsageError(f"not a column: {part.strip()!r}", where="--columns", remedy="Write for example context=text,question=q")
+        found[name] = column
+    return found
+
+
+def _label_map(name_or_path: str) -> Mapping[str, str | None]:
+    label_maps = import_module("piiloom.taxonomy.label_maps")
+    found: Mapping[str, str | None] = label_maps.label_map(name_or_path)
+    return found
 
 
 def _print(report: ImportReport, store: Path, rejects: Path) -> None:
@@ -101,7 +132,11 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
     for name, count, meaning in _counts(report):
         table.add_row(name, f"{count:,}", meaning)
     console().print(table)
-    for title, counts in (("types not in the taxonomy", report.unknown_types), ("fields that were ignored", report.ignored_fields)):
+    for title, counts in (
+        ("types not in the taxonomy", report.unknown_types),
+        ("fields that were ignored", report.ignored_fields),
+        ("labels that the label map leaves out", report.unmapped_labels),
+    ):
         if counts:
             say(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}")
     if report.unknown_types:

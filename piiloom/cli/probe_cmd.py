@@ -14,12 +14,21 @@ EPILOG = examples(
     "piiloom probe train.jsonl people.jsonl web.jsonl --sizes 250,500,1000,2107",
     "piiloom probe train.jsonl people.jsonl --by-type --errors outputs/errors.jsonl",
     "piiloom probe train.jsonl people.jsonl --limit 500 --json",
+    "piiloom probe outputs/v1-capid/train.jsonl outputs/v1-capid/test.jsonl --format capid",
 )
 
 
 def probe(
-    train: Annotated[Path, typer.Argument(metavar="TRAIN", help="The data to train on: JSONL in native or CAPID layout.")],
-    tests: Annotated[list[Path], typer.Argument(metavar="TEST...", help="One or more files to test on, in either layout.")],
+    train: Annotated[Path, typer.Argument(metavar="TRAIN", help="The data to train on.")],
+    tests: Annotated[list[Path], typer.Argument(metavar="TEST...", help="One or more files to test on.")],
+    file_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="How the files are written: any format that piiloom import reads; without it, native or CAPID by each row.",
+        ),
+    ] = None,
     sizes: Annotated[
         str | None, typer.Option(metavar="N,N,...", help="Train once for each of these numbers of records: a learning curve.")
     ] = None,
@@ -42,4 +51,6 @@ def probe(
     """
     from piiloom.cli.probing import probe_and_report
 
-    probe_and_report(train, tests, sizes=sizes, limit=limit, by_type=by_type, errors=errors, seed=seed, as_json=as_json)
+    probe_and_report(
+        train, tests, file_format=file_format, sizes=sizes, limit=limit, by_type=by_type, errors=errors, seed=seed, as_json=as_json
+    )

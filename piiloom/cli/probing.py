@@ -19,6 +19,7 @@ def probe_and_report(
     train: Path,
     tests: Sequence[Path],
     *,
+    file_format: str | None,
     sizes: str | None,
     limit: int | None,
     by_type: bool,
@@ -29,7 +30,7 @@ def probe_and_report(
     """Probe and print the figures; what is wrong with the request or the files comes out before the training."""
     wanted = _sizes(sizes, limit)
     with shown_steps(wanted=not as_json) as watch:
-        result, written = probe_files(train, tests, sizes=wanted, errors=errors, seed=seed, watch=watch)
+        result, written = probe_files(train, tests, sizes=wanted, errors=errors, seed=seed, watch=watch, file_format=file_format)
     if as_json:
         say_json(result_json(result, by_type=by_type) | {"errors_file": None if errors is None else str(errors)})
         return

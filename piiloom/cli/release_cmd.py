@@ -10,29 +10,98 @@ from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
 
 EPILOG = examples(
     "piiloom release --name v1",
-    "piiloom release --name v1 --test-size 200 --seed 3 --run last",
+    "piiloom release --name v1 --test-size 200 --validation-size 0.1 --seed 3 --run last",
+    "piiloom release --name checked --status validated --min-agreement 0.8 --license CC-BY-4.0",
+    "piiloom release --name folds --folds 5 --balance relevance",
+    "piiloom release --name v2 --version 2.0.0 --max-value-overlap 0 --overlap-by redraw",
     "piiloom release --name everything --test-size 0 --json",
 )
+_SPLITS, _RECORDS = "Splits", "Which records"
 
 
 def release(
     name: Annotated[str, typer.Option(help="What the release is called; a name can be used once.")],
-    test_size: Annotated[str, typer.Option(metavar="SIZE", help="The test split: a number of records, a fraction, or 0 for none.")] = "0.1",
-    seed: Annotated[int, typer.Option(help="Same seed and records, same splits.")] = 7,
+    version: Annotated[str, typer.Option(metavar="VERSION", help="Its version, as the dataset card states it.")] = "1.0.0",
+    license_: Annotated[
+        str | None, typer.Option("--license", metavar="TEXT", help="Its licence, best an SPDX identifier; not stated when not given.")
+    ] = None,
+    test_size: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="The test split: a number of records, a fraction, or 0 for none (0.1).", rich_help_panel=_SPLITS),
+    ] = None,
+    validation_size: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="The validation split, likewise (0).", rich_help_panel=_SPLITS)
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(metavar="N", help="Folds of equal size in the place of these splits.", rich_help_panel=_SPLITS)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same seed and records, same splits.", rich_help_panel=_SPLITS)] = 7,
+    group_by: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="What keeps records in one split: all, none, or some of keys,contexts,questions,values,parents.",
+            rich_help_panel=_SPLITS,
+        ),
+    ] = "all",
+    balance: Annotated[
+        Literal["relevance", "type", "locale"] | None,
+        typer.Option(help="Withhold records until the splits are balanced by this.", rich_help_panel=_SPLITS),
+    ] = None,
+    max_value_overlap: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="The most distinct values of a test split that may be in train, too.", rich_help_panel=_SPLITS),
+    ] = None,
+    overlap_by: Annotated[
+        Literal["redraw", "move", "withhold"] | None,
+        typer.Option(help="How that is kept: values drawn anew (redraw), records moved or left out.", rich_help_panel=_SPLITS),
+    ] = None,
     status: Annotated[
-        Literal["any", "generated", "imported", "validated"], typer.Option(help="Which records: validated ones are checked by people.")
+        Literal["any", "validated", "adjudicated", "generated", "imported"],
+        typer.Option(
+            help="validated: checked by people; adjudicated: people agreed, or one decided between them.", rich_help_panel=_RECORDS
+        ),
     ] = "any",
     run: Annotated[
-        str | None, typer.Option(metavar="RUN", help='Only records of this run, by id or "last"; of all when not given.')
+        str | None,
+        typer.Option(metavar="RUN", help='Only records of this run, by id or "last"; of all when not given.', rich_help_panel=_RECORDS),
     ] = None,
+    locale: Annotated[str | None, typer.Option(help="Only records of this locale.", rich_help_panel=_RECORDS)] = None,
+    min_agreement: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Only records of which annotators gave at least this share of equal labels.", rich_help_panel=_RECORDS
+        ),
+    ] = None,
+    judged: Annotated[
+        Literal["any", "agree"],
+        typer.Option(help="agree: no records with a value that a judge saw otherwise.", rich_help_panel=_RECORDS),
+    ] = "any",
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Freeze the records of the store into train and test splits that never change.
+    """Freeze records of the store into splits that never change.
 
     Splits are stratified by pair of types; records that share a scenario, a persona or nearly the same text are never divided
-    between them.
+    between them. docs/releases.md says what is frozen, and how to compare and delete releases.
     """
-    from piiloom.cli.releasing import release_and_report
+    from piiloom.cli.releasing import Wanted, release_and_report
 
-    release_and_report(name, store, test_size=test_size, seed=seed, status=status, run=run, as_json=as_json)
+    wanted = Wanted(
+        test_size=test_size,
+        validation_size=validation_size,
+        folds=folds,
+        seed=seed,
+        group_by=group_by,
+        balance=balance,
+        max_value_overlap=max_value_overlap,
+        overlap_by=overlap_by,
+        status=status,
+        run=run,
+        locale=locale,
+        min_agreement=min_agreement,
+        judged=judged,
+        version=version,
+        license=license_,
+    )
+    release_and_report(name, store, wanted, as_json=as_json)

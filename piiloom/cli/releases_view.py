@@ -10,16 +10,26 @@ from typing import Any
 from piiloom.cli.columns import in_columns
 from piiloom.cli.paging import counted, rest_of_list, say_json_list
 from piiloom.cli.reading import seen_store, sight_to_json
+from piiloom.cli.releasing import HASH_SHOWN, left_out_line, release_json, say_leakage
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.releases.manifest import SplitCounts
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import JudgedCount, judged_in_release
-from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, list_releases, withheld_of
+from piiloom.corpus.store.releases import (
+    ReleaseRow,
+    count_members,
+    get_release,
+    iter_release_records,
+    list_releases,
+    new_values_of,
+    withheld_of,
+)
 
-_TITLES = ("release", "records", "splits", "withheld", "of run", "status", "test size", "seed")
+_TITLES = ("release", "version", "records", "splits", "withheld", "of run", "status", "test size", "seed", "sha256")
 _GROUPS = ("pairs", "types", "relevance", "locales", "producers")
 _SHOWN = 12
+_OFF_AT_ZERO = {"validation_size", "folds"}
 
 
 def print_releases(path: Path, *, limit: int, offset: int, as_json: bool) -> None:
@@ -36,7 +46,7 @@ def print_releases(path: Path, *, limit: int, offset: int, as_json: bool) -> Non
         say(f"no releases in {path}; piiloom release --name NAME{store_option(path)} makes one")
         return
     if lines:
-        say("\n".join(in_columns([_TITLES, *map(_cells, lines)], left=(0, 2, 4, 5))))
+        say("\n".join(in_columns([_TITLES, *map(_cells, lines)], left=(0, 1, 3, 5, 6, 9))))
     if more := rest_of_list(len(releases), len(shown), offset=offset):
         say_aside(more)
 
@@ -56,15 +66,47 @@ def print_release(path: Path, name: str, *, as_json: bool) -> None:
         line["judged"] = [{"kind": one.kind, "judged": one.judged, "disagree": one.disagree, "records": one.records} for one in judged]
         say_json({"store": str(path), "read": sight_to_json(sight), **line})
         return
-    run = f"of run {release.run_id}" if release.run_id else "of all runs and imports"
-    chosen = f"status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
-    say(f"release {name}: {counted(line['records'], 'record')} {run}, {chosen}")
+    _say_settings(release, line["records"], line["new_values"])
     for split, held in counts.items():
         say(f"\n{split}: {counted(held.records, 'record')}, {counted(held.spans, 'span')}")
         for group in _GROUPS:
             say(f"  {group:<9} {_most(getattr(held, group))}")
     _say_left_out(withheld, judged)
     say(f"\n  leaks     piiloom report --release {name}{store_option(path)} measures what the splits share")
+
+
+def _say_settings(release: ReleaseRow, records: int, new_values: int) -> None:
+    run = f"of run {release.run_id}" if release.run_id else "of all runs and imports"
+    chosen = f"status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
+    say(f"release {release.name} {release.version}: {counted(records, 'record')} {run}, {chosen}")
+    say(f"  sha256    {_shown_hash(release)}")
+    say(f"  licence   {release.license or 'not stated'}")
+    made = f"by piiloom {release.piiloom}, schema version {release.schema_version}" if release.piiloom else "by an earlier piiloom"
+    say(f"  frozen    {made}")
+    say(f"  splits    {_fields(release.split_settings)}")
+    say(f"  filters   {_fields(release.record_choice)}")
+    if left_out := left_out_line(release.left_out):
+        say(f"  left out  {left_out}")
+    if new_values:
+        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
+    for note in release.notes:
+        say(f"  note      {note}")
+    if release.leakage is not None:
+        say_leakage(release.leakage)
+
+
+def _fields(settings: Mapping[str, Any]) -> str:
+    """Write the settings that say something: "test size 0.1, seed 7, group by keys contexts"."""
+    parts = [
+        f"{name.replace('_', ' ')} {(' '.join(value) or 'nothing') if isinstance(value, list) else value}"
+        for name, value in settings.items()
+        if value is not None and (value or name not in _OFF_AT_ZERO)
+    ]
+    return ", ".join(parts)
+
+
+def _shown_hash(release: ReleaseRow) -> str:
+    return "not kept" if release.content_sha256 is None else release.content_sha256[:HASH_SHOWN]
 
 
 def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) -> None:
@@ -80,21 +122,19 @@ def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) ->
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
     splits = count_members(store, release.name)
     return {
-        "release": release.name,
+        **release_json(release),
         "records": sum(splits.values()),
         "splits": splits,
         "withheld": len(withheld_of(store, release.name)),
-        "run": release.run_id,
-        "status": release.status_filter,
-        "test_size": release.test_size,
-        "seed": release.seed,
+        "new_values": len(new_values_of(store, release.name)),
     }
 
 
 def _cells(line: Mapping[str, Any]) -> tuple[str, ...]:
     splits = ", ".join(f"{split} {count:,}" for split, count in line["splits"].items())
     figures = (f"{line['records']:,}", splits, f"{line['withheld']:,}")
-    return (line["release"], *figures, line["run"] or "all", line["status"], line["test_size"], str(line["seed"]))
+    chosen = (line["run"] or "all", line["status"], line["test_size"], str(line["seed"]))
+    return (line["release"], line["version"], *figures, *chosen, (line["content_sha256"] or "")[:HASH_SHOWN])
 
 
 def _most(counts: Counter[str]) -> str:

@@ -1,78 +1,151 @@
-"""The work behind ``piiloom release`` and ``piiloom export``."""
+"""The work behind ``piiloom release``, and the options of a release as commands and the Python API take them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
-from rich.table import Table
-
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.columns import in_columns
 from piiloom.cli.run_summary import store_option
-from piiloom.cli.terminal import console, say, say_json
-from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.releases.exporting import ExportReport, export_release
+from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.releases.import_losses import AT_IMPORT
+from piiloom.corpus.releases.requests import ReleaseOptions, parse_group_by
+from piiloom.corpus.releases.settings import Balance, GroupBy, OverlapBy
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import count_members, withheld_of
+from piiloom.corpus.store.releases import ReleaseRow, count_members, new_values_of, withheld_of
 from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.locales import get_locale
 
-_HASH_SHOWN = 12
+HASH_SHOWN = 12
+Size = str | float | None
+# The figures of a leakage report that are printed: their places in it by title.
+_LEAKS = {
+    "values": ("values",),
+    "of open types": ("open_values",),
+    "near contexts": ("contexts", "near"),
+    "near questions": ("questions", "near"),
+    "stories": ("stories",),
+    "personas": ("personas",),
+}
 
 
-def release_and_report(name: str, path: Path, *, test_size: str, seed: int, status: str, run: str | None, as_json: bool) -> None:
-    """Freeze a release and print the sizes of its splits."""
-    size = parse_test_size(test_size)
-    with Store.open(path, create=False) as store:
-        row = create_release(store, name, test_size=size, seed=seed, run_id=run, status=status)
-        splits, withheld = count_members(store, name), withheld_of(store, name)
-    if as_json:
-        say_json(
-            {
-                "release": row.name,
-                "run": row.run_id,
-                "seed": row.seed,
-                "test_size": row.test_size,
-                "status": row.status_filter,
-                "splits": splits,
-                "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld],
-                "store": str(path),
-            }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The options of a release as people give them: sizes as numbers or text, ``run`` an id or "last", None where nothing was said."""
+
+    test_size: Size = None
+    validation_size: Size = None
+    folds: int | None = None
+    seed: int = 7
+    group_by: str | Iterable[GroupBy] = "all"
+    balance: Balance | None = None
+    max_value_overlap: float | None = None
+    overlap_by: OverlapBy | None = None
+    status: str = "any"
+    run: str | None = None
+    locale: str | None = None
+    min_agreement: float | None = None
+    judged: Literal["any", "agree"] = "any"
+    version: str = "1.0.0"
+    license: str | None = None
+
+    def options(self) -> ReleaseOptions:
+        """Return them as ``create_release`` takes them. Raises ``UsageError`` for what is no size, no grouping or no locale."""
+        if self.overlap_by is not None and self.max_value_overlap is None:
+            what = "there is no limit on shared values to keep"
+            raise UsageError(what, where="overlap by", remedy="Set one with --max-value-overlap, or leave this out")
+        found = ReleaseOptions(
+            test_size=_size(self.test_size),
+            validation_size=_size(self.validation_size),
+            seed=self.seed,
+            group_by=_group_by(self.group_by),
+            balance=self.balance,
+            max_value_overlap=self.max_value_overlap,
+            status=self.status,
+            run_id=self.run,
+            locale=None if self.locale is None else get_locale(self.locale).code,
+            min_agreement=self.min_agreement,
+            judged=self.judged,
+            version=self.version,
+            license=self.license,
         )
+        if self.folds is not None:
+            found["folds"] = self.folds
+        if self.overlap_by is not None:
+            found["overlap_by"] = self.overlap_by
+        return found
+
+
+def release_and_report(name: str, path: Path, wanted: Wanted, *, as_json: bool) -> None:
+    """Freeze a release and print the sizes of its splits, what was left out, and what the splits share."""
+    options = wanted.options()
+    with Store.open(path, create=False) as store:
+        row = create_release(store, name, **options)
+        splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
+    if as_json:
+        about = {"splits": splits, "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld]}
+        say_json({**release_json(row), **about, "new_values": new_values, "store": str(path)})
         return
     sizes = ", ".join(f"{split} {count:,}" for split, count in splits.items())
     say(f"release {row.name}: {sizes}" + (f", withheld {len(withheld):,} (release.json of an export says why)" if withheld else ""))
+    if left_out := left_out_line(row.left_out):
+        say(f"  left out  {left_out}")
+    if new_values:
+        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
+    for note in row.notes:
+        say(f"  note      {note}")
+    if row.leakage is not None:
+        say_leakage(row.leakage)
     say(f"  next      piiloom export --release {row.name} --format native --out DIR{store_option(path)}")
 
 
-def export_and_report(release: str, file_format: str, out: Path, path: Path, *, force: bool, as_json: bool) -> None:
-    """Write a release to files and print what was written and what the format could not say."""
-    chosen = get_format(file_format)
-    with store_for_reading(path) as store:
-        report = export_release(store, release, chosen, out, force=force)
-    if as_json:
-        say_json(report.to_json())
-    else:
-        _print(report)
+def release_json(row: ReleaseRow) -> dict[str, Any]:
+    """Return what is kept of a release as JSON values, but for its records."""
+    return {
+        "release": row.name,
+        "version": row.version,
+        "content_sha256": row.content_sha256,
+        "license": row.license,
+        "run": row.run_id,
+        "seed": row.seed,
+        "test_size": row.test_size,
+        "status": row.status_filter,
+        "settings": dict(row.split_settings),
+        "filters": {**row.record_choice, "left_out": dict(row.left_out)},
+        "notes": list(row.notes),
+        "leakage": None if row.leakage is None else dict(row.leakage),
+        "piiloom": row.piiloom,
+        "schema_version": row.schema_version,
+    }
 
 
-def _print(report: ExportReport) -> None:
-    table = Table(title=f"release {report.release} as {report.format}")
-    for name in ("file", "split", "records", "sha256"):
-        table.add_column(name, justify="right" if name == "records" else "left")
-    for file in report.files:
-        table.add_row(str(report.out / file.name), file.split, f"{file.records:,}", f"{file.sha256[:_HASH_SHOWN]}…")
-    console().print(table)
-    if report.withheld:
-        say(f"withheld: {counted(report.withheld, 'record')} (release.json says why)")
-    if report.loss.fields:
-        say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
-    before = [entry for entry in report.loss.entries if entry.reason.startswith(AT_IMPORT)]
-    now = [entry for entry in report.loss.entries if not entry.reason.startswith(AT_IMPORT)]
-    for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
-        if entries:
-            records = len({entry.record_id for entry in entries})
-            many = "value or field" if len(entries) == 1 else "values or fields"
-            say(f"{where}: {len(entries):,} {many} of {counted(records, 'record')} (release.json lists them)")
-    say(f"description and hashes: {report.out / 'release.json'}")
+def left_out_line(left_out: Mapping[str, int]) -> str:
+    """Say which filters left records out, and how many; "" if none did."""
+    return ", ".join(f"{name} {count:,}" for name, count in left_out.items() if count)
+
+
+def say_leakage(leakage: Mapping[str, Any]) -> None:
+    """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``): "seen/of" a figure."""
+    if not leakage:
+        return
+    rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
+    say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
+
+
+def _seen(split: Mapping[str, Any], *path: str) -> str:
+    found: Any = split
+    for name in path:
+        found = found[name]
+    return f"{found['seen']:,}/{found['of']:,}"
+
+
+def _size(size: Size) -> float | None:
+    return None if size is None else parse_test_size(str(size))
+
+
+def _group_by(given: str | Iterable[GroupBy]) -> tuple[GroupBy, ...]:
+    return parse_group_by(given if isinstance(given, str) else ",".join(given) or "none")

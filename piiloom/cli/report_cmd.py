@@ -28,12 +28,14 @@ def report(
         str | None, typer.Option("--release", metavar="NAME", help="The records of this release, with its splits and what they share.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="A native or CAPID JSONL file, whoever made it, instead of a store.")
+        Path | None, typer.Option("--input", metavar="FILE", help="A file of records, whoever made it, instead of a store.")
     ] = None,
     file_format: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="How the --input is written: native or capid; detected from its first row when not given."
+            "--format",
+            metavar="FORMAT",
+            help="How the --input is written: any format that piiloom import reads; without it, native or capid by the first row.",
         ),
     ] = None,
     types: Annotated[

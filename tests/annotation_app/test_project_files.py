@@ -52,6 +52,20 @@ def test_an_archive_holds_the_files_and_is_the_same_each_time(files, tmp_path):
     assert archive.read(f"{folder}/train.jsonl") == (tmp_path / "exports" / folder / "train.jsonl").read_bytes()
 
 
+def test_an_archive_holds_folders_too(files, tmp_path):
+    folder = tmp_path / "exports" / files.exports()[0].folder
+    (folder / "train" / "deep").mkdir(parents=True)
+    (folder / "train" / "deep" / "rows.txt").write_text("mine")
+    (folder / ".export.part").mkdir()
+    (folder / ".export.part" / "draft.txt").write_text("half")
+    (folder / "link.txt").symlink_to(tmp_path / "s.duckdb")
+    assert files.exports()[0].size == sum((folder / name).stat().st_size for name in ("release.json", "train.jsonl", "train/deep/rows.txt"))
+    archive = io.BytesIO()
+    assert files.write_archive(folder.name, archive)
+    names = [f"{folder.name}/{name}" for name in ("release.json", "train/deep/rows.txt", "train.jsonl")]
+    assert zipfile.ZipFile(archive).namelist() == names
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "../exports", "/etc", "a b", "other\0"])
 def test_no_name_leads_elsewhere(files, tmp_path, name):
     (tmp_path / "exports" / "other").mkdir()

@@ -54,6 +54,7 @@ def test_all_commands_are_there():
         "releases list",
         "releases show",
         "releases delete",
+        "releases diff",
         "trace",
         "cost",
         "rejects",

@@ -1,0 +1,40 @@
+"""The share of equal labels among the versions of annotators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from piiloom.corpus.releases.agreement import agreement
+
+TEXT = "Ann, 34, lives in Rome."
+NAME, AGE, TOWN = (0, 3, "name", "low"), (5, 7, "age", "high"), (18, 22, "location", None)
+
+
+def version(*labels: tuple[int, int, str, str | None], verdict: str = "accepted", text: str = TEXT) -> dict[str, Any]:
+    spans = [{"start": start, "end": end, "type": kind, "relevance": relevance} for start, end, kind, relevance in labels]
+    return {"verdict": verdict, "document": {"context": text, "question": None, "spans": spans}}
+
+
+@pytest.mark.parametrize(
+    ("versions", "share"),
+    [
+        ([version(NAME, AGE), version(NAME, AGE)], 1),
+        ([version(), version()], 1),
+        ([version(NAME), version()], 0),
+        ([version(NAME, AGE), version(NAME, TOWN)], 1 / 3),
+        ([version(NAME, AGE), version(NAME, (5, 7, "age", "low"))], 1 / 3),
+        ([version(AGE), version((5, 7, "finance", "high"))], 0),
+        ([version(AGE), version((4, 7, "age", "high"))], 0),
+        ([version(NAME), version(NAME), version()], 1 / 3),
+        ([version(NAME), version(verdict="rejected")], 0),
+        ([version(NAME, verdict="rejected"), version(verdict="rejected")], 1),
+        # A text that was edited moves the ranges: the words count.
+        ([version(AGE, TOWN), version((6, 8, "age", "high"), (19, 23, "location", None), text=f"{TEXT[:3]} {TEXT[3:]}")], 1),
+        ([version(NAME), version((0, 4, "name", "low"), text="Anna is here.")], 0),
+    ],
+)
+def test_agreement_is_the_mean_share_of_equal_labels(versions: list[dict[str, Any]], share: float) -> None:
+    assert agreement(versions) == pytest.approx(share)
+    assert agreement(versions[::-1]) == pytest.approx(share)
