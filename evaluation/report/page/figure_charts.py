@@ -117,7 +117,11 @@ def spans_chart(figures: Figures) -> Chart:
     rows = tuple((name, count(number)) for name, number in bars)
     table = ReportTable(title="spans a record", columns=("spans", "records"), rows=rows)
     bare = figures.counts.without_pii
-    note = f"{count(bare)} records disclose nothing: a detector should find nothing there." if bare else "Every record discloses something."
+    note = (
+        f"Records that disclose nothing, where a detector should find nothing: {count(bare)}."
+        if bare
+        else "Every record discloses something."
+    )
     svg = columns("Spans a record", bars, "spans", "records", edges=False)
     return Chart(name="spans", title="Spans a record", note=note, svg=svg, table=table)
 

@@ -24,7 +24,7 @@ def uses(figures: Figures, background: Background) -> list[str]:
         found.append("For training and judging detectors that decide whether personal information matters for the question that is asked.")
     found.append(f"For detectors that find personal information of {len(figures.types)} types in text, by exact character offsets.")
     if counts.without_pii:
-        found.append(f"{count(counts.without_pii)} records disclose nothing: they show false alarms.")
+        found.append(f"For false alarms: texts that disclose nothing ({count(counts.without_pii)}).")
     if plan.planned:
         sizes = plan.pairs.values()
         found.append(
