@@ -82,7 +82,7 @@ def test_what_the_corpus_holds_is_shown_and_not_run(opened):
 
 def test_the_search_finds_by_text_question_value_and_type(opened):
     assert opened.search("baker") == "3 records of 18"
-    assert opened.search("BAKER", "question") == "0 records of 18"
+    assert opened.search("BAKER", "question") == "1 record of 18"
     assert opened.search("bakers", "question") == "1 record of 18"
     assert opened.search("leeds", "value") == "4 records of 18"
     assert opened.search("age occupation", "type") == "8 records of 18"

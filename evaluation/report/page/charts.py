@@ -15,7 +15,7 @@ _LABEL_CHARACTERS = 18
 _ROW = 21
 _BAR = 13
 _HEIGHT = 184  # of charts with an upright axis
-_PLOT = (40, 10, 22, 34)  # room at the left, top, right and bottom of these
+_PLOT = (40, 24, 8, 34)  # room at the left, top, right and bottom of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +151,7 @@ def _row_name(name: str, y: float) -> Markup:
 
 def _upright(scale: Sequence[float], written: Callable[[float], str], unit: str) -> list[Markup]:
     left, top, right, bottom = _PLOT
-    marks = [text(0, top - 11, unit, kind="axis")]
+    marks = [text(0, top - 14, unit, kind="axis")]
     for tick in scale:
         y = _HEIGHT - bottom - (_HEIGHT - top - bottom) * tick / scale[-1]
         marks.append(line(left, y, WIDTH - right, y, "grid"))

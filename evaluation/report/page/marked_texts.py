@@ -9,10 +9,13 @@ from dataclasses import dataclass
 
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.judgements import JudgementRow
+from piiloom.evaluation.report.cells import short
 from piiloom.evaluation.report.samples import Sampled
 
 # Longer texts are cut where they are shown, so that the page stays small.
 LONGEST = 3000
+# Longer names of types are cut in labels, which stay on one line.
+LABEL = 28
 # Control characters and lone surrogates, which HTML cannot hold. One stands for one, so that offsets stay.
 _UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _RELEVANCE = {"high": "high", "low": "low", None: "not judged"}
@@ -124,7 +127,7 @@ def _pieces(record: Record, turning: set[tuple[int, int]]) -> list[Piece]:
     for span in shown_spans(record):
         if span.start > at:
             found.append(Piece(text=text[at : span.start]))
-        label = f"{visible(span.entity_type)} · {_RELEVANCE[span.relevance]}"
+        label = f"{short(visible(span.entity_type), LABEL)} · {_RELEVANCE[span.relevance]}"
         turns = (span.start, span.end) in turning
         found.append(Piece(text=text[span.start : span.end], kind=_KINDS[span.relevance], label=label, turns=turns))
         at = span.end

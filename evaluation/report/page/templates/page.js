@@ -2,6 +2,7 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const SHOWN = 10;
+  const LABEL = 28;
 
   // Without this script neither the search nor the button for the theme is shown.
   document.documentElement.classList.add("with-script");
@@ -45,6 +46,12 @@
     return made;
   }
 
+  // A label stays on one line, as in the records above.
+  function short(name) {
+    const letters = Array.from(name);
+    return letters.length <= LABEL ? name : `${letters.slice(0, LABEL - 1).join("")}…`;
+  }
+
   function shown({ record }) {
     const text = points[record.text];
     const article = element("article", "family");
@@ -56,7 +63,7 @@
     for (const [start, end, type, relevance] of record.spans) {
       context.append(text.slice(at, start).join(""));
       const mark = element("mark", relevance ?? "unjudged", text.slice(start, end).join(""));
-      const label = element("span", "label", `${data.types[type]} · ${relevance ?? "not judged"}`);
+      const label = element("span", "label", `${short(data.types[type])} · ${relevance ?? "not judged"}`);
       label.dir = "ltr";
       mark.append(label);
       context.append(mark);
