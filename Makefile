@@ -47,9 +47,9 @@ lint: $(DEV)
 test: $(DEV)
 	$(PYTEST) -m "not long and not browser"
 
-# The quick ones that drive Chromium: the editor, and the app as a person sees it.
+# The quick ones that drive Chromium: the editor, the app as a person sees it, and the dataset page.
 test-browser: $(DEV)
-	$(BIN)/python -m pytest -n 3 --dist worksteal tests/annotation_app -m "browser and not long"
+	$(BIN)/python -m pytest -n 3 --dist worksteal tests/annotation_app tests/evaluation -m "browser and not long"
 
 # All quick tests with a report of the lines that none of them runs.
 coverage: $(DEV)

@@ -5,7 +5,7 @@ A judgement is stored once per run, plan item, kind of judge and value; adding t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Literal
@@ -89,6 +89,14 @@ def records_judged_otherwise(store: Store, run_id: str | None = None) -> set[str
     return {record_id for (record_id,) in store.rows(sql, [run_id, run_id])}
 
 
+def judgements_of(store: Store, record_ids: Collection[str]) -> dict[str, tuple[JudgementRow, ...]]:
+    """Return the judgements on *record_ids* by record id, each in the order of ``load_judgements``."""
+    found: dict[str, list[JudgementRow]] = {}
+    for row in _load(store, "record_id IN (SELECT unnest(?::VARCHAR[]))", [list(record_ids)]):
+        found.setdefault(row.record_id, []).append(row)
+    return {record_id: tuple(rows) for record_id, rows in found.items()}
+
+
 def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[JudgementRow]:
     found = store.rows(select(_COLUMNS, "judgements", f"WHERE {condition} {_ORDER}"), parameters)
     return [
@@ -99,7 +107,7 @@ def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[Ju
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedCount:
-    """Counts for a release: values ``judged``, values where the judge and the plan ``disagree``, and the ``records`` with such values."""
+    """Counts for some records: values ``judged``, those where judge and plan ``disagree``, and the ``records`` with such values."""
 
     kind: JudgementKind
     judged: int
@@ -117,4 +125,16 @@ def judged_in_release(store: Store, name: str) -> list[JudgedCount]:
     return [
         JudgedCount(kind=kind, judged=judged, disagree=against, records=records)
         for kind, judged, against, records in store.rows(sql, [name])
+    ]
+
+
+def judged_among(store: Store, record_ids: Collection[str]) -> list[JudgedCount]:
+    """Count the judgements on *record_ids*, by kind. Kinds without judgements are left out."""
+    sql = (
+        "SELECT kind, count(*), count(*) FILTER (NOT agrees), count(DISTINCT record_id) FILTER (NOT agrees) FROM judgements "
+        "WHERE record_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY kind ORDER BY kind"
+    )
+    return [
+        JudgedCount(kind=kind, judged=judged, disagree=against, records=records)
+        for kind, judged, against, records in store.rows(sql, [list(record_ids)])
     ]

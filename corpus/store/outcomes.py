@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from piiloom.corpus.store.database import Store
 
@@ -52,3 +52,12 @@ def rejects_by_run(store: Store) -> dict[str, int]:
     """Count the rejected plan items of each run that has any."""
     sql = "SELECT run_id, count(DISTINCT plan_index) FROM rejects WHERE NOT lifted AND plan_index IS NOT NULL GROUP BY run_id"
     return dict(store.rows(sql))
+
+
+def records_by_origin(store: Store, record_ids: Collection[str]) -> dict[str | None, int]:
+    """Count *record_ids* by the run that made them (None: imported), oldest run first; where several have one, the oldest counts."""
+    sql = (
+        "SELECT run_id, count(*) FROM records WHERE record_order IN (SELECT min(record_order) FROM records "
+        "WHERE id IN (SELECT unnest(?::VARCHAR[])) GROUP BY id) GROUP BY run_id ORDER BY min(record_order)"
+    )
+    return dict(store.rows(sql, [list(record_ids)]))

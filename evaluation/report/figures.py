@@ -16,6 +16,7 @@ from piiloom.evaluation.report.guessing import Guessability, measure_guessabilit
 from piiloom.evaluation.report.leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
 from piiloom.evaluation.report.plan import PlanFigures, measure_plan
 from piiloom.evaluation.report.question_use import QuestionUse, measure_question_use
+from piiloom.evaluation.report.span_places import SpanPlaces, measure_places
 from piiloom.evaluation.report.texts import Lengths, TextFigures, measure_lengths, measure_texts
 from piiloom.evaluation.report.values import CardFigures, TypeFigures, measure_cards, measure_types
 from piiloom.evaluation.report.words import WordedTexts
@@ -60,6 +61,7 @@ class Figures:
     contexts: TextFigures
     questions: TextFigures | None
     types: tuple[TypeFigures, ...]
+    places: SpanPlaces
     guessability: Guessability
     question_use: QuestionUse
     question_leaks: QuestionLeaks
@@ -98,6 +100,7 @@ def measure(splits: Mapping[str, Sequence[Record]], *, seed: int = DEFAULT_SEED,
         contexts=contexts,
         questions=questions,
         types=types,
+        places=measure_places(records),
         guessability=guessability,
         question_use=use,
         question_leaks=leaks,

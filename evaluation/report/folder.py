@@ -1,4 +1,4 @@
-"""Write a report to a folder: ``report.json`` (all figures), ``report.md`` (the dataset card) and the plots.
+"""Write a report to a folder: ``report.json`` (all figures), ``report.md`` (the dataset card), ``index.html`` (the page) and the plots.
 
 All files are written under temporary names first. ``report.json`` is renamed last, so a folder that has it is complete. Equal
 records give equal bytes (plots: with the same matplotlib).
@@ -16,12 +16,14 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.evaluation.report.card import dataset_card
 from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.page.rendering import dataset_page
 from piiloom.evaluation.report.self_bleu import INSTALL
-from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.sources import Corpus, Source
 from piiloom.foundation.errors import OutputError
 
 FIGURES_FILE = "report.json"
 CARD_FILE = "report.md"
+PAGE_FILE = "index.html"
 # Plots that an earlier report may have left and that this one may not overwrite.
 _PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
 
@@ -50,13 +52,14 @@ def check_folder(out: Path, *, force: bool) -> None:
             raise OutputError("the folder is not empty", where=str(out), remedy=remedy)
 
 
-def write_report(out: Path, source: Source, figures: Figures, *, force: bool = False) -> WrittenReport:
-    """Write the report to *out*. With *force*, an earlier report there is replaced; other files are kept. Raises ``OutputError``."""
+def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = False) -> WrittenReport:
+    """Write the report on *corpus* to *out*. *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``."""
     check_folder(out, force=force)
     plots, captions, install = _plots(figures)
-    card = dataset_card(source, figures, captions)
-    data = json.dumps(report_json(source, figures), ensure_ascii=False, indent=2) + "\n"
-    contents = {**plots, CARD_FILE: card.encode("utf-8", "replace"), FIGURES_FILE: data.encode("utf-8", "replace")}
+    card, page = dataset_card(corpus.source, figures, captions), dataset_page(corpus, figures)
+    data = json.dumps(report_json(corpus.source, figures), ensure_ascii=False, indent=2) + "\n"
+    texts = {PAGE_FILE: page, CARD_FILE: card, FIGURES_FILE: data}
+    contents = plots | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     drafts = {name: out / f".{name}.part" for name in contents}
     with _output_errors(out):
         out.mkdir(parents=True, exist_ok=True)

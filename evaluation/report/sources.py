@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, fault_kinds
@@ -22,6 +22,7 @@ from piiloom.corpus.store.reading import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
 from piiloom.corpus.store.runs import get_run
+from piiloom.evaluation.report.background import Background, Wanted, read_background
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 
@@ -78,40 +79,49 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """Records by split (a single split ``ALL`` if there are none). There is at least one record."""
+    """Records by split (a single split ``ALL`` if there are none). There is at least one record.
+
+    ``background`` is what the store knows about them, if it was asked for it.
+    """
 
     source: Source
     splits: dict[str, list[Record]]
     types: OwnTypes = ()  # the user-defined types of the source
+    background: Background = field(default_factory=Background)
 
 
-def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None) -> Corpus:
+def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None, wanted: Wanted | None = None) -> Corpus:
     """Return the records of a run (``"last"`` works), or of all runs and imports: the latest revisions that a release would take.
 
-    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.reading``). Raises
-    ``StoreError`` if there are no records.
+    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.reading``). With *wanted*,
+    the background is read, too. Raises ``StoreError`` if there are no records.
     """
     with open_to_read(path, tell=tell) as store:
         run_id = None if run is None else get_run(store, run).id
         unwanted = unreleasable_records(store)
         found = latest_revisions(iter_records(store, run_id=run_id))
         own = types_of(store)
-    records = [record for record in found if record.id not in unwanted]
-    if not records:
-        where = str(path) if run_id is None else f"{path}, run {run_id}"
-        raise StoreError("there are no records to report on", where=where, remedy="Generate or import some first")
-    return Corpus(source=Source(file=path.name, run=run_id, left_out=len(found) - len(records)), splits={ALL: records}, types=own)
+        records = [record for record in found if record.id not in unwanted]
+        if not records:
+            where = str(path) if run_id is None else f"{path}, run {run_id}"
+            raise StoreError("there are no records to report on", where=where, remedy="Generate or import some first")
+        splits = {ALL: records}
+        background = Background() if wanted is None else read_background(store, splits, wanted)
+    source = Source(file=path.name, run=run_id, left_out=len(found) - len(records))
+    return Corpus(source=source, splits=splits, types=own, background=background)
 
 
-def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Corpus:
-    """Return the records of a release by split. Raises ``ReleaseError`` if it is unknown or empty."""
+def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None, wanted: Wanted | None = None) -> Corpus:
+    """Return the records of a release by split; with *wanted*, the background, too. Raises ``ReleaseError`` if it is unknown or empty."""
     with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
         splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
         own = types_of(store)
-    if not splits:
-        raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")
-    return Corpus(source=Source(file=path.name, release=row.name, run=row.run_id), splits=splits, types=own)
+        if not splits:
+            raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")
+        background = Background() if wanted is None else read_background(store, splits, wanted, row)
+    source = Source(file=path.name, release=row.name, run=row.run_id)
+    return Corpus(source=source, splits=splits, types=own, background=background)
 
 
 def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes | None = None) -> Corpus:

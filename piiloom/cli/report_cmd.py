@@ -43,7 +43,8 @@ def report(
         typer.Option("--types", metavar="YAML", help="The own types of the --input, where no release.json beside it defines them."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Write report.json, report.md and plots to this folder, new or empty.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write report.json, report.md, index.html and plots to this folder, new or empty."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty; a report there is replaced.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the samples of texts (self-BLEU, distinct-n).")] = 7,
@@ -52,7 +53,7 @@ def report(
     """Measure diversity and leakage: wording, values, relevance, and from what relevance can be guessed without reading.
 
     Plots and self-BLEU need the extra "report" of the package; all else works without. The report quotes frequent values and
-    openers of the corpus: keep it as you keep the data.
+    openers of the corpus, its page (index.html) records: keep it as you keep the data.
     """
     from piiloom.cli.reporting import Choice, report_and_print
 

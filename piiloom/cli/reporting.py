@@ -12,7 +12,9 @@ from rich.text import Text
 
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import say_sight
+from piiloom.cli.report_agreement import agreement_among
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
+from piiloom.evaluation.report.background import Wanted
 from piiloom.evaluation.report.figures import Figures, Watch, measure
 from piiloom.evaluation.report.folder import WrittenReport, check_folder, report_json, write_report
 from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
@@ -48,14 +50,14 @@ class Choice:
         if self.run is not None and self.release is not None:
             raise UsageError("a release has its records already", where="--run", remedy="Name a run or a release")
 
-    def corpus(self) -> Corpus:
-        """Read the records."""
+    def corpus(self, wanted: Wanted | None = None) -> Corpus:
+        """Read the records; with *wanted*, also what a store knows about them."""
         if self.file is not None:
             return corpus_of_file(self.file, self.file_format, None if self.types is None else read_types_file(self.types))
         store = DEFAULT_STORE if self.store is None else self.store
         if self.release is not None:
-            return corpus_of_release(store, self.release, tell=say_sight)
-        return corpus_of_store(store, run=self.run, tell=say_sight)
+            return corpus_of_release(store, self.release, tell=say_sight, wanted=wanted)
+        return corpus_of_store(store, run=self.run, tell=say_sight, wanted=wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +74,13 @@ def make_report(choice: Choice, out: Path | None, *, force: bool, seed: int, wat
     if out is not None:
         check_folder(out, force=force)
     watch("reading")
-    corpus = choice.corpus()
+    corpus = choice.corpus(None if out is None else Wanted(seed=seed, agreement=agreement_among))
     written = None
     with types_in_force(corpus.types):
         figures = measure(corpus.splits, seed=seed, watch=watch)
         if out is not None:
-            watch("plots")
-            written = write_report(out, corpus.source, figures, force=force)
+            watch("page and plots")
+            written = write_report(out, corpus, figures, force=force)
     return MadeReport(source=corpus.source, figures=figures, written=written)
 
 

@@ -13,14 +13,14 @@ from piiloom.corpus.record import RecordPlan
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import check_folder, write_report
 from piiloom.evaluation.report.plots import all_plots
-from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.sources import Corpus, Source
 from piiloom.foundation.errors import OutputError
 from tests.evaluation.report_records import marked, varied, write_native
 
-SOURCE = Source(file="some.jsonl")
-FIGURES = measure({"all": varied()})
+CORPUS = Corpus(source=Source(file="some.jsonl"), splits={"all": varied()})
+FIGURES = measure(CORPUS.splits)
 PLOTS = {"lengths", "openers", "relevance", "values", "guessability"}
-ALL_FILES = {"report.json", "report.md", *(f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))}
+ALL_FILES = {"report.json", "report.md", "index.html", *(f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))}
 
 
 def names(folder):
@@ -29,7 +29,7 @@ def names(folder):
 
 def test_the_folder_holds_everything(tmp_path):
     out = tmp_path / "a" / "b"
-    written = write_report(out, SOURCE, FIGURES)
+    written = write_report(out, CORPUS, FIGURES)
     assert names(out) == set(written.files) == ALL_FILES
     assert written.files[-1] == "report.json"
     data = json.loads((out / "report.json").read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def test_the_folder_holds_everything(tmp_path):
 @pytest.mark.long
 def test_equal_records_give_equal_bytes(tmp_path):
     for name in ("a", "b"):
-        write_report(tmp_path / name, SOURCE, measure({"all": varied()}))
+        write_report(tmp_path / name, CORPUS, measure({"all": varied()}))
     assert {name: (tmp_path / "a" / name).read_bytes() for name in ALL_FILES} == {
         name: (tmp_path / "b" / name).read_bytes() for name in ALL_FILES
     }
@@ -50,13 +50,16 @@ def test_equal_records_give_equal_bytes(tmp_path):
 def test_a_folder_that_is_not_empty_is_left_alone_unless_forced(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "guessability.png").write_text("of an earlier report")
-    bare = measure({"all": [marked("no values here", None)]})
+    bare = Corpus(source=CORPUS.source, splits={"all": [marked("no values here", None)]})
+    figures = measure(bare.splits)
     with pytest.raises(OutputError, match="--force"):
-        write_report(tmp_path, SOURCE, bare)
+        write_report(tmp_path, bare, figures)
     assert names(tmp_path) == {"mine.txt", "guessability.png"}
-    write_report(tmp_path, SOURCE, bare, force=True)
+    write_report(tmp_path, bare, figures, force=True)
     # What cannot be drawn of these records is not left from others.
-    assert names(tmp_path) == {"mine.txt", "report.json", "report.md", "lengths.png", "lengths.svg", "openers.png", "openers.svg"}
+    assert names(tmp_path) == {"mine.txt", "report.json", "report.md", "index.html"} | {
+        f"{name}.{kind}" for name in ("lengths", "openers") for kind in ("png", "svg")
+    }
 
 
 @pytest.mark.long
@@ -66,7 +69,7 @@ def test_a_file_is_no_folder(tmp_path):
     with pytest.raises(OutputError, match="not a folder"):
         check_folder(path, force=True)
     with pytest.raises(OutputError, match="cannot be written"):
-        write_report(path / "under", SOURCE, FIGURES)
+        write_report(path / "under", CORPUS, FIGURES)
 
 
 @pytest.mark.long
@@ -77,12 +80,12 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
         "from piiloom.evaluation.report.figures import measure\nfrom piiloom.evaluation.report.folder import write_report\n"
         "from piiloom.evaluation.report.sources import corpus_of_file\n"
         "corpus = corpus_of_file(Path(sys.argv[1]))\n"
-        "print(write_report(Path(sys.argv[2]), corpus.source, measure(corpus.splits)).install)"
+        "print(write_report(Path(sys.argv[2]), corpus, measure(corpus.splits)).install)"
     )
     out = tmp_path / "out"
     done = subprocess.run([sys.executable, "-c", code, str(path), str(out)], capture_output=True, text=True, check=True)
     assert done.stdout == "pip install -e '.[report]' in a clone of piiloom\n"
-    assert names(out) == {"report.json", "report.md"}
+    assert names(out) == {"report.json", "report.md", "index.html"}
     assert "Self-BLEU needs an extra: pip install -e '.[report]'" in (out / "report.md").read_text(encoding="utf-8")
 
 

@@ -112,7 +112,7 @@ def test_a_folder_is_not_overwritten_unless_forced(cli, store, tmp_path):
     assert (refused.code, refused.out) == (1, "")
     assert "not empty" in refused.error_line()
     assert cli("report", "--store", store, "--out", out, "--force").code == 0
-    assert {"mine", "report.json", "report.md"} <= {path.name for path in out.iterdir()}
+    assert {"mine", "report.json", "report.md", "index.html"} <= {path.name for path in out.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_without_the_extra_the_command_says_what_to_install(spawn, store, tmp_pa
     assert outcome.code == 0
     assert outcome.err == "no plots were drawn: they need an extra: pip install -e '.[report]' in a clone of piiloom\n"
     assert "Self-BLEU needs an extra: pip" in outcome.out
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.json", "report.md"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.json", "report.md", "index.html"}
 
 
 @pytest.mark.long

@@ -1,0 +1,165 @@
+"""The charts of the page: which figures each shows, how to read it, and its numbers as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from piiloom.evaluation.report.cells import Quoted, count, span_of_bin
+from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.page.charts import Series, bars_from_base, columns, heat_map, stacked_bars, step_lines
+from piiloom.evaluation.report.span_places import TENTHS
+from piiloom.evaluation.report.tables import ReportTable, guessability_table, relevance_table
+from piiloom.evaluation.report.texts import Lengths
+
+_MAP = 16  # types on the map of pairs
+_HIGH, _LOW, _NONE = Series(name="high", kind="high"), Series(name="low", kind="low"), Series(name="not judged", kind="unjudged")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart with its title, a note on how to read it, a legend (series) and the same numbers as a table."""
+
+    name: str
+    title: str
+    note: str
+    svg: Markup
+    table: ReportTable
+    legend: tuple[Series, ...] = ()
+
+
+def content_charts(figures: Figures) -> list[Chart]:
+    """Return the charts about what is in the set, without empty ones."""
+    lengths = [("contexts", figures.contexts), ("questions", figures.questions)]
+    made = [
+        types_chart(figures) if figures.types else None,
+        pairs_chart(figures),
+        *(lengths_chart(what, texts.lengths) for what, texts in lengths if texts is not None and texts.lengths.histogram),
+        places_chart(figures) if figures.counts.spans else None,
+        spans_chart(figures),
+    ]
+    return [chart for chart in made if chart is not None]
+
+
+def types_chart(figures: Figures) -> Chart:
+    """Spans of each type by relevance."""
+    series = [_HIGH, _LOW, *([_NONE] if figures.counts.unjudged else [])]
+    rows = [(each.type, (each.high, each.low, each.unjudged)[: len(series)]) for each in figures.types]
+    title = "Types by relevance"
+    svg = stacked_bars(f"{title}: spans of each type", rows, series, "spans")
+    table = relevance_table(figures.types)
+    note = "Spans of each type. A type that is nearly always high, or never, can be guessed without reading."
+    return Chart(name="types", title=title, note=note, svg=svg, table=table, legend=tuple(series))
+
+
+def pairs_chart(figures: Figures) -> Chart | None:
+    """Records of each pair of types: as planned or, if nothing was planned, as both occur in the text."""
+    pairs = figures.places.pairs
+    planned = any(pair.planned for pair in pairs)
+    numbers = {(pair.first, pair.second): pair.planned if planned else pair.together for pair in pairs}
+    numbers = {pair: number for pair, number in numbers.items() if number}
+    names = _most_frequent(numbers, [each.type for each in figures.types])
+    if len(names) < 2:
+        return None
+    what = "records planned for each pair" if planned else "records whose text has both types"
+    rows = tuple((Quoted(pair.first), Quoted(pair.second), count(pair.planned), count(pair.together)) for pair in pairs)
+    table = ReportTable(title="pairs of types", columns=("type", "with", "planned", "in one text"), rows=rows, texts=2)
+    note = f"{what.capitalize()}: {count(min(numbers.values()))} to {count(max(numbers.values()))}; {len(numbers)} pairs occur."
+    if len({name for pair in numbers for name in pair}) > len(names):
+        note += f" The map has the {len(names)} most frequent types."
+    return Chart(
+        name="pairs", title="Pairs of types", note=note, svg=heat_map(f"Pairs of types: {what}", names, numbers, "records"), table=table
+    )
+
+
+def lengths_chart(what: str, lengths: Lengths) -> Chart:
+    """Words per text."""
+    bars = [(str(each.first) if each.last is not None else f"{each.first}+", each.texts) for each in lengths.histogram]
+    rows = tuple((span_of_bin(each), count(each.texts)) for each in lengths.histogram)
+    title = f"Length of {what}"
+    middle = f"Half have up to {count(lengths.p50)} words; 90% have {count(lengths.p5)} to {count(lengths.p95)}"
+    note = f"{middle}, the longest {count(lengths.longest)}."
+    table = ReportTable(title=title.lower(), columns=("words", what), rows=rows)
+    return Chart(
+        name=f"lengths-{what}", title=title, note=note, svg=columns(f"{title} in words", bars, "words", what, edges=True), table=table
+    )
+
+
+def places_chart(figures: Figures) -> Chart:
+    """Where high and low spans begin in the text."""
+    tenths = figures.places.tenths
+    by_series = [
+        (_HIGH, [each.high for each in tenths]),
+        (_LOW, [each.low for each in tenths]),
+        (_NONE, [each.unjudged for each in tenths]),
+    ]
+    there = [(series, numbers) for series, numbers in by_series if sum(numbers)]
+    names = [f"{10 * place}" for place in range(TENTHS)]
+    rows = tuple((f"{10 * place}–{10 * place + 10}%", *(count(numbers[place]) for _, numbers in there)) for place in range(TENTHS))
+    table = ReportTable(title="places in the text", columns=("part", *(series.name for series, _ in there)), rows=rows)
+    shares = [(series, [number / sum(numbers) for number in numbers]) for series, numbers in there]
+    svg = step_lines("Where spans begin in their text", names, shares, "tenth of the text, from % of its length", 1 / TENTHS)
+    note = (
+        "Share of the high spans, and of the low ones, that begin in each tenth of their text. The further apart the lines, "
+        "the more a place gives away."
+    )
+    return Chart(name="places", title="Place in the text", note=note, svg=svg, table=table, legend=tuple(series for series, _ in there))
+
+
+def spans_chart(figures: Figures) -> Chart:
+    """Spans per record."""
+    sizes = dict(figures.places.per_record)
+    bars = [(str(size), sizes.get(size, 0)) for size in range(max(sizes) + 1)] if max(sizes) <= 40 else _binned(sizes)
+    rows = tuple((name, count(number)) for name, number in bars)
+    table = ReportTable(title="spans a record", columns=("spans", "records"), rows=rows)
+    bare = figures.counts.without_pii
+    note = (
+        f"Records that disclose nothing, where a detector should find nothing: {count(bare)}."
+        if bare
+        else "Every record discloses something."
+    )
+    svg = columns("Spans a record", bars, "spans", "records", edges=False)
+    return Chart(name="spans", title="Spans a record", note=note, svg=svg, table=table)
+
+
+def guess_chart(figures: Figures) -> Chart | None:
+    """How well relevance is guessed without reading; None if it cannot be."""
+    guess = figures.guessability
+    named = (
+        ("type alone", guess.type),
+        ("position among the spans alone", guess.position),
+        ("type and position", guess.type_and_position),
+        ("story or scenario, and subtype", guess.story_and_slot),
+        ("word shared with the question", guess.word_overlap),
+    )
+    rows = [(name, each.accuracy, each.shuffled) for name, each in named if each.accuracy is not None]
+    if not rows:
+        return None
+    svg = bars_from_base("Balanced accuracy of guessing relevance", rows, CHANCE, 1.0)
+    note = (
+        "Balanced accuracy; 0.5 is chance. The upright tick is what the same guess reaches with shuffled labels: only what lies "
+        "beyond it is given away."
+    )
+    return Chart(name="guess", title="What relevance is guessed from", note=note, svg=svg, table=guessability_table(figures))
+
+
+def _most_frequent(numbers: dict[tuple[str, str], int], order: Sequence[str]) -> list[str]:
+    """Return the ``_MAP`` names with the largest sums, in the order of *order*, those that are not in it last."""
+    sums: Counter[str] = Counter()
+    for pair, number in numbers.items():
+        sums.update(dict.fromkeys(pair, number))
+    chosen = sorted(sums, key=lambda name: (-sums[name], name))[:_MAP]
+    rank = {name: place for place, name in enumerate(order)}
+    return sorted(chosen, key=lambda name: (rank.get(name, len(rank)), name))
+
+
+def _binned(sizes: dict[int, int]) -> Sequence[tuple[str, int]]:
+    width = -(-(max(sizes) + 1) // 20)
+    totals = [0] * (max(sizes) // width + 1)
+    for size, records in sizes.items():
+        totals[size // width] += records
+    return [(f"{place * width}–{place * width + width - 1}", total) for place, total in enumerate(totals)]

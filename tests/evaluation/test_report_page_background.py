@@ -1,0 +1,169 @@
+"""What the page tells from the store: runs, rejects, costs, judges, the release, leakage; and how to make the set again."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import Judgement, save_judgements
+from piiloom.corpus.store.progress import RejectRow, save_rejects
+from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.runs import create_run
+from piiloom.evaluation.report.background import Agreement, AgreementFact, Background, ReleaseFacts, Wanted
+from piiloom.evaluation.report.figures import measure
+from piiloom.evaluation.report.page.again import citation, how_to_make_again
+from piiloom.evaluation.report.page.background_tables import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
+from piiloom.evaluation.report.page.contents import page_contents
+from piiloom.evaluation.report.page.limits import limits, uses
+from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
+from tests.evaluation.report_records import marked, varied, write_native
+
+AGREEMENT = Agreement(records=2, figures=(AgreementFact(name="spans", value=0.5, low=0.25, high=0.75, over=8),))
+WANTED = Wanted(seed=7, agreement=lambda _store, _ids: AGREEMENT)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A store with a run of four records with rejects, a judge and paid calls, another with four, an import, and a release of all."""
+    path = tmp_path / "some.duckdb"
+    records = varied()
+    config = {"recipe": "staged", "samples": 4, "base_url": "http://secret.example", "composer": {"personas": True, "value_draws": None}}
+    with Store.open(path) as store:
+        for name, rows in (("one", records[:4]), ("two", records[4:8])):
+            create_run(store, provider="openai", model="m", seed=1, samples=4, config=config, config_digest=name * 4, run_id=name)
+            add_records(store, name, list(enumerate(rows)))
+        add_records(store, None, [(None, records[8])], status="imported")
+        for name in ("one", "two"):
+            save_rejects(store, name, [RejectRow(plan_index=n, stage="screen", reason_code="duplicate", attempts=1) for n in (7, 8)])
+        entry = {"provider": "openai", "model": "m", "input": 1000, "output": 50, "cost_usd": 0.25, "batch": False}
+        event = CallEvent(key="k", kind="reply", stage="post", item_id="0", attempt=1, entry=entry)
+        save_call_events(store, "one", [event])
+        said = {"kind": "relevance", "value_id": "v", "planned": "high", "provider": "openai", "model": "judge-1"}
+        rows = [(0, "r0", Judgement(span_id="s1", score=0.2, verdict="low", agrees=False, reason="It is <b>no</b> matter.", **said))]
+        save_judgements(
+            store, "one", [*rows, (1, "r1", Judgement(span_id="s1", score=0.9, verdict="high", agrees=True, reason="Yes.", **said))]
+        )
+        create_release(store, "v1", test_size=2, seed=7)
+    return path
+
+
+def cells(tables: object) -> dict[str, list[tuple[str, ...]]]:
+    return {table.title: [tuple(map(str, row)) for row in table.rows] for table in tables}  # type: ignore[attr-defined]
+
+
+def test_what_the_store_knows_is_told(path):
+    corpus = corpus_of_release(path, "v1", wanted=WANTED)
+    page = page_contents(corpus, measure(corpus.splits))
+    made, quality = cells(page.making_tables), cells(page.further_tables)
+    assert made["Runs"] == [
+        ("one", "m", "staged", "1", "4", "4"),
+        ("two", "m", "staged", "1", "4", "4"),
+        ("imported", "–", "–", "–", "–", "1"),
+    ]
+    assert made["Rejected while it was made"] == [("screen", "duplicate", "4")]
+    assert made["Cost"] == [("post", "m", "1", "1,000", "50", "0.2500"), ("all", "", "", "", "", "0.2500")]
+    assert not page.free
+    assert quality["Verdicts"] == [("relevance, by a judge", "2", "1 (50.0%)", "1")]
+    assert quality["Agreement among annotators"] == [("spans", "0.500", "0.250 to 0.750", "8")]
+    shown = {record.id: record for family in page.families for record in family}
+    [judged] = shown["r0"].values[0].judged
+    assert (judged.verdict, judged.score, judged.agrees, judged.reason, judged.judge) == (
+        "low",
+        "0.20",
+        False,
+        "It is <b>no</b> matter.",
+        "judge-1",
+    )
+    assert shown["r0"].judged
+    assert not shown["r2"].judged
+
+
+def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path, tmp_path):
+    corpus = corpus_of_store(path, run="one", wanted=WANTED)
+    assert [run.id for run in corpus.background.runs] == ["one"]
+    assert (corpus.background.release, corpus.background.imported) == (None, 0)
+    assert corpus_of_store(path).background == corpus_of_release(path, "v1").background == Background()
+    corpus = corpus_of_file(write_native(varied(), tmp_path / "some.jsonl"))
+    page = page_contents(corpus, measure(corpus.splits))
+    assert list(cells(page.making_tables)) == ["Records by how they were made", "reading"]
+    assert page.again.commands == "piiloom report --input some.jsonl --seed 7 --out report"
+
+
+def test_withheld_records_and_missing_extras_are_told():
+    release = ReleaseFacts(name="v", withheld={"too near": 3})
+    assert withheld_table(Background(release=release)).rows == (("too near", "3"),)
+    assert agreement_table(Background()).rows == rejects_table(Background()).rows == costs_table(Background()).rows == ()
+    corpus = Corpus(
+        source=Source(file="f"), splits={"all": varied()}, background=Background(agreement=Agreement(records=2, install="pip it"))
+    )
+    installs = page_contents(corpus, measure(corpus.splits)).installs
+    assert "agreement among annotators was not measured: it needs an extra: pip it" in installs
+
+
+def test_leakage_of_any_shape_is_told():
+    leakage = {
+        "test": {
+            "values": {"shared": 1, "total": 4, "types": {"name": {"shared": 1, "total": 2}}},
+            "open_values": {"shared": 0, "total": 0},
+        },
+        "train": {"values": {"shared": 1, "total": 10}},
+        "guard": "on",
+        "moved": [3, None],
+    }
+    told = cells(leakage_tables(Background(release=ReleaseFacts(name="v", leakage=leakage))))
+    assert told["Shared with the other splits"] == [("values", "1 of 4 (25.0%)", "1 of 10 (10.0%)"), ("open values", "0 of 0 (–)", "–")]
+    assert told["… by type"] == [("test", "values · types · name", "1 of 2 (50.0%)")]
+    assert told["… further figures"] == [("guard", "on"), ("moved · 1", "3"), ("moved · 2", "None")]
+    assert leakage_tables(Background()) == []
+
+
+def test_how_to_make_it_again_names_no_host(path):
+    corpus = corpus_of_release(path, "v1", wanted=WANTED)
+    again = how_to_make_again(corpus, seed=7)
+    assert [file.name for file in again.files] == ["run1.yaml", "run2.yaml"]
+    told = yaml.safe_load(again.files[0].content)
+    assert told == {"recipe": "staged", "composer": {"personas": True}, "samples": 4, "seed": 1}
+    assert again.asks_models
+    assert again.commands.splitlines()[2:] == [
+        "piiloom import FILE --store again.duckdb",
+        "piiloom release --name v1 --seed 7 --test-size 2 --store again.duckdb",
+        "piiloom report --release v1 --store again.duckdb --seed 7 --out report",
+    ]
+
+
+def test_a_citation_is_one_entry_whatever_the_title():
+    entry = citation("a {b} \\c", "1.0", "ab", None)
+    assert entry.startswith("@misc{a-b-c-1-0,\n  title = {a b c},\n  version = {1.0},\n  note = {Made with piiloom ")
+    assert entry.count("{") == entry.count("}") == 4
+
+
+def test_limits_follow_from_the_figures():
+    figures = measure({"all": varied()})
+    said = " ".join([*limits(Source(file="f"), figures, Background()), *uses(figures, Background())])
+    assert "No label has been checked by a person" in said
+    assert "Every text discloses something" not in said
+    assert "texts that disclose nothing (1)" in said
+    assert "Fewer than 100 spans: occupation (" in said
+    plain = measure({"all": [marked("I am [Ann|name|none].", None, plan=None)]})
+    said = " ".join([*limits(Source(file="f"), plain, Background(decisions={"validated": 1})), *uses(plain, Background())])
+    assert "checked by a person" not in said
+    assert "Every text discloses something" in said
+    assert "matters for the question" not in said
+    assert "does not know whether their people are real" in said
+
+
+@pytest.mark.long
+def test_the_run_files_make_the_same_records(tmp_path, capfd):
+    from piiloom.cli.main import run
+
+    store, again = tmp_path / "some.duckdb", tmp_path / "again.duckdb"
+    assert run(["generate", "--samples", "8", "--seed", "3", "--locale", "en_GB", "--quiet", "--store", str(store)]) == 0
+    corpus = corpus_of_store(store, wanted=WANTED)
+    [file] = how_to_make_again(corpus, seed=7).files
+    (tmp_path / file.name).write_text(file.content, encoding="utf-8")
+    assert run(["generate", "--config", str(tmp_path / file.name), "--quiet", "--store", str(again)]) == 0
+    assert corpus_of_store(again).splits == corpus.splits
+    capfd.readouterr()
