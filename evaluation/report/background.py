@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import Record
@@ -31,9 +32,9 @@ class ReleaseFacts:
     license: str | None = None
     content_sha256: str | None = None
     notes: str | None = None
-    settings: Json = field(default_factory=dict)
-    filters: Json = field(default_factory=dict)
-    leakage: Json | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    leakage: Mapping[str, Any] | None = None
     withheld: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -98,10 +99,18 @@ class Wanted:
 
 def release_facts(store: Store, row: ReleaseRow) -> ReleaseFacts:
     """Return what *store* states about a release."""
-    settings: Json = {"seed": row.seed, "test_size": row.test_size}
-    filters: Json = {"status": row.status_filter, "run": row.run_id}
     withheld = Counter(reason for _, reason in withheld_of(store, row.name))
-    return ReleaseFacts(name=row.name, settings=settings, filters=filters, withheld=dict(sorted(withheld.items())))
+    return ReleaseFacts(
+        name=row.name,
+        version=row.version,
+        license=row.license,
+        content_sha256=row.content_sha256,
+        notes="\n".join(row.notes) or None,
+        settings=row.split_settings or {"seed": row.seed, "test_size": row.test_size},
+        filters=row.record_choice or {"status": row.status_filter, "run_id": row.run_id},
+        leakage=row.leakage,
+        withheld=dict(sorted(withheld.items())),
+    )
 
 
 def read_background(store: Store, splits: Mapping[str, list[Record]], wanted: Wanted, release: ReleaseRow | None = None) -> Background:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
@@ -103,21 +104,18 @@ def test_withheld_records_and_missing_extras_are_told():
     assert "agreement among annotators was not measured: it needs an extra: pip it" in installs
 
 
-def test_leakage_of_any_shape_is_told():
-    leakage = {
-        "test": {
-            "values": {"shared": 1, "total": 4, "types": {"name": {"shared": 1, "total": 2}}},
-            "open_values": {"shared": 0, "total": 0},
-        },
-        "train": {"values": {"shared": 1, "total": 10}},
-        "guard": "on",
-        "moved": [3, None],
-    }
+def test_what_the_splits_share_is_told_by_kind_and_type():
+    records = varied()
+    leakage = measure_leakage({"train": records, "test": records[:2]}).to_json()
     told = cells(leakage_tables(Background(release=ReleaseFacts(name="v", leakage=leakage))))
-    assert told["Shared with the other splits"] == [("values", "1 of 4 (25.0%)", "1 of 10 (10.0%)"), ("open values", "0 of 0 (–)", "–")]
-    assert told["… by type"] == [("test", "values · types · name", "1 of 2 (50.0%)")]
-    assert told["… further figures"] == [("guard", "on"), ("moved · 1", "3"), ("moved · 2", "None")]
-    assert leakage_tables(Background()) == []
+    held = leakage["test"]
+    values = f"{held['values']['seen']} of {held['values']['of']} (100.0%)"
+    assert held["values"]["of"] > 1
+    shared = dict(told["Shared with the other splits"])
+    assert (shared["distinct values"], shared["texts of the same words"]) == (values, "2 of 2 (100.0%)")
+    assert len(shared) == 9
+    assert [name for name, _ in told["… distinct values by type"]] == list(held["by_type"])
+    assert leakage_tables(Background()) == leakage_tables(Background(release=ReleaseFacts(name="v"))) == []
 
 
 def test_how_to_make_it_again_names_no_host(path):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from piiloom.corpus.releases.manifest import piiloom_version
+from piiloom.corpus.releases.requests import settings_json
+from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
 from piiloom.evaluation.report.background import RunFacts
 from piiloom.evaluation.report.sources import Corpus
 
@@ -22,6 +25,7 @@ _SETTINGS = (
 _OF_ONE_S_OWN = ("bank", "prompts", "types")
 _UNQUOTABLE = re.compile(r"[{}\\]")
 _STORE = "again.duckdb"
+_DEFAULTS = {**settings_json(SplitSettings()), **settings_json(RecordChoice())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +103,13 @@ def _is_set(value: object) -> bool:
     return value not in (None, [], {}, ())
 
 
-def _release_options(settings: dict[str, Any], filters: dict[str, Any]) -> list[tuple[str, str]]:
-    told = [("--" + name.replace("_", "-"), value) for name, value in (*settings.items(), *filters.items()) if name != "run"]
-    return [
-        (name, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
-        for name, value in told
-        if _is_set(value) and value != "any"
-    ]
+def _release_options(settings: Mapping[str, Any], filters: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the options that are not the defaults."""
+    stated = {**settings, **filters}
+    unused = {"run_id", *(("test_size", "validation_size") if stated.get("folds") else ())}
+    told = {name: value for name, value in stated.items() if name not in unused and value != _DEFAULTS.get(name) and _is_set(value)}
+    return [("--" + name.replace("_", "-"), _as_option(value)) for name, value in told.items()]
+
+
+def _as_option(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from piiloom.evaluation.report.background import Background
 from piiloom.evaluation.report.cells import NOTHING, Quoted, count, decimal, percent, with_share
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.tables import ReportTable, Row
 
-
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """How much of something a split shares with others."""
-
-    shared: int
-    total: int
-
-    def __str__(self) -> str:
-        return f"{count(self.shared)} of {count(self.total)} ({percent(self.shared / self.total if self.total else None)})"
+# What is told of each split, and where it stands in the figures.
+_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("distinct values", ("values",)),
+    ("distinct values that should seldom repeat", ("open_values",)),
+    ("texts of values, whatever their type", ("strings",)),
+    ("texts that nearly repeat", ("contexts", "near")),
+    ("texts of the same words", ("contexts", "same")),
+    ("questions that nearly repeat", ("questions", "near")),
+    ("questions of the same words", ("questions", "same")),
+    ("records of a shared story or scenario", ("stories",)),
+    ("records of a shared persona", ("personas",)),
+)
 
 
 def origin_table(figures: Figures) -> ReportTable:
@@ -132,44 +134,26 @@ def agreement_table(background: Background) -> ReportTable:
 
 
 def leakage_tables(background: Background) -> list[ReportTable]:
-    """Figures of a release about what its splits share: one table of all kinds by split, one by type, one of whatever else is told."""
-    told = background.release.leakage if background.release is not None else None
-    if not told:
-        return []
-    splits: dict[str, dict[str, str]] = {}
-    types: list[tuple[str, ...]] = []
-    others: list[tuple[str, ...]] = []
-    for path, value in _leaves(told):
-        if not isinstance(value, _Shared):
-            others.append((Quoted(" · ".join(path)), Quoted(str(value))))
-        elif len(path) <= 2:
-            splits.setdefault(path[-1], {})[path[0]] = str(value)
-        else:
-            types.append((Quoted(path[0]), Quoted(" · ".join(path[1:])), str(value)))
-    names = list(dict.fromkeys(name for row in splits.values() for name in row))
-    rows = tuple((Quoted(kind), *(row.get(name, NOTHING) for name in names)) for kind, row in splits.items())
+    """What the splits of a release share, as it was measured when it was frozen (``corpus.releases.leakage``): of all, and by type."""
+    told: Mapping[str, Any] = (background.release.leakage if background.release is not None else None) or {}
+    columns = [f"{split} in {held['against']}" for split, held in told.items()]
+    rows = tuple((title, *(_seen(_found(held, path)) for held in told.values())) for title, path in _KINDS)
+    types = dict.fromkeys(name for held in told.values() for name in held["by_type"])
+    by_type = tuple((Quoted(name), *(_seen(held["by_type"].get(name)) for held in told.values())) for name in types)
+    note = "Found in the other split, of all there are in this one. Stories and personas: of the records that have one."
     made = [
-        ReportTable(
-            title="Shared with the other splits", columns=("what", *names), rows=rows, note="Shared, of all there are in the split."
-        ),
-        ReportTable(title="… by type", columns=("split", "what", "shared"), rows=tuple(types), texts=2),
-        ReportTable(title="… further figures", columns=("what", "value"), rows=tuple(others), texts=2),
+        ReportTable(title="Shared with the other splits", columns=("what", *columns), rows=rows, note=note),
+        ReportTable(title="… distinct values by type", columns=("type", *columns), rows=by_type),
     ]
-    return [table for table in made if table.rows]
+    return [table for table in made if told and table.rows]
 
 
-def _leaves(node: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Yield (keys that lead there, value) for each plain value of the tree; an object with ``shared`` and ``total`` is one value."""
-    if isinstance(node, Mapping):
-        rest = dict(node)
-        shared, total = node.get("shared"), node.get("total")
-        if isinstance(shared, int) and isinstance(total, int):
-            yield path, _Shared(shared, total)
-            rest = {key: value for key, value in node.items() if isinstance(value, Mapping | list)}
-        for key, value in rest.items():
-            yield from _leaves(value, (*path, str(key).replace("_", " ")))
-    elif isinstance(node, list):
-        for place, value in enumerate(node, start=1):
-            yield from _leaves(value, (*path, str(place)))
-    else:
-        yield path, node
+def _found(held: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any] | None:
+    found: Any = held
+    for key in path:
+        found = found.get(key, {})
+    return found or None
+
+
+def _seen(seen: Mapping[str, Any] | None) -> str:
+    return NOTHING if not seen or not seen["of"] else f"{count(seen['seen'])} of {count(seen['of'])} ({percent(seen['share'])})"
