@@ -77,12 +77,6 @@ def load_judgements(store: Store, run_id: str | None = None, record_id: str | No
     )
 
 
-def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:
-    """Return by record id, in plan order, the judgements of a run that disagree with the plan. Annotators should check these."""
-    against = _load(store, "run_id = ? AND NOT agrees", [run_id])
-    return {record_id: tuple(rows) for record_id, rows in groupby(against, key=lambda row: row.record_id)}
-
-
 def records_judged_otherwise(store: Store, run_id: str | None = None) -> set[str]:
     """Return the ids of records (None: of all runs) with a judgement that disagrees with the plan."""
     sql = "SELECT DISTINCT record_id FROM judgements WHERE NOT agrees AND (?::VARCHAR IS NULL OR run_id = ?)"
@@ -95,6 +89,12 @@ def judgements_of(store: Store, record_ids: Collection[str]) -> dict[str, tuple[
     for row in _load(store, "record_id IN (SELECT unnest(?::VARCHAR[]))", [list(record_ids)]):
         found.setdefault(row.record_id, []).append(row)
     return {record_id: tuple(rows) for record_id, rows in found.items()}
+
+
+def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:
+    """Return by record id, in plan order, the judgements of a run that disagree with the plan. Annotators should check these."""
+    against = _load(store, "run_id = ? AND NOT agrees", [run_id])
+    return {record_id: tuple(rows) for record_id, rows in groupby(against, key=lambda row: row.record_id)}
 
 
 def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[JudgementRow]:

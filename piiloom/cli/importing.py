@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
 from rich.table import Table
@@ -19,6 +18,7 @@ from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.label_maps import label_map
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
@@ -62,7 +62,7 @@ class ReadingChoice:
             locale=get_locale(self.locale).code,
             skip_values=self.skip_values,
             columns=self.columns,
-            label_map={} if self.label_map is None else _label_map(self.label_map),
+            label_map={} if self.label_map is None else label_map(self.label_map),
         )
 
 
@@ -115,12 +115,6 @@ def parse_columns(text: str) -> dict[str, str]:
         if not (name and equals and column) or name in found:
             raise UsageError(f"not a column: {part.strip()!r}", where="--columns", remedy="Write for example context=text,question=q")
         found[name] = column
-    return found
-
-
-def _label_map(name_or_path: str) -> Mapping[str, str | None]:
-    label_maps = import_module("piiloom.taxonomy.label_maps")
-    found: Mapping[str, str | None] = label_maps.label_map(name_or_path)
     return found
 
 

@@ -13,7 +13,8 @@ from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.releases.requests import ReleaseOptions, parse_group_by
 from piiloom.corpus.releases.settings import Balance, GroupBy, OverlapBy
-from piiloom.corpus.releases.sizes import parse_test_size
+from piiloom.corpus.releases.sizes import parse_size
+from piiloom.corpus.split_names import TEST, VALIDATION
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow, count_members, new_values_of, withheld_of
 from piiloom.foundation.counting import counted
@@ -59,8 +60,8 @@ class Wanted:
             what = "there is no limit on shared values to keep"
             raise UsageError(what, where="overlap by", remedy="Set one with --max-value-overlap, or leave this out")
         found = ReleaseOptions(
-            test_size=_size(self.test_size),
-            validation_size=_size(self.validation_size),
+            test_size=_size(self.test_size, TEST),
+            validation_size=_size(self.validation_size, VALIDATION),
             seed=self.seed,
             group_by=_group_by(self.group_by),
             balance=self.balance,
@@ -143,8 +144,8 @@ def _seen(split: Mapping[str, Any], *path: str) -> str:
     return f"{found['seen']:,}/{found['of']:,}"
 
 
-def _size(size: Size) -> float | None:
-    return None if size is None else parse_test_size(str(size))
+def _size(size: Size, split: str) -> float | None:
+    return None if size is None else parse_size(str(size), split)
 
 
 def _group_by(given: str | Iterable[GroupBy]) -> tuple[GroupBy, ...]:

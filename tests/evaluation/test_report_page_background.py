@@ -127,7 +127,7 @@ def test_how_to_make_it_again_names_no_host(path):
     assert again.asks_models
     assert again.commands.splitlines()[2:] == [
         "piiloom import FILE --store again.duckdb",
-        "piiloom release --name v1 --seed 7 --test-size 2 --store again.duckdb",
+        "piiloom release --name v1 --version 1.0.0 --test-size 2 --seed 7 --store again.duckdb",
         "piiloom report --release v1 --store again.duckdb --seed 7 --out report",
     ]
 

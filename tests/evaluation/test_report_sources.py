@@ -74,7 +74,7 @@ def test_the_format_of_a_file_is_seen_in_its_first_row(tmp_path):
     with pytest.raises(DataError, match=r"none of 14 rows is a record; line 1: .*--format"):
         corpus_of_file(native, "capid")
     with pytest.raises(UsageError, match="Known formats"):
-        corpus_of_file(native, "parquet")
+        corpus_of_file(native, "parquett")
 
 
 def test_refused_rows_are_counted_by_their_reasons(tmp_path):

@@ -97,7 +97,7 @@ def test_errors_are_ours(store_path, filled, tmp_path):
     with pytest.raises(ReleaseError, match="v1"):
         piiloom.release("v1", store=filled)
     with pytest.raises(UsageError, match="native, capid"):
-        piiloom.export("v1", tmp_path / "out", format="csv", store=filled)
+        piiloom.export("v1", tmp_path / "out", format="xml", store=filled)
 
 
 def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_path, tmp_path):

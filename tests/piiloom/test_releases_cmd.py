@@ -231,3 +231,34 @@ def test_a_probe_reads_the_format_that_is_named(cli, released, tmp_path):
     wrong = cli("probe", train, train, "--format", "native")
     assert wrong.code == 1
     assert "train.jsonl:1" in wrong.error_line()
+
+
+def test_folds_are_splits_that_tell_what_they_share(cli, filled, tmp_path):
+    pytest.importorskip("piiloom.corpus.releases.leakage")
+    words = ("release", "--group-by", "none", "--store", filled)
+    made = cli(*words, "--name", "v1", "--folds", 3)
+    assert made.code == 0, made.err
+    assert "release v1: fold1 4, fold2 4, fold3 4" in made.out
+    assert "  leaks  from" in made.out
+    assert cli("export", "--release", "v1", "--format", "native", "--split", "fold2", "--out", tmp_path / "o", "--store", filled).code == 0
+    about = json.loads((tmp_path / "o" / "release.json").read_text())
+    assert (list(about["splits"]), list(about["leakage"])) == (["fold2"], ["fold1", "fold2", "fold3"])
+    refused = cli(*words, "--name", "v2", "--folds", 50)
+    assert refused.code == 2
+    assert "too few for 50 folds" in refused.error_line()
+    assert json.loads(cli("releases", "list", "--store", filled, "--json").out)["total"] == 1
+
+
+def test_values_drawn_anew_are_the_same_when_the_release_is_made_again(cli, filled, tmp_path):
+    pytest.importorskip("piiloom.corpus.releases.leakage")
+    sizes = ("--test-size", 3, "--validation-size", 2, "--group-by", "none", "--max-value-overlap", 0)
+    words = ("release", "--name", "v1", *sizes, "--store", filled, "--json")
+    first = json.loads(cli(*words).out)
+    assert (list(first["splits"]), first["new_values"] > 0) == (["train", "validation", "test"], True)
+    assert all(split["open_values"]["seen"] == 0 for split in first["leakage"].values())
+    assert cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "a", "--store", filled).code == 0
+    assert cli("releases", "delete", "v1", "--yes", "--store", filled).code == 0
+    assert json.loads(cli(*words).out) == first
+    assert cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "b", "--store", filled).code == 0
+    for file in (tmp_path / "a").iterdir():
+        assert (tmp_path / "b" / file.name).read_bytes() == file.read_bytes()

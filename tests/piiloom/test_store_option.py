@@ -39,6 +39,7 @@ COMMANDS = {
     "runs delete": ("last", "--yes"),
     "releases list": (),
     "releases show": ("v1",),
+    "releases diff": ("v1", "v2"),
     "releases delete": ("v1", "--yes"),
     "records list": (),
     "records show": ("r1",),

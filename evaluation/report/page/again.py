@@ -59,7 +59,9 @@ def how_to_make_again(corpus: Corpus, *, seed: int) -> Again:
     if background.release is not None:
         told = background.release
         chosen = [word for name, value in _release_options(told.settings, told.filters) for word in (name, value)]
-        lines.append(["piiloom", "release", "--name", told.name, *chosen, *store])
+        named = [("--name", told.name), ("--version", told.version), ("--license", told.license)]
+        stated = [word for name, value in named if value is not None for word in (name, value)]
+        lines.append(["piiloom", "release", *stated, *chosen, *store])
         report += ["--release", told.name, *store]
     elif source.reading is not None:
         report += ["--input", source.file]
@@ -107,7 +109,11 @@ def _release_options(settings: Mapping[str, Any], filters: Mapping[str, Any]) ->
     """Return the options that are not the defaults."""
     stated = {**settings, **filters}
     unused = {"run_id", *(("test_size", "validation_size") if stated.get("folds") else ())}
-    told = {name: value for name, value in stated.items() if name not in unused and value != _DEFAULTS.get(name) and _is_set(value)}
+    told = {
+        name: value
+        for name, value in stated.items()
+        if name not in unused and (name == "seed" or value != _DEFAULTS.get(name)) and _is_set(value)
+    }
     return [("--" + name.replace("_", "-"), _as_option(value)) for name, value in told.items()]
 
 
