@@ -29,7 +29,7 @@ from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 ALL = "all"
 Tell = Callable[[Sight, Store], None]
 # The locale under which rows without a locale are counted.
-_NO_LOCALE = "not stated"
+NO_LOCALE = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
     rejects: list[RowReject] = []
     own = types_beside(path) if types is None else types
     with types_in_force(own):
-        for row in file_format.read(path, ReadOptions(locale=_NO_LOCALE, blank_contexts=True), tally):
+        for row in file_format.read(path, ReadOptions(locale=NO_LOCALE, blank_contexts=True), tally):
             if isinstance(row, RowReject):
                 rejects.append(row)
             else:

@@ -90,6 +90,12 @@ def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path
     corpus = corpus_of_file(write_native(varied(), tmp_path / "some.jsonl"))
     page = page_contents(corpus, measure(corpus.splits))
     assert list(cells(page.making_tables)) == ["Records by how they were made", "reading"]
+    file = tmp_path / "bare.jsonl"
+    file.write_text('{"context": "I am Ann.", "question": "Q?", "piis": {"Ann": {"type": "name", "relevance": "1"}}}')
+    corpus_without = corpus_of_file(file)
+    bare = page_contents(corpus_without, measure(corpus_without.splits))
+    assert "Language and country of the texts are not stated." in bare.limits
+    assert "locale" not in {what for _, what, _ in bare.key_figures}
     assert page.again.commands == "piiloom report --input some.jsonl --seed 7 --out report"
 
 

@@ -134,7 +134,7 @@ def heat_map(label: str, names: Sequence[str], numbers: dict[tuple[str, str], in
             cell |= {"fill-opacity": f"{0.1 + 0.9 * share:.2f}"} if number else {}
             marks.append(element("rect", cell, element("title", {}, told)))
             shown = count(number) if number < 1000 else f"{number / 1000:.0f}k"
-            marks.append(text(x + side / 2, y + side / 2 + 3.5, shown, kind="in strong" if share > 0.5 else "in", anchor="middle"))
+            marks.append(text(x + side / 2, y + side / 2 + 3.5, shown, kind="in strong" if share > 0.6 else "in", anchor="middle"))
     bottom = top + side * (len(names) - 1)
     for column, name in enumerate(names[:-1]):
         x = _LABELS + side * (column + 0.5) + 3

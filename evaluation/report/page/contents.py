@@ -17,7 +17,7 @@ from piiloom.evaluation.report.page.limits import limits, uses
 from piiloom.evaluation.report.page.marked_texts import ShownRecord, shown_family, visible
 from piiloom.evaluation.report.page.search_sample import search_sample
 from piiloom.evaluation.report.samples import draw_samples
-from piiloom.evaluation.report.sources import Corpus
+from piiloom.evaluation.report.sources import NO_LOCALE, Corpus
 from piiloom.evaluation.report.tables import (
     ReportTable,
     leaks_table,
@@ -46,6 +46,7 @@ class PageContents:
     lead: tuple[ShownRecord, ...]
     families: tuple[tuple[ShownRecord, ...], ...]
     shown: int
+    turns: bool
     seed: int
     content_charts: tuple[Chart, ...]
     content_tables: tuple[ReportTable, ...]
@@ -83,6 +84,7 @@ def page_contents(corpus: Corpus, figures: Figures) -> PageContents:
         lead=_lead(families),
         families=families,
         shown=sum(map(len, families)),
+        turns=any(piece.turns for family in families for record in family for piece in record.pieces),
         seed=figures.seed,
         content_charts=tuple(content_charts(figures)),
         content_tables=_there(
@@ -150,7 +152,7 @@ def _summary(figures: Figures) -> str:
         )
     producers = figures.plan.producers
     made = ", ".join(f"{count(number)} {words}" for words, number in producers.items())
-    parts.append(f"They are {next(iter(producers))}." if len(producers) == 1 else f"Of the records, {made}.")
+    parts.append(f"All were {next(iter(producers))}." if len(producers) == 1 else f"Of the records, {made}.")
     return visible(" ".join(parts))
 
 
@@ -174,22 +176,21 @@ def _key_figures(corpus: Corpus, figures: Figures) -> tuple[tuple[str, str, str]
         (count(figures.contexts.texts), "different texts", f"{count(lengths.p50)} words (median)"),
         (str(len(figures.types)), "types", pairs),
         (percent(counts.without_pii_share), "disclose nothing", f"{count(counts.without_pii)} records"),
-        (
-            str(len(figures.plan.locales)),
-            "locale" if len(figures.plan.locales) == 1 else "locales",
-            ", ".join(list(figures.plan.locales)[:4]),
-        ),
     ]
+    locales = [name for name in figures.plan.locales if name != NO_LOCALE]
+    if locales:
+        found.append((count(len(locales)), "locale" if len(locales) == 1 else "locales", ", ".join(locales[:4])))
     if leaks is not None:
         found.append((percent(leaks.values_share), "of test values", "are in train, too"))
     return tuple((figure, what, visible(detail)) for figure, what, detail in found)
 
 
 def _lead(families: Sequence[tuple[ShownRecord, ...]]) -> tuple[ShownRecord, ...]:
-    """Return the family that shows best what a record is: two questions on one text that turn a label, or else the first with a value."""
+    """Return the family that shows best what a record is: questions that turn a label, or else one with high and low."""
     turning = [family for family in families if len(family) > 1 and any(piece.turns for piece in family[0].pieces)]
+    mixed = [family for family in families if {"high", "low"} <= {piece.kind for piece in family[0].pieces}]
     marked = [family for family in families if family[0].values]
-    chosen = next(iter([*turning, *marked, *families]), ())
+    chosen = next(iter([*turning, *mixed, *marked, *families]), ())
     return chosen[:2]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from piiloom.evaluation.report.background import Background
 from piiloom.evaluation.report.cells import count, decimal, percent
 from piiloom.evaluation.report.figures import Figures
-from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.sources import NO_LOCALE, Source
 
 _FEW_SPANS = 100
 _ONE_SIDED = 0.9
@@ -95,7 +95,9 @@ def _given_away(figures: Figures) -> Iterator[str]:
 
 def _coverage(figures: Figures) -> Iterator[str]:
     locales = list(figures.plan.locales)
-    if len(locales) == 1:
+    if locales == [NO_LOCALE]:
+        yield "Language and country of the texts are not stated."
+    elif len(locales) == 1:
         yield f"One locale only: {locales[0]}."
     few = [f"{each.type} ({count(each.mentions)})" for each in figures.types if each.mentions < _FEW_SPANS]
     if few:
