@@ -19,7 +19,7 @@ class SplitSettings:
     """How to split. Sizes are counts or fractions (see ``sizes``); with ``folds``, they are not used.
 
     ``max_value_overlap``: the largest share of the distinct values of open types in a test or validation split that may be in the
-    train split, too; None sets no limit.
+    train split, too (of a fold: in any other fold); None sets no limit. ``balance``: see ``balancing``.
     """
 
     test_size: float = 0.1
