@@ -17,12 +17,25 @@ if not os.path.isdir(f"{_HERE}/foundation"):  # noqa: PTH112 - a checkout whose 
 if TYPE_CHECKING:
     from typing import Any
 
-    from piiloom.api import RunOptions, SurrogateOptions, export, generate, import_file, load, probe, release, report, surrogate
+    from piiloom.api import (
+        ReleaseOptions,
+        RunOptions,
+        SurrogateOptions,
+        export,
+        generate,
+        import_file,
+        load,
+        probe,
+        release,
+        report,
+        surrogate,
+    )
     from piiloom.foundation.errors import PiiloomError
 
 __version__ = "0.1.0"
 __all__ = [
     "PiiloomError",
+    "ReleaseOptions",
     "RunOptions",
     "SurrogateOptions",
     "__version__",

@@ -22,27 +22,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Unpack, overload
 
 from piiloom.cli.importing import ReadingChoice, import_into
+from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
-from piiloom.cli.releasing import Wanted
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
-from piiloom.corpus.formats.base import WriteOptions, read_records
-from piiloom.corpus.formats.registry import get_format, get_readable_format
+from piiloom.corpus.formats.base import WriteOptions
+from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
-from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_formats
-from piiloom.corpus.releases.freezing import ANY_STATUS
-from piiloom.corpus.releases.manifest import read_manifest
-from piiloom.corpus.releases.settings import Balance, GroupBy, OverlapBy
+from piiloom.corpus.releases.exporting import ExportReport, export_formats
+from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
-from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
@@ -50,9 +47,20 @@ from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.keyword_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.surrogates.progress import RunReport
-from piiloom.taxonomy.own_types import types_in_force
 
-__all__ = ["RunOptions", "SurrogateOptions", "export", "generate", "import_file", "load", "probe", "release", "report", "surrogate"]
+__all__ = [
+    "ReleaseOptions",
+    "RunOptions",
+    "SurrogateOptions",
+    "export",
+    "generate",
+    "import_file",
+    "load",
+    "probe",
+    "release",
+    "report",
+    "surrogate",
+]
 
 StorePath = str | Path | None
 
@@ -107,52 +115,14 @@ def import_file(
     return import_into(Path(path), reading, _store(store), rejects=rejects_path, on_conflict=on_conflict).report
 
 
-def release(
-    name: str,
-    *,
-    store: StorePath = None,
-    version: str = "1.0.0",
-    license: str | None = None,  # noqa: A002 - the word users know
-    test_size: float | str | None = None,
-    validation_size: float | str | None = None,
-    folds: int | None = None,
-    seed: int = 7,
-    group_by: str | Sequence[GroupBy] = "all",
-    balance: Balance | None = None,
-    max_value_overlap: float | None = None,
-    overlap_by: OverlapBy | None = None,
-    status: str = ANY_STATUS,
-    run: str | None = None,
-    locale: str | None = None,
-    min_agreement: float | None = None,
-    judged: Literal["any", "agree"] = "any",
-) -> ReleaseRow:
-    """Freeze records of the store as release *name*, split into train, test and validation, or into *folds*.
+def release(name: str, *, store: StorePath = None, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
+    """Freeze records of the store as release *name*, split into train, test and validation, or into folds.
 
-    *test_size* (0.1 when not given) and *validation_size* (0) are each a number of records, a fraction between 0 and 1, or 0 for no such
-    split. Records are taken by *status* ("validated", "adjudicated" …), *run*, *locale*, *min_agreement* of annotators and *judged*;
-    [releases.md](releases.md) says what each means. A release of that name that was made
-    with the same settings and has the same records in the same splits is given as it is, so a script can be run again. Raises
-    ``ReleaseError`` when one of that name differs or there are no records.
+    *options* are those of ``piiloom release`` (``test_size``, ``folds``, ``status``, ``run`` …), with its defaults;
+    [releases.md](releases.md) says what each means. A release of that name that was made with the same settings and has the same
+    records in the same splits is given as it is, so a script can be run again. Raises ``UsageError``, and ``ReleaseError`` when one of
+    that name differs or there are no records.
     """
-    wanted = Wanted(
-        test_size=test_size,
-        validation_size=validation_size,
-        folds=folds,
-        seed=seed,
-        group_by=group_by,
-        balance=balance,
-        max_value_overlap=max_value_overlap,
-        overlap_by=overlap_by,
-        status=status,
-        run=run,
-        locale=locale,
-        min_agreement=min_agreement,
-        judged=judged,
-        version=version,
-        license=license,
-    )
-    options = wanted.options()
     with Store.open(_store(store), create=False) as opened:
         return create_or_confirm_release(opened, name, **options)
 
@@ -228,9 +198,6 @@ def load(
     Raises ``DataError`` with file, line and field for the first
     row that is no record, and ``UsageError`` for a split that is not there or a format that a folder has not.
     """
-    source = Path(path)
-    if not source.exists():
-        raise DataError("there is no such file or folder", where=str(source), remedy="Give a native JSONL file or an exported folder")
     reading = ReadingChoice(
         format=format or "native",
         locale=locale,
@@ -238,17 +205,7 @@ def load(
         label_map=None if label_map is None else str(label_map),
         types=None if types is None else Path(types),
     )
-    if source.is_file() or (format is not None and not (source / MANIFEST).exists()):
-        if split is not None:
-            raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
-        return _read(source, reading)
-    exported, files = _manifest(source)
-    if format not in {None, exported}:
-        raise UsageError(f"the export is {exported}, not {format}", where=str(source), remedy="Leave the format out")
-    if split is not None and split not in files:
-        raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
-    chosen = [name for part, name in files.items() if split in (None, part)]
-    return [record for name in chosen for record in _read(source / name, replace(reading, format=exported))]
+    return load_records(Path(path), reading, split=split, stated_format=format)
 
 
 def report(
@@ -319,21 +276,3 @@ def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOp
 
 def _store(path: StorePath) -> Path:
     return DEFAULT_STORE if path is None else Path(path)
-
-
-def _read(source: Path, reading: ReadingChoice) -> list[Record]:
-    """Read one file, or a folder of a format of folders, with its own types in force."""
-    with types_in_force(reading.own_types(source)):
-        options = replace(reading.options(), blank_contexts=True)
-        return list(read_records(get_readable_format(reading.format), source, options=options))
-
-
-def _manifest(folder: Path) -> tuple[str, dict[str, str]]:
-    """Read the name of the format of an export, and its files by split."""
-    about: dict[str, Any] = read_manifest(folder / MANIFEST)
-    try:
-        files = {described["split"]: name for name, described in about["files"].items() if described["split"] is not None}
-        return get_readable_format(about["format"]).name, files
-    except (KeyError, TypeError, AttributeError):
-        remedy = "Export the release again"
-        raise DataError("the description of the export is damaged", where=str(folder / MANIFEST), remedy=remedy) from None

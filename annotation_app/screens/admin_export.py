@@ -15,7 +15,7 @@ from piiloom.annotation_app.serving.download_routes import export_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
-from piiloom.corpus.releases.requests import requested
+from piiloom.corpus.releases.release_options import requested
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.releases import list_releases
 from piiloom.foundation.errors import PiiloomError

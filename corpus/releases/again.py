@@ -14,7 +14,7 @@ from typing import Unpack
 from piiloom.corpus.formats.base import Format, WriteOptions
 from piiloom.corpus.releases.exporting import DEFAULT_WRITING, MANIFEST, ExportReport, export_formats
 from piiloom.corpus.releases.freezing import ReleaseDraft, draft_release, freeze
-from piiloom.corpus.releases.requests import ReleaseOptions, requested
+from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow, get_release, list_releases, members_of, withheld_of
 from piiloom.foundation.errors import ReleaseError

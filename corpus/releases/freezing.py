@@ -15,7 +15,7 @@ from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.corpus.releases.requests import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
+from piiloom.corpus.releases.release_options import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
 from piiloom.corpus.releases.selecting import Selection, select_members
 from piiloom.corpus.releases.settings import RecordChoice
 from piiloom.corpus.releases.splits import split_members

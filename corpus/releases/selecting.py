@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.agreement import agreement_of_records
 from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.requests import ANY_STATUS
+from piiloom.corpus.releases.release_options import ANY_STATUS
 from piiloom.corpus.releases.settings import RecordChoice
 from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
 from piiloom.corpus.store.database import Store

@@ -24,7 +24,7 @@ from piiloom.surrogates.progress import RunReport
 
 # In the order in which people use them.
 FUNCTIONS = ("generate", "import_file", "release", "export", "load", "report", "probe", "surrogate")
-OPTIONS = ("RunOptions", "SurrogateOptions")
+OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (Record, Span, RecordPlan, RunProgress, ImportReport, ReleaseRow, ExportReport, RunReport)
 _INTRO = """
@@ -34,7 +34,8 @@ nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outpu
 """
 _OPTIONS = """
 Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries,
-so that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings.
+so that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
+`piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)).
 """
 _ERRORS = """
 `piiloom.PiiloomError` is the base of all errors that piiloom raises on purpose. It has `message` (what went wrong), `where` (file, line,

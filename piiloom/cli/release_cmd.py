@@ -85,9 +85,12 @@ def release(
     Splits are stratified by pair of types; records that share a scenario, a persona or nearly the same text are never divided
     between them. docs/releases.md says what is frozen, and how to compare and delete releases.
     """
-    from piiloom.cli.releasing import Wanted, release_and_report
+    from piiloom.cli.releasing import release_and_report
 
-    wanted = Wanted(
+    release_and_report(
+        name,
+        store,
+        as_json=as_json,
         test_size=test_size,
         validation_size=validation_size,
         folds=folds,
@@ -104,4 +107,3 @@ def release(
         version=version,
         license=license_,
     )
-    release_and_report(name, store, wanted, as_json=as_json)

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.releases.requests import ReleaseOptions, parse_group_by
-from piiloom.corpus.releases.settings import Balance, GroupBy, OverlapBy
-from piiloom.corpus.releases.sizes import parse_size
-from piiloom.corpus.split_names import TEST, VALIDATION
+from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow, count_members, new_values_of, withheld_of
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.locales import get_locale
 
 HASH_SHOWN = 12
-Size = str | float | None
 # The figures of a leakage report that are printed: their places in it by title.
 _LEAKS = {
     "values": ("values",),
@@ -34,56 +27,8 @@ _LEAKS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """The options of a release as people give them: sizes as numbers or text, ``run`` an id or "last", None where nothing was said."""
-
-    test_size: Size = None
-    validation_size: Size = None
-    folds: int | None = None
-    seed: int = 7
-    group_by: str | Iterable[GroupBy] = "all"
-    balance: Balance | None = None
-    max_value_overlap: float | None = None
-    overlap_by: OverlapBy | None = None
-    status: str = "any"
-    run: str | None = None
-    locale: str | None = None
-    min_agreement: float | None = None
-    judged: Literal["any", "agree"] = "any"
-    version: str = "1.0.0"
-    license: str | None = None
-
-    def options(self) -> ReleaseOptions:
-        """Return them as ``create_release`` takes them. Raises ``UsageError`` for what is no size, no grouping or no locale."""
-        if self.overlap_by is not None and self.max_value_overlap is None:
-            what = "there is no limit on shared values to keep"
-            raise UsageError(what, where="overlap by", remedy="Set one with --max-value-overlap, or leave this out")
-        found = ReleaseOptions(
-            test_size=_size(self.test_size, TEST),
-            validation_size=_size(self.validation_size, VALIDATION),
-            seed=self.seed,
-            group_by=_group_by(self.group_by),
-            balance=self.balance,
-            max_value_overlap=self.max_value_overlap,
-            status=self.status,
-            run_id=self.run,
-            locale=None if self.locale is None else get_locale(self.locale).code,
-            min_agreement=self.min_agreement,
-            judged=self.judged,
-            version=self.version,
-            license=self.license,
-        )
-        if self.folds is not None:
-            found["folds"] = self.folds
-        if self.overlap_by is not None:
-            found["overlap_by"] = self.overlap_by
-        return found
-
-
-def release_and_report(name: str, path: Path, wanted: Wanted, *, as_json: bool) -> None:
+def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpack[ReleaseOptions]) -> None:
     """Freeze a release and print the sizes of its splits, what was left out, and what the splits share."""
-    options = wanted.options()
     with Store.open(path, create=False) as store:
         row = create_release(store, name, **options)
         splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
@@ -142,11 +87,3 @@ def _seen(split: Mapping[str, Any], *path: str) -> str:
     for name in path:
         found = found[name]
     return f"{found['seen']:,}/{found['of']:,}"
-
-
-def _size(size: Size, split: str) -> float | None:
-    return None if size is None else parse_size(str(size), split)
-
-
-def _group_by(given: str | Iterable[GroupBy]) -> tuple[GroupBy, ...]:
-    return parse_group_by(given if isinstance(given, str) else ",".join(given) or "none")

@@ -65,6 +65,6 @@ def test_a_validated_revision_belongs_to_the_run_of_its_record() -> None:
     with made.shared.writing() as store:
         finish(store, record(5), "ada")
     assert made.resolver.settle_all().validated == ["r5"]
-    create_release(made.store, "mine", test_size=0, seed=0, run_id=run.id, status="validated")
+    create_release(made.store, "mine", test_size=0, seed=0, run=run.id, status="validated")
     assert [one.revision for one in iter_release_records(made.store, "mine", "train")] == [1]
     made.shared.close()

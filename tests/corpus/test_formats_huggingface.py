@@ -95,7 +95,12 @@ def features_of(path: Path) -> Any:
 
 def test_card_and_schema_tell_the_same_features(file: Path) -> None:
     HUGGINGFACE.write([with_age()], file, WriteOptions())
-    about = {"name": "v1", "description": "d", "splits": {"train": {"records": 1}}}
+    about = {
+        "name": "v1",
+        "description": "d",
+        "splits": {"train": {"records": 1}},
+        "files": {"train.parquet": {"split": "train", "records": 1, "sha256": "0" * 64}},
+    }
     assert HUGGINGFACE.write_extras(file.parent, about) == ("README.md", "croissant.json")
     header = yaml.safe_load((file.parent / "README.md").read_text(encoding="utf-8").split("---\n")[1])
     assert header["configs"][0]["data_files"] == [{"split": "train", "path": "train.parquet"}]

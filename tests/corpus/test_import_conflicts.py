@@ -114,7 +114,7 @@ def test_an_update_is_the_next_revision_and_says_where_it_comes_from(
     assert second.provenance == replace(before.provenance, stage="imported", parents=("p1@0", f"{before.id}@0"))
     kept = stored_revisions(store, [before.id])[before.id]
     assert [(one.run_id, one.plan_index, one.status) for one in kept] == [(run.id, 4, "generated"), (run.id, 4, "imported")]
-    create_release(store, "v1", test_size=0, seed=7, run_id="last")
+    create_release(store, "v1", test_size=0, seed=7, run="last")
     assert [record.revision for record in iter_release_records(store, "v1", "train")] == [1, 0]
 
 

@@ -58,14 +58,14 @@ def test_a_release_may_take_one_run_and_one_status(filled: Store, make_record: M
     run = create_run(filled, provider="composer", model=None, seed=1, samples=3, config={}, config_digest="d")
     add_records(filled, run.id, [(n, make_record(n)) for n in range(3)])
     add_records(filled, run.id, [(7, make_record(7))], status="validated")
-    assert create_release(filled, "run", test_size=0, seed=0, run_id="last").run_id == run.id
+    assert create_release(filled, "run", test_size=0, seed=0, run="last").run_id == run.id
     assert ids(filled, "run", "train") == ["record-00000", "record-00001", "record-00002", "record-00007"]
     create_release(filled, "validated", test_size=0, seed=0, status="validated")
     assert ids(filled, "validated", "train") == ["record-00007"]
     create_release(filled, "all", test_size=0, seed=0)
     assert len(ids(filled, "all", "train")) == 20
     with pytest.raises(RunError):
-        create_release(filled, "x", test_size=0, seed=0, run_id="nobody")
+        create_release(filled, "x", test_size=0, seed=0, run="nobody")
 
 
 @pytest.mark.parametrize(

@@ -102,12 +102,12 @@ def decided(event: int, number: int, outcome: Outcome) -> Adjudication:
         ({}, [0, 1, 2, 5, 6, 7, 8, 9], {}),
         ({"status": "imported"}, [8, 9], {"status": 6}),
         ({"status": "adjudicated"}, [0, 1], {"status": 6}),
-        ({"run_id": "last"}, [0, 1, 2, 5, 6, 7], {"run": 2}),
+        ({"run": "last"}, [0, 1, 2, 5, 6, 7], {"run": 2}),
         ({"locale": "pt_BR"}, [6, 7], {"locale": 6}),
         ({"min_agreement": 1.0}, [0], {"min agreement": 7}),
         ({"min_agreement": 0}, [0, 1, 2], {"min agreement": 5}),
         ({"judged": "agree"}, [0, 1, 2, 6, 7, 8, 9], {"judged": 1}),
-        ({"judged": "agree", "run_id": "last", "locale": "en_US"}, [0, 1, 2], {"run": 2, "judged": 1, "locale": 2}),
+        ({"judged": "agree", "run": "last", "locale": "en_US"}, [0, 1, 2], {"run": 2, "judged": 1, "locale": 2}),
     ],
 )
 def test_filters_count_what_they_leave_out(project: Store, options: dict[str, Any], numbers: list[int], left_out: dict[str, int]) -> None:
@@ -139,7 +139,7 @@ def test_a_release_made_again_has_the_same_hash_and_bytes(project: Store, tmp_pa
 
 
 def test_the_manifest_says_what_was_frozen(project: Store, tmp_path: Path) -> None:
-    create_release(project, "v1", test_size=2, version="2.0.0", license="CC0-1.0", run_id="last", judged="agree", group_by=())
+    create_release(project, "v1", test_size=2, version="2.0.0", license="CC0-1.0", run="last", judged="agree", group_by=())
     export_release(project, "v1", "native", tmp_path / "out", splits=["test"])
     about = json.loads((tmp_path / "out" / "release.json").read_text(encoding="utf-8"))
     assert list(about["splits"]) == ["test"]

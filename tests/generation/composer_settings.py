@@ -52,7 +52,7 @@ def exported(path: Path, *, file_format: str = "native", first: int | None = Non
 def export_files(path: Path, out: Path) -> None:
     """Release the last run and export it in both formats to folders in *out*."""
     with Store.open(path, create=False) as store:
-        create_release(store, "r", test_size=0.2, seed=1, run_id="last")
+        create_release(store, "r", test_size=0.2, seed=1, run="last")
         for file_format in ("native", "capid"):
             export_release(store, "r", file_format, out / file_format)
 

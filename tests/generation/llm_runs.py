@@ -100,7 +100,7 @@ def all_completions(store: Store, run_id: str) -> list[CompletionRow]:
 def exported(store: Store, out: Path, file_format: str = "native") -> dict[str, bytes]:
     """The files of a release of the newest run, by name."""
     name = f"release-{out.name}"
-    create_release(store, name, test_size=0.2, seed=1, run_id="last")
+    create_release(store, name, test_size=0.2, seed=1, run="last")
     export_release(store, name, file_format, out)
     return {path.name: path.read_bytes() for path in sorted(out.iterdir()) if path.name != "release.json"}
 

@@ -94,7 +94,7 @@ def test_a_story_that_is_told_again_asks_other_questions(tmp_path):
 
 def test_a_text_is_never_split_between_train_and_test(path, records, groups):
     with Store.open(path) as store:
-        create_release(store, "r", test_size=60, seed=3, run_id="last")
+        create_release(store, "r", test_size=60, seed=3, run="last")
         where = {record: split for record, _, split in members_of(store, "r")}
     assert set(where.values()) == {"train", "test"}
     assert all(len({where[record.id] for record in group}) == 1 for group in groups.values())

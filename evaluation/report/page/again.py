@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.corpus.releases.requests import settings_json
+from piiloom.corpus.releases.release_options import settings_json
 from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
 from piiloom.evaluation.report.background import RunFacts
 from piiloom.evaluation.report.sources import Corpus

@@ -4,39 +4,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypedDict, Unpack
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.settings import GROUP_BY, Balance, GroupBy, OverlapBy, RecordChoice, SplitSettings
+from piiloom.corpus.releases.sizes import parse_size
+from piiloom.corpus.split_names import TEST, VALIDATION
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.locales import get_locale
+
+T = TypeVar("T", SplitSettings, RecordChoice)
 
 DEFAULT_VERSION = "1.0.0"
 ANY_STATUS = "any"
 STATUSES = (ANY_STATUS, "validated", "adjudicated", "generated", "imported")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}")
+_SIZES = {"test_size": TEST, "validation_size": VALIDATION}
 _DEFAULTS = SplitSettings()
 _ALL_RECORDS = RecordChoice()
 
 
 class ReleaseOptions(TypedDict, total=False):
-    """The fields of ``ReleaseRequest``, ``SplitSettings`` and ``RecordChoice`` as keywords; what is left out has its default."""
+    """The options of a release as commands and the Python API take them; what is None or left out has its default.
 
-    version: str
+    Sizes are a number of records, a fraction or 0, as numbers or text; ``run`` is an id or "last". See ``SplitSettings`` and
+    ``RecordChoice`` for the others.
+    """
+
+    version: str | None
     license: str | None
-    test_size: float | None
-    validation_size: float | None
-    folds: int
-    seed: int
-    group_by: Sequence[GroupBy]
+    test_size: float | str | None
+    validation_size: float | str | None
+    folds: int | None
+    seed: int | None
+    group_by: str | Sequence[GroupBy] | None
     balance: Balance | None
     max_value_overlap: float | None
-    overlap_by: OverlapBy
-    status: str
-    run_id: str | None
+    overlap_by: OverlapBy | None
+    status: str | None
+    run: str | None
     locale: str | None
     min_agreement: float | None
-    judged: Literal["any", "agree"]
+    judged: Literal["any", "agree"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,33 +79,44 @@ class ReleaseRequest:
 
 def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
     """Return the request that *options* describe. Raises ``UsageError`` if they contradict each other or a value is not possible."""
-    folds = options.get("folds", 0)
+    given = {option: value for option, value in options.items() if value is not None}
+    unknown = given.keys() - ReleaseOptions.__annotations__.keys()
+    if unknown:
+        raise UsageError(f"a release has no option {min(unknown)!r}", remedy=f"It has: {', '.join(ReleaseOptions.__annotations__)}")
+    choice = _picked(given, RecordChoice, run_id="run")
+    if choice.locale is not None:
+        choice = replace(choice, locale=get_locale(choice.locale).code)
+    return ReleaseRequest(
+        name=name,
+        version=str(given.get("version", DEFAULT_VERSION)),
+        license=options.get("license"),
+        split=_split_settings(given),
+        choice=choice,
+    )
+
+
+def _split_settings(given: dict[str, Any]) -> SplitSettings:
+    folds = given.get("folds", 0)
     if folds < 0 or folds == 1:
         raise UsageError("there must be at least two folds", where="folds", remedy="Give 2 or more, or 0 for train and test splits")
-    for size in ("test_size", "validation_size"):
-        if folds and options.get(size) is not None:
-            raise UsageError(f"folds and a {size.replace('_', ' ')} exclude each other", where="folds", remedy="Give one of them")
-    test_size, validation_size = options.get("test_size"), options.get("validation_size")
-    split = SplitSettings(
-        test_size=(0 if folds else _DEFAULTS.test_size) if test_size is None else test_size,
-        validation_size=_DEFAULTS.validation_size if validation_size is None else validation_size,
-        folds=folds,
-        seed=options.get("seed", _DEFAULTS.seed),
-        group_by=tuple(options.get("group_by", GROUP_BY)),
-        balance=options.get("balance"),
-        max_value_overlap=options.get("max_value_overlap"),
-        overlap_by=options.get("overlap_by", _DEFAULTS.overlap_by),
-    )
-    choice = RecordChoice(
-        status=options.get("status", ANY_STATUS),
-        run_id=options.get("run_id"),
-        locale=options.get("locale"),
-        min_agreement=options.get("min_agreement"),
-        judged=options.get("judged", "any"),
-    )
-    return ReleaseRequest(
-        name=name, version=options.get("version", DEFAULT_VERSION), license=options.get("license"), split=split, choice=choice
-    )
+    if "overlap_by" in given and "max_value_overlap" not in given:
+        what = "there is no limit on shared values to keep"
+        raise UsageError(what, where="overlap by", remedy="Set one with --max-value-overlap, or leave this out")
+    sizes = {size: parse_size(str(given[size]), split) for size, split in _SIZES.items() if size in given}
+    if folds and sizes:
+        named = next(iter(sizes)).replace("_", " ")
+        raise UsageError(f"folds and a {named} exclude each other", where="folds", remedy="Give one of them")
+    if folds:
+        sizes = {"test_size": 0}
+    group_by = given.get("group_by", GROUP_BY)
+    grouping = parse_group_by(group_by if isinstance(group_by, str) else ",".join(group_by) or "none")
+    return replace(_picked(given | sizes, SplitSettings), group_by=grouping)
+
+
+def _picked(given: dict[str, Any], settings: type[T], **renamed: str) -> T:
+    """Return *settings* with those of *given* that are its fields; *renamed*: field → option."""
+    names = {field.name: renamed.get(field.name, field.name) for field in fields(settings)}
+    return settings(**{field: given[option] for field, option in names.items() if option in given})
 
 
 def parse_group_by(text: str) -> tuple[GroupBy, ...]:

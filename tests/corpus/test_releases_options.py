@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.corpus.releases.requests import parse_group_by, requested, settings_json
+from piiloom.corpus.releases.release_options import parse_group_by, requested, settings_json
 from piiloom.corpus.releases.settings import GROUP_BY, SplitSettings
 from piiloom.foundation.errors import UsageError
 
