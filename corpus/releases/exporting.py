@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
+from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
@@ -138,12 +139,15 @@ def _write(
         if split not in wanted and not check:
             continue
         records = iter_release_records(store, name, split)
-        if check:
+        is_native = isinstance(file_format, NativeFormat) and split in wanted
+        if check and not is_native:
             records = content.watching(split, records)
         if split in wanted:
             draft = folder / f"{split}{file_format.suffix}"
             losses.append(file_format.write(lost.watching(counts[split].counting(records)), draft, options))
             files.append(_described(draft, split, counts[split].records))
+            if check and is_native:
+                content.add_file(split, draft)
         else:
             for _ in records:
                 pass

@@ -19,64 +19,76 @@ EPILOG = examples(
 _SPLITS, _RECORDS = "Splits", "Which records"
 
 
+_Name = Annotated[str, typer.Option(help="What the release is called; a name can be used once.")]
+_Version = Annotated[str, typer.Option(metavar="VERSION", help="Its version, as the dataset card states it.")]
+_License = Annotated[
+    str | None, typer.Option("--license", metavar="TEXT", help="Its licence, best an SPDX identifier; not stated when not given.")
+]
+_TestSize = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="The test split: a number of records, a fraction, or 0 for none (0.1).", rich_help_panel=_SPLITS),
+]
+_ValidationSize = Annotated[str | None, typer.Option(metavar="SIZE", help="The validation split, likewise (0).", rich_help_panel=_SPLITS)]
+_Folds = Annotated[int | None, typer.Option(metavar="N", help="Folds of equal size in the place of these splits.", rich_help_panel=_SPLITS)]
+_Seed = Annotated[int, typer.Option(help="Same seed and records, same splits.", rich_help_panel=_SPLITS)]
+_GroupBy = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="What keeps records in one split: all, none, or some of keys,contexts,questions,values,parents.",
+        rich_help_panel=_SPLITS,
+    ),
+]
+_Balance = Annotated[
+    Literal["relevance", "type", "locale"] | None,
+    typer.Option(help="Withhold records until the splits are balanced by this.", rich_help_panel=_SPLITS),
+]
+_MaxValueOverlap = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="The most distinct values of a test split that may be in train, too.", rich_help_panel=_SPLITS),
+]
+_OverlapBy = Annotated[
+    Literal["redraw", "move", "withhold"] | None,
+    typer.Option(help="How that is kept: values drawn anew (redraw), records moved or left out.", rich_help_panel=_SPLITS),
+]
+_Status = Annotated[
+    Literal["any", "validated", "adjudicated", "generated", "imported"],
+    typer.Option(help="validated: checked by people; adjudicated: people agreed, or one decided between them.", rich_help_panel=_RECORDS),
+]
+_Run = Annotated[
+    str | None,
+    typer.Option(metavar="RUN", help='Only records of this run, by id or "last"; of all when not given.', rich_help_panel=_RECORDS),
+]
+_Locale = Annotated[str | None, typer.Option(help="Only records of this locale.", rich_help_panel=_RECORDS)]
+_MinAgreement = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE", help="Only records of which annotators gave at least this share of equal labels.", rich_help_panel=_RECORDS
+    ),
+]
+_Judged = Annotated[
+    Literal["any", "agree"],
+    typer.Option(help="agree: no records with a value that a judge saw otherwise.", rich_help_panel=_RECORDS),
+]
+
+
 def release(
-    name: Annotated[str, typer.Option(help="What the release is called; a name can be used once.")],
-    version: Annotated[str, typer.Option(metavar="VERSION", help="Its version, as the dataset card states it.")] = "1.0.0",
-    license_: Annotated[
-        str | None, typer.Option("--license", metavar="TEXT", help="Its licence, best an SPDX identifier; not stated when not given.")
-    ] = None,
-    test_size: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="The test split: a number of records, a fraction, or 0 for none (0.1).", rich_help_panel=_SPLITS),
-    ] = None,
-    validation_size: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="The validation split, likewise (0).", rich_help_panel=_SPLITS)
-    ] = None,
-    folds: Annotated[
-        int | None, typer.Option(metavar="N", help="Folds of equal size in the place of these splits.", rich_help_panel=_SPLITS)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed and records, same splits.", rich_help_panel=_SPLITS)] = 7,
-    group_by: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="What keeps records in one split: all, none, or some of keys,contexts,questions,values,parents.",
-            rich_help_panel=_SPLITS,
-        ),
-    ] = "all",
-    balance: Annotated[
-        Literal["relevance", "type", "locale"] | None,
-        typer.Option(help="Withhold records until the splits are balanced by this.", rich_help_panel=_SPLITS),
-    ] = None,
-    max_value_overlap: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="The most distinct values of a test split that may be in train, too.", rich_help_panel=_SPLITS),
-    ] = None,
-    overlap_by: Annotated[
-        Literal["redraw", "move", "withhold"] | None,
-        typer.Option(help="How that is kept: values drawn anew (redraw), records moved or left out.", rich_help_panel=_SPLITS),
-    ] = None,
-    status: Annotated[
-        Literal["any", "validated", "adjudicated", "generated", "imported"],
-        typer.Option(
-            help="validated: checked by people; adjudicated: people agreed, or one decided between them.", rich_help_panel=_RECORDS
-        ),
-    ] = "any",
-    run: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help='Only records of this run, by id or "last"; of all when not given.', rich_help_panel=_RECORDS),
-    ] = None,
-    locale: Annotated[str | None, typer.Option(help="Only records of this locale.", rich_help_panel=_RECORDS)] = None,
-    min_agreement: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE", help="Only records of which annotators gave at least this share of equal labels.", rich_help_panel=_RECORDS
-        ),
-    ] = None,
-    judged: Annotated[
-        Literal["any", "agree"],
-        typer.Option(help="agree: no records with a value that a judge saw otherwise.", rich_help_panel=_RECORDS),
-    ] = "any",
+    name: _Name,
+    version: _Version = "1.0.0",
+    license_: _License = None,
+    test_size: _TestSize = None,
+    validation_size: _ValidationSize = None,
+    folds: _Folds = None,
+    seed: _Seed = 7,
+    group_by: _GroupBy = "all",
+    balance: _Balance = None,
+    max_value_overlap: _MaxValueOverlap = None,
+    overlap_by: _OverlapBy = None,
+    status: _Status = "any",
+    run: _Run = None,
+    locale: _Locale = None,
+    min_agreement: _MinAgreement = None,
+    judged: _Judged = "any",
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:

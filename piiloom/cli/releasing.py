@@ -9,8 +9,8 @@ from typing import Any, Unpack
 from piiloom.cli.columns import in_columns
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_json
-from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.releases.release_options import ReleaseOptions
+from piiloom.corpus.releases.freezing import draft_release, freeze
+from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow, count_members, new_values_of, withheld_of
 from piiloom.foundation.counting import counted
@@ -29,8 +29,9 @@ _LEAKS = {
 
 def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpack[ReleaseOptions]) -> None:
     """Freeze a release and print the sizes of its splits, what was left out, and what the splits share."""
+    request = requested(name, **options)  # what is wrong with it is told before a store is opened
     with Store.open(path, create=False) as store:
-        row = create_release(store, name, **options)
+        row = freeze(store, draft_release(store, request))
         splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
     if as_json:
         about = {"splits": splits, "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld]}
