@@ -139,7 +139,7 @@ def _write(
         if split not in wanted and not check:
             continue
         records = iter_release_records(store, name, split)
-        is_native = isinstance(file_format, NativeFormat) and split in wanted
+        is_native = file_format.name == NativeFormat.name and split in wanted
         if check and not is_native:
             records = content.watching(split, records)
         if split in wanted:
