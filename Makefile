@@ -30,13 +30,16 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,probe,ray,report,spacy,tokenizers]'
 	@touch $@ $(CORE)
 
-# 200 records by the embedded composer: no key, no network, no model.
+# 200 records by the embedded composer (no key, no network, no model), as JSON lines and as a Hugging Face folder, and the page about them.
 demo: $(CORE)
 	@rm -rf outputs/demo && mkdir -p outputs/demo
 	$(BIN)/piiloom generate --samples 200 --seed 7 --store outputs/demo/piiloom.duckdb --show 8
 	$(BIN)/piiloom release --name demo --test-size 40 --store outputs/demo/piiloom.duckdb
 	$(BIN)/piiloom export --release demo --format native --out outputs/demo --force --store outputs/demo/piiloom.duckdb
-	@ls -l outputs/demo
+	$(BIN)/piiloom export --release demo --format huggingface --out outputs/demo/huggingface --store outputs/demo/piiloom.duckdb
+	$(BIN)/piiloom report --release demo --out outputs/demo/report --store outputs/demo/piiloom.duckdb > outputs/demo/report.txt
+	@ls -l outputs/demo outputs/demo/huggingface
+	@echo "the page about this data set: outputs/demo/report/index.html"
 
 lint: $(DEV)
 	$(BIN)/ruff check .
