@@ -9,13 +9,14 @@ clock.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
+from piiloom.corpus.formats.class_labels import class_labels
 from piiloom.corpus.formats.dataset_facts import DatasetFacts
 from piiloom.corpus.formats.dataset_statements import Statements
 
@@ -84,7 +85,6 @@ _MEANINGS: Final = {
     "meta": "How the record was planned and made, as JSON.",
 }
 _VERSION: Final = re.compile(r"\d+(?:\.\d+){0,2}")
-_BLOCK: Final = 1 << 20
 
 
 def croissant_json(folder: Path, about: Json) -> Json:
@@ -138,6 +138,8 @@ def _version(told: str | None) -> str | None:
 
 
 def _file(path: Path) -> Json:
+    with path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
     return {
         "@type": "cr:FileObject",
         "@id": path.name,
@@ -145,16 +147,8 @@ def _file(path: Path) -> Json:
         "contentUrl": path.name,
         "contentSize": f"{path.stat().st_size} B",
         "encodingFormat": PARQUET,
-        "sha256": _sha256(path),
+        "sha256": sha256,
     }
-
-
-def _sha256(path: Path) -> str:
-    hashed = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            hashed.update(block)
-    return hashed.hexdigest()
 
 
 def _records(split: str, file: str, schema: Any) -> Json:
@@ -201,21 +195,12 @@ def _source(file: str, column: str) -> Json:
     return {"fileObject": {"@id": file}, "extract": {"column": column}}
 
 
-def _label_names(schema: Any) -> dict[str, list[str]]:
-    """Return the names of the class labels of a file, by column or path in it; ``datasets`` keeps them in the metadata of the file."""
-    try:
-        features: dict[str, Any] = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
-    except (TypeError, KeyError, ValueError):
-        return {}
-    found: dict[str, list[str]] = {}
-    for column, feature in features.items():
-        inner = feature.get("feature")
-        parts = {f"{column}/{key}": held for key, held in inner.items()} if isinstance(inner, dict) else {column: feature}
-        found |= {path: held["names"] for path, held in parts.items() if isinstance(held, dict) and held.get("_type") == "ClassLabel"}
-    return found
+def _label_names(schema: Any) -> dict[str, tuple[str, ...]]:
+    """Return the names of the class labels of a file, by column or path in it."""
+    return {f"{label.column}/{label.key}" if label.key else label.column: label.names for label in class_labels(schema.metadata)}
 
 
-def _labels(path: str, names: list[str]) -> Json:
+def _labels(path: str, names: Sequence[str]) -> Json:
     """Return the names of a class label; the place of a name is the number in the files."""
     rows: list[Json] = [{"number": at, "name": name} for at, name in enumerate(names)]
     listing = _listing(f"{path.rpartition('/')[2]}_labels", "sc:Enumeration", rows)
