@@ -184,6 +184,7 @@ def test_the_citation_is_one_entry_whatever_the_name() -> None:
     assert cited == "@misc{aevil,\n  title = {a, evil =},\n  note = {Made with piiloom 0.1.0}\n}"
 
 
+@pytest.mark.long
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))
 @example("---\nlicense: mit", "![x](http://a.b/c.png)", "<script>alert(1)</script>")
 @example("no", "a | b\n# c", "`x` **b**")

@@ -107,6 +107,7 @@ def test_what_does_not_come_back_is_in_the_loss_report(file: Path, record: Recor
     assert (isinstance(back, Record) and bare(back) == bare(record)) == (not expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file_format", mostly_long([ALPACA, CHAT], quick=[ALPACA]), ids=lambda each: each.name)
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
@@ -216,6 +217,7 @@ def test_values_without_a_place_are_left_out_if_wanted_and_listed(file: Path) ->
     assert (tally.values, tally.exact, tally.inside_word, tally.missing, len(tally.skipped_values)) == (3, 1, 1, 1, 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file_format", mostly_long([ALPACA, CHAT], quick=[ALPACA]), ids=lambda each: each.name)
 def test_real_data_comes_back_but_for_the_named(file_format: ReadableFormat, file: Path) -> None:
     lost = assert_equal_but_for_the_named(file_format, shared_records(), file)

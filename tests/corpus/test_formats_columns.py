@@ -168,12 +168,14 @@ def test_a_field_that_records_do_not_have_is_refused(tmp_path: Path, file_format
         read(file_format, written(tmp_path / name, NEMOTRON), columns)
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_json_comes_back_equal(record: Record, tmp_path: Path) -> None:
     assert written_again(JSON, tmp_path / "a.json", [record]) == [record]
 
 
+@pytest.mark.long
 def test_real_records_and_a_large_one_come_back_equal_from_json(tmp_path: Path) -> None:
     items = [*real_records(), one_megabyte()]
     assert written_again(JSON, tmp_path / "a.json", items) == items

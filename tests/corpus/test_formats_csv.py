@@ -35,6 +35,7 @@ def read(path: Path, content: str, tally: ReadTally | None = None) -> list[Recor
     return list(CSV.read(path, ReadOptions(), tally or ReadTally()))
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(items=st.tuples(records("a"), records("b")))
 def test_any_record_comes_back_equal(items: tuple[Record, ...], tmp_path: Path) -> None:

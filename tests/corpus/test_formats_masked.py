@@ -153,6 +153,7 @@ def check(row: dict[str, Any], record: Record, lost: list[tuple[str, str | None,
     assert bool(kept) == bool(told)
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records())
 def test_any_record_has_exact_spans_in_all_variants_and_the_same_bytes_again(tmp_path: Path, record: Record) -> None:

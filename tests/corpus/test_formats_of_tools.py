@@ -40,6 +40,7 @@ def test_one_megabyte_and_no_spans_and_order(name: str, tmp_path: Path) -> None:
     assert written_and_read(get_format(name), items, tmp_path / "out")[0] == items
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
@@ -83,6 +84,7 @@ JSONS = st.recursive(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["label-studio", "presidio", "argilla"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=st.lists(st.dictionaries(st.sampled_from(KEYS), JSONS, max_size=8), min_size=1, max_size=3))

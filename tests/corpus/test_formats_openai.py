@@ -61,6 +61,7 @@ def test_the_rows_are_conversations_by_the_types_of_the_sdk(file: Path) -> None:
         assert [message["role"] for message in messages] == ["system", "user", "assistant"]
 
 
+@pytest.mark.long
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_any_record_comes_back_exactly(record: Record, tmp_path: Path) -> None:

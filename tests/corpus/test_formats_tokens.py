@@ -25,6 +25,7 @@ PLAIN: list[ReadableFormat] = [BioFormat(), ConllFormat(), GlinerFormat()]
 each = pytest.mark.parametrize("file_format", PLAIN, ids=lambda one: one.name)
 
 
+@pytest.mark.long
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records(), record_id=names)
 def test_a_record_comes_back_or_is_named(record: Record, record_id: str, tmp_path: Path) -> None:
@@ -39,6 +40,7 @@ def test_hard_texts_come_back_with_all_spans(file_format: ReadableFormat, tmp_pa
     assert entries == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file_format", mostly_long(PLAIN, quick=PLAIN[1:2]), ids=lambda one: one.name)
 def test_real_records_come_back(file_format: ReadableFormat, tmp_path: Path) -> None:
     items = [replace(record, id=f"r{number}") for number, record in enumerate(shared_records())]

@@ -137,6 +137,7 @@ def test_what_an_import_left_out_is_no_wrong_candidate() -> None:
     assert not found & {"asthma", "smoke", "wood", "wood smoke"}
 
 
+@pytest.mark.long
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_any_record_gives_balanced_rows_or_is_named(record: Record, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -149,6 +150,7 @@ def test_any_record_gives_balanced_rows_or_is_named(record: Record, tmp_path_fac
         assert not text or unmarked(text).context == record.context
 
 
+@pytest.mark.long
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(record=records())
 def test_no_wrong_candidate_is_a_span(record: Record) -> None:

@@ -41,6 +41,7 @@ def test_the_readme_shows_a_record_of_the_demo():
     }
 
 
+@pytest.mark.long
 def test_what_is_high_for_one_question_of_the_picture_is_low_for_the_other():
     one, other = demo_records()
     assert one.context == other.context

@@ -151,6 +151,7 @@ def test_twins_are_shown_together_and_what_turns_is_marked():
     assert "One text, two questions" in page.within("#lead-title")
 
 
+@pytest.mark.long
 def test_of_many_records_thirty_are_shown_and_texts_too_long_are_cut():
     page = of_records([marked(f"I am {n} and [{n} years|age|low] old", name=f"n{n}") for n in range(60)])
     assert len([1 for tag, attributes in page.tags if tag == "article"]) == SHOWN + 1

@@ -26,6 +26,7 @@ COMMANDS = [
 COMMANDS += [("rejects",), ("trace", "last:0")]
 
 
+@pytest.mark.long
 def test_the_journal_adds_up(cli, paid):
     outcome = cli("journal", "show", "--json", "--store", paid)
     shown = json.loads(outcome.out)

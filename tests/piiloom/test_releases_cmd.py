@@ -77,6 +77,7 @@ def test_several_formats_go_to_a_folder_each(cli, released, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.long
 def test_no_room_for_one_of_two_formats_leaves_nothing(spawn, released, tmp_path):
     words = ("export", "--release", "v1", "--format", "native", "--format", "capid", "--out", tmp_path / "out", "--store", released)
     outcome = spawn(*words, before=LIMITED)
@@ -221,6 +222,7 @@ def test_a_label_map_says_what_labels_mean_and_what_it_leaves_out_is_told(cli, s
     assert [span.entity_type for span in record.spans] == ["name"]
 
 
+@pytest.mark.long
 def test_a_probe_reads_the_format_that_is_named(cli, released, tmp_path):
     pytest.importorskip("sklearn_crfsuite")
     piiloom.export("v1", tmp_path / "out", format="capid", store=released)
