@@ -45,9 +45,7 @@ class SplitCounts:
 
     records: int = 0
     spans: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-    relevance: Counter[str] = field(default_factory=Counter)
-    relevance_by_type: dict[str, Counter[str]] = field(default_factory=dict)
+    labels: Counter[tuple[str, str]] = field(default_factory=Counter)  # (type, relevance or "none") of spans
     pairs: Counter[str] = field(default_factory=Counter)
     locales: Counter[str] = field(default_factory=Counter)
     producers: Counter[str] = field(default_factory=Counter)
@@ -57,15 +55,30 @@ class SplitCounts:
         for record in records:
             self.records += 1
             self.spans += len(record.spans)
-            self.types.update(span.entity_type for span in record.spans)
-            self.relevance.update(span.relevance or "none" for span in record.spans)
-            for span in record.spans:
-                self.relevance_by_type.setdefault(span.entity_type, Counter())[span.relevance or "none"] += 1
+            self.labels.update([(span.entity_type, span.relevance or "none") for span in record.spans])
             if record.plan is not None:
                 self.pairs["+".join(record.plan.pair)] += 1
             self.locales[record.locale] += 1
             self.producers[producer_of(record)] += 1
             yield record
+
+    @property
+    def types(self) -> Counter[str]:
+        """Spans by type."""
+        return sum((Counter({name: count}) for (name, _), count in self.labels.items()), Counter())
+
+    @property
+    def relevance(self) -> Counter[str]:
+        """Spans by relevance."""
+        return sum((Counter({relevance: count}) for (_, relevance), count in self.labels.items()), Counter())
+
+    @property
+    def relevance_by_type(self) -> dict[str, dict[str, int]]:
+        """Spans by type and relevance, with sorted keys."""
+        found: dict[str, dict[str, int]] = {}
+        for (name, relevance), count in sorted(self.labels.items()):
+            found.setdefault(name, {})[relevance] = count
+        return found
 
     def to_json(self) -> Json:
         """Return all counts, with sorted keys."""
@@ -80,7 +93,7 @@ class SplitCounts:
             "records": self.records,
             "spans": self.spans,
             **{name: dict(sorted(count.items())) for name, count in counters.items()},
-            "relevance_by_type": {name: dict(sorted(count.items())) for name, count in sorted(self.relevance_by_type.items())},
+            "relevance_by_type": self.relevance_by_type,
         }
 
 
