@@ -15,6 +15,11 @@ EXPLORE = bool(os.environ.get("PIILOOM_EXPLORE"))
 explored = pytest.mark.skipif(not EXPLORE, reason="run with PIILOOM_EXPLORE=1")
 
 
+def examples(explored: int) -> int:
+    """How many examples a property test takes that takes *explored* ones with ``PIILOOM_EXPLORE``: else they are the same each time."""
+    return explored if EXPLORE else max(60, explored // 3)
+
+
 def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
     """All *values* as parameters; those that are not among *quick* are long. Tuples are the values of several parameters."""
     return [_parameter(value, quick=value in quick) for value in values]

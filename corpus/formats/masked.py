@@ -24,7 +24,6 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.replacing import with_values
 from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.redrawing import AfterArticle, redraw
 
 MASK: Final = "[MASKED]"
 NOT_REDRAWN: Final = "no other value of its type is known; its surrogate is the placeholder"
@@ -89,6 +88,8 @@ def _placeholders(spans: Sequence[Span], values: Sequence[str]) -> list[str]:
 
 def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]]) -> list[str]:
     """Return the surrogate of each span. Seeds are of the contrast group and the value, so the question plays no part."""
+    from piiloom.pii_values.redrawing import AfterArticle  # noqa: PLC0415 - loads the lists of values
+
     drawn: dict[tuple[str, str], str] = {}
     taken = _Taken(record.context)
     for span, value, placeholder in zip(record.spans, values, typed, strict=True):
@@ -106,6 +107,8 @@ def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], los
 
 
 def _redrawn(record: Record, span: Span, value: str, avoid: Container[str]) -> str | None:
+    from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
+
     rng = derive_rng("surrogate of a masked text", record.contrast_group or record.id, span.entity_type, value)
     return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, avoid=avoid)
 

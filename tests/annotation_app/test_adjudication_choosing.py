@@ -18,6 +18,7 @@ from piiloom.annotation_app.agreement.spans import placed
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.foundation.errors import UsageError
+from tests.longer import examples
 
 
 def made_by(**marks: object) -> dict[str, Document]:
@@ -151,7 +152,7 @@ def test_spans_that_one_lacks_are_shown_where_they_would_be() -> None:
     assert (found["ada"].lacking, found["bob"].lacking) == ([(4, 7)], [])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(seed=st.integers(0, 2**32), folded=st.booleans())
 def test_whatever_stands_out_the_whole_text_is_shown_once(seed: int, folded: bool) -> None:
     rng = random.Random(seed)

@@ -24,6 +24,7 @@ from piiloom.annotation_app.agreement.coefficients import (
 from piiloom.annotation_app.agreement.matching import match, mention_of
 from piiloom.annotation_app.agreement.resampling import Resampling, figure, share
 from piiloom.annotation_app.agreement.spans import placed, spans_table
+from tests.longer import examples
 
 
 def counts_of(*people: str) -> np.ndarray:
@@ -50,7 +51,7 @@ def test_the_published_example_of_four_observers_with_gaps() -> None:
     assert krippendorff_alpha(counts_of(*GAPS)) == pytest.approx(0.743, abs=0.0005)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(units=st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=12), split=st.integers(0, 12))
 def test_sums_over_records_give_the_alpha_of_the_library(units: list[list[int]], split: int) -> None:
     counts = np.array(units, dtype=float)

@@ -14,6 +14,7 @@ from project_stories import document
 
 from piiloom.annotation_app.agreement.matching import AT, likeness, match
 from piiloom.annotation_app.agreement.spans import Placed, carried, placed, spans_table
+from tests.longer import examples
 
 
 def spans(*places: tuple[int, int]) -> list[Placed]:
@@ -56,7 +57,7 @@ def disjoint(draw: st.DrawFn) -> list[Placed]:
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(documents=st.lists(disjoint(), min_size=2, max_size=6), data=st.data())
 def test_pairing_many_documents_at_once_is_pairing_them_one_by_one(documents: list[list[Placed]], data: st.DataObject) -> None:
     numbers = st.integers(0, len(documents) - 1)

@@ -19,6 +19,7 @@ from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.normalising import fold
 from piiloom.corpus.word_edges import stands_alone
 from piiloom.screening.identifier_patterns import find_identifiers
+from tests.longer import examples
 
 
 def test_a_value_that_is_repeated_unmarked_is_marked_everywhere_by_one_step() -> None:
@@ -96,7 +97,7 @@ def test_checks_come_in_text_order_after_those_of_the_question() -> None:
     assert all(set(asdict(one)) == {"code", "sentence", "field", "spans", "ranges", "fix", "fix_label"} for one in found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_whatever_the_document_ranges_lie_in_it_and_fixes_can_be_done(seed: int) -> None:
     document = make_document(random.Random(seed))
@@ -108,7 +109,7 @@ def test_whatever_the_document_ranges_lie_in_it_and_fixes_can_be_done(seed: int)
             assert mended(document, found) != document
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_tidied_ends_stay_as_they_are(seed: int) -> None:
     document = make_document(random.Random(seed))
@@ -117,7 +118,7 @@ def test_tidied_ends_stay_as_they_are(seed: int) -> None:
         assert better[0] == better[1] or tidied(document.context, *better) == better
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(pieces=st.lists(st.sampled_from(["a@b.example", "4111 1111 1111 1111", ". Then", "\n", " (555) 555-0142", ". 555", "St. Ann", "x"])))
 def test_looking_piece_by_piece_finds_the_same_identifiers(pieces: list[str]) -> None:
     text = " ".join(pieces)
@@ -148,7 +149,7 @@ def test_a_check_after_a_change_of_spans_searches_no_text_again(monkeypatch: pyt
     assert stands_alone(context, *found[0].ranges[0])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     pieces=st.lists(
         st.sampled_from(

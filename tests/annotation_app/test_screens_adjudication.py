@@ -28,6 +28,7 @@ def test_nothing_waits(services):
     assert "Nothing waits for a decision" in said(page("adjudication", "adjudicator"))
 
 
+@pytest.mark.long
 def test_one_button_takes_a_version_whole_and_the_next_record_comes(services):
     dispute(services, "r000")
     dispute(services, "r001")

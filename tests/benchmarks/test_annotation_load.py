@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from piiloom.annotation_app.screens.dashboard import PARTS
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, explored
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,6 +30,7 @@ def test_two_people_and_a_small_store() -> None:
     assert [accounted[name] for name in ("lost", "duplicated", "stale", "refused", "troubles")] == [0, 0, 0, 0, []]
 
 
+@explored
 @pytest.mark.long
 def test_figures_over_a_store() -> None:
     printed = lines("--records", "30" if EXPLORE else "12")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.longer import explored
+
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(path for path in (ROOT / "benchmarks").glob("*.py") if '__name__ == "__main__"' in path.read_text(encoding="utf-8"))
 
@@ -56,6 +58,7 @@ def test_a_commit_that_is_not_there_is_told() -> None:
     assert "error: there is no commit no-such-commit" in done.stderr
 
 
+@explored
 @pytest.mark.long
 def test_two_commits_take_turns() -> None:
     if not (ROOT / ".git").exists():

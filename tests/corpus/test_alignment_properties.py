@@ -10,6 +10,7 @@ from piiloom.corpus.alignment import Target, align, locate_reply
 from piiloom.corpus.marks import MARK, add_marks, mark, strip_marks
 from piiloom.corpus.mention_search import is_same_value
 from piiloom.corpus.normalising import extends
+from tests.longer import examples
 
 VALUES = [
     "Ann",
@@ -108,7 +109,7 @@ def bare_whole_words(text, value):
     return [m.span() for m in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(cases())
 def test_spans_are_exact_disjoint_and_account_for_every_value(case):
     marked, targets = case
@@ -133,7 +134,7 @@ def test_spans_are_exact_disjoint_and_account_for_every_value(case):
     assert not {s.value_id for s in alignment.spans} & {u.value_id for u in alignment.unresolved}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(cases())
 def test_no_mention_of_a_found_value_is_left_without_a_span(case):
     marked, targets = case
@@ -152,7 +153,7 @@ def test_no_mention_of_a_found_value_is_left_without_a_span(case):
             assert touches or any(extends(c) or unicodedata.category(c) == "Cf" or c in "'’´ʼ.,:\u0301" for c in beside)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cases())
 def test_marking_what_was_found_gives_the_same_spans_again(case):
     marked, targets = case
@@ -164,7 +165,7 @@ def test_marking_what_was_found_gives_the_same_spans_again(case):
     assert [(s.value_id, s.start, s.end) for s in second.spans] == [(s.value_id, s.start, s.end) for s in first.spans]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["so ", "and then ", "\u00a0— ", "\r\n", "(", "‘", "🙂 ", "אב "]), st.integers(0, len(VALUES) - 1)),

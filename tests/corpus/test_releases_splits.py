@@ -17,6 +17,7 @@ from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.sizes import parse_size, parse_test_size, size_of, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
 from piiloom.foundation.errors import ReleaseError, UsageError
+from tests.longer import examples
 
 PAIRS = [f"{a}+{b}" for a, b in combinations("abcdefghijklm", 2)]
 
@@ -56,7 +57,7 @@ def populations(draw: st.DrawFn) -> list[Member]:
 
 
 @pytest.mark.long
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(members=populations(), seed=st.integers(0, 5), data=st.data())
 def test_no_group_is_parted_sizes_are_exact_and_nobody_is_lost(members: list[Member], seed: int, data: st.DataObject) -> None:
     count = data.draw(st.integers(0, len(members) - 1))
@@ -113,6 +114,7 @@ def outcome(members: list[Member], wanted: SplitSettings) -> Split | str:
         return str(error)
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(members=mixed_populations(), seed=st.integers(0, 3), data=st.data())
 def test_every_division_is_a_partition_by_whole_groups_whatever_the_order(members: list[Member], seed: int, data: st.DataObject) -> None:

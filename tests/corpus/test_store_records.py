@@ -65,6 +65,7 @@ def records(draw: st.DrawFn) -> Record:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(st.lists(records(), max_size=4))
 def test_any_record_comes_back_equal(given_records: list[Record]) -> None:

@@ -27,6 +27,7 @@ def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.long
 def test_the_folder_holds_everything(tmp_path):
     out = tmp_path / "a" / "b"
     written = write_report(out, CORPUS, FIGURES)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
 from benchmarks.virtual_time import clock
 from piiloom.execution.limits.adaptive import AdaptiveLimit
-from tests.longer import mostly_long
+from tests.longer import examples, mostly_long
 
 
 def calls(count):
@@ -123,7 +123,7 @@ def test_an_exhausted_rate_costs_no_throughput_and_little_concurrency():
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     most=st.integers(1, 100),
     steps=st.lists(st.tuples(st.sampled_from(["start", "answer", "refuse", "fail"]), st.floats(0, 3), st.floats(0, 100)), max_size=300),

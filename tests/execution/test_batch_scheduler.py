@@ -301,6 +301,7 @@ def test_items_that_wait_for_each_other_do_not_hold_a_round_up(server, path):
     assert server.batches.sizes() == [1, 6]
 
 
+@pytest.mark.long
 def test_a_stop_ends_the_waiting_at_once_and_leaves_the_batch_where_it_is(server, path):
     slow = impatient(first_poll_s=60.0, longest_poll_s=60.0)
 

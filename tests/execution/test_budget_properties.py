@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.execution.money.budget import Budget, BudgetReached, Reservation
+from tests.longer import examples
 
 DOLLARS = st.floats(min_value=0, max_value=0.02, allow_nan=False)
 STEPS = st.lists(
@@ -95,7 +96,7 @@ class Play:
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.floats(min_value=1e-6, max_value=0.1), STEPS)
 def test_no_interleaving_passes_the_limit(limit, steps):
     async def main() -> None:

@@ -25,7 +25,7 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import check_exact, config_for, exported, read_back, set_keys
-from tests.longer import EXPLORE, mostly_long, usually
+from tests.longer import EXPLORE, explored, mostly_long, usually
 
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 SITTING = """
@@ -87,6 +87,7 @@ def test_a_run_in_batches_gives_the_records_of_a_live_run(name, tmp_path):
     assert cost[1] == pytest.approx(cost[0] / 2)
 
 
+@explored
 @pytest.mark.long
 @pytest.mark.parametrize("name", usually(["openai", "anthropic"], {"anthropic"}))
 def test_a_batch_run_that_is_killed_while_it_waits_pays_for_nothing_twice(name, tmp_path):

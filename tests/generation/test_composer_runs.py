@@ -133,6 +133,7 @@ def test_no_two_records_are_alike(records):
     assert openings.most_common(1)[0][1] <= 0.1 * SAMPLES
 
 
+@pytest.mark.long
 def test_records_and_rejects_are_the_decided_items(path, strict_path):
     for found, wanted in ((path, SAMPLES), (strict_path, 60)):
         with Store.open(found) as store:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.generation.composer.wording import draw_clear, expand_clear, folded, says_any
 from tests.generation.composer_bits import rngs
+from tests.longer import examples
 
 # Few letters, so that values are met often; with what counts as part of a word and what only looks like it.
 texts = st.text(alphabet="aab _-'’.é́ß²1Ⅷ", max_size=14)
@@ -28,7 +29,7 @@ def oracle(text, wanted):
 @example("aaaa aa", ["aa"])
 @example("a", ["a"])
 @example("", ["a"])
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_whole_words_are_found_as_a_regular_expression_finds_them(text, wanted):
     assert says_any(text, wanted) == oracle(text, wanted)
 

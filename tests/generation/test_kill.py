@@ -19,7 +19,7 @@ from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.generation.running.session import UNPAID_PACE_S
 from tests.generation.composer_settings import at_work, exported, finished, script
-from tests.longer import EXPLORE, usually
+from tests.longer import EXPLORE, explored, usually
 from tests.one_at_a_time import made_once
 
 pytestmark = pytest.mark.long
@@ -152,6 +152,7 @@ def test_a_killed_run_may_be_resumed_with_more_samples(tmp_path, calm):
     assert exported(path) == calm.export
 
 
+@explored
 def test_a_run_from_scenarios_goes_on_after_kills(tmp_path):
     settings = json.dumps({"samples": SAMPLES // 5, "seed": 5, "recipe": "staged"})
     whole, path = tmp_path / "whole.duckdb", tmp_path / "s.duckdb"

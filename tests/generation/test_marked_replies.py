@@ -24,6 +24,7 @@ from piiloom.generation.stages.texts import (
 )
 from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.generation.scripted_provider import SITUATION, VALUES, an_item, surfaces
+from tests.longer import examples
 
 FILLING = ["\u00e9t\u00e9", "👩‍🚀", "e\u0301", "שלום", "\r\n", "\u200b", "𝔘", ".", "river", "I"]
 fillings = st.lists(
@@ -87,7 +88,7 @@ def test_a_value_inside_another_needs_a_mention_of_its_own():
 
 
 @given(st.lists(fillings.map("".join), min_size=4, max_size=4), st.permutations([0, 1, 2]), st.lists(st.booleans(), min_size=3, max_size=3))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_values_among_any_text_are_found_exactly(fillers, order, are_marked):
     pieces = [fillers[0]]
     for place, filler in zip(order, fillers[1:], strict=True):

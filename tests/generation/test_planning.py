@@ -21,6 +21,7 @@ from piiloom.taxonomy.registers import SECOND_HAND, load_registers
 from piiloom.taxonomy.scenarios import Also
 from tests.generation.composed_items import planned
 from tests.generation.composer_bits import SCENARIO, rngs
+from tests.longer import examples
 
 CONFIG = RunConfig()
 PAIR = ("health", "occupation")
@@ -77,7 +78,7 @@ def test_each_horizon_adds_twice_what_is_missing_until_nothing_is_or_four_times_
 
 
 @given(indexes, scenarios, registers, st.integers(0, 8))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_an_item_of_the_bank_is_coherent(index, scenario, register, most):
     plan = planned(index, scenario, bank=BANK, registers=(register,), max_low=most)
     check_shape(plan, most)
@@ -92,7 +93,7 @@ def test_an_item_of_the_bank_is_coherent(index, scenario, register, most):
 
 
 @given(indexes, st.sampled_from(load_taxonomy().pairs), registers, st.integers(0, 8))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_an_item_without_a_bank_is_coherent(index, pair, register, most):
     plan = unbanked(index, pair=pair, registers=(register,), max_low=most)
     check_shape(plan, most)

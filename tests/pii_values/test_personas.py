@@ -16,6 +16,7 @@ from piiloom.pii_values.numbering.reserved import DOMAINS
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
+from tests.longer import examples
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 LEAST_AGE = (0, 19, 20, 21, 24, 27)  # of each education level
@@ -23,7 +24,7 @@ LEAST_AGE = (0, 19, 20, 21, 24, 27)  # of each education level
 personas = st.builds(lambda seed, locale: draw_persona(random.Random(seed), locale), st.integers(0, 2**32), st.sampled_from(LOCALES))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(personas)
 def test_age_birth_date_and_stage_agree(persona: Persona):
     assert 18 <= persona.age <= 90
@@ -32,7 +33,7 @@ def test_age_birth_date_and_stage_agree(persona: Persona):
     assert persona.life_stage != "student" or persona.education.student_status is not None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(personas)
 def test_education_and_occupation_fit_age_and_each_other(persona: Persona):
     assert persona.age >= LEAST_AGE[persona.education.level]
@@ -44,7 +45,7 @@ def test_education_and_occupation_fit_age_and_each_other(persona: Persona):
     assert persona.education.level >= 3 or "bachelor's" not in persona.education.degree
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(personas)
 def test_kin_fit_age_marriage_and_orientation(persona: Persona):
     kin, kind = set(persona.kin), persona.marital_kind
@@ -62,7 +63,7 @@ def test_kin_fit_age_marriage_and_orientation(persona: Persona):
         assert "husband" not in kin
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(personas)
 def test_contacts_come_from_name_and_place(persona: Persona):
     local, domain = persona.email.split("@")
@@ -79,7 +80,7 @@ def test_contacts_come_from_name_and_place(persona: Persona):
         assert any(code in persona.phone for code in place.phone)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(personas)
 def test_conditions_fit_age_and_gender(persona: Persona):
     whole = {e.text for e in entries("conditions", persona.locale) if e.parts is None}
@@ -91,7 +92,7 @@ def test_conditions_fit_age_and_gender(persona: Persona):
     assert persona.body_system in topics
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(personas)
 def test_children_are_younger_and_in_order(persona: Persona):
     ages = [c.age for c in persona.children]
@@ -100,7 +101,7 @@ def test_children_are_younger_and_in_order(persona: Persona):
     assert persona.parent == bool(ages)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(personas)
 def test_bodies_fit(persona: Persona):
     body = persona.body

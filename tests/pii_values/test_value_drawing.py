@@ -16,7 +16,7 @@ from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.persona_drawing import draw_persona, draw_persona_of
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.locales import load_locales
-from tests.longer import sampled
+from tests.longer import examples, sampled
 from tests.pii_values.value_forms import MOST_WORDS_OF_AN_ADDRESS, PATTERNS, misfit
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
@@ -45,7 +45,7 @@ def test_every_value_has_the_form_of_its_subtype(locale, people):
     assert wrong == set()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(SUBTYPES), st.sampled_from(LOCALES), st.integers(0, 2**32), st.integers(3, 100), st.integers(0, 12))
 def test_any_attempt_has_the_form_of_its_subtype(key, locale, seed, age, attempt):
     rng = random.Random(seed)
@@ -131,7 +131,7 @@ def numbers(text: str) -> list[str]:
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(requests, st.sampled_from(AGED), st.sampled_from(AGED), st.integers(0, 2**32), st.sampled_from(LOCALES))
 def test_values_keep_apart(wanted, own_age, other_age, seed, locale):
     """Up to twelve: two kin words, two ages, and whatever else of whomever, several of one subtype too."""

@@ -63,6 +63,7 @@ def test_in_a_notebook_an_event_loop_is_running(store_path, tmp_path):
     assert len(piiloom.load(tmp_path / "out")) == 3
 
 
+@pytest.mark.long
 def test_the_stop_button_of_a_notebook_stops_cleanly(store_path):
     async def cell():
         return piiloom.generate(samples=5000, store=store_path, watch=lambda now: now.accepted == 3 and interrupt())

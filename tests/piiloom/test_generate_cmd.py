@@ -128,6 +128,7 @@ def test_an_unexpected_error_is_named_but_not_quoted(cli, store_path, monkeypatc
     assert "somebody" not in outcome.err
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_early_is_no_error(filled):
     command = f"{sys.executable} -m piiloom stages list --store {filled} | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

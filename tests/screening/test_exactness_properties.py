@@ -8,6 +8,7 @@ from piiloom.corpus.marks import mark, strip_marks
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.exactness import ExactnessGate
 from piiloom.screening.gate import Expectations, ExpectedValue
+from tests.longer import examples
 
 VALUES = [
     "Will",
@@ -44,7 +45,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.sampled_from(VALUES), min_size=1, max_size=4, unique=True),
     st.lists(

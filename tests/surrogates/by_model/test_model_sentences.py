@@ -17,6 +17,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.planning import Planner
+from tests.longer import examples
 from tests.surrogates.by_model.model_runs import mentions_of
 
 TERMS = Terms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)
@@ -118,7 +119,7 @@ PIECES = st.lists(st.sampled_from(["w", "W", "<COMPANY>", "<NAME>", "<SCHOOL1>",
 
 
 @pytest.mark.long
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.tuples(PIECES, ENDINGS), min_size=1, max_size=8))
 def test_no_request_holds_anything_of_another_sentence(parts):
     """Each word carries the number of its sentence."""
