@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.longer import explored
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,6 +19,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+@explored
 @pytest.mark.long
 def test_throughput_kill_and_refusals_of_piiloom(tmp_path: Path):
     out = tmp_path / "out.json"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, usually
 from tests.piiloom.surrogate_runs import MAPPING, _own_names, notes, refused
 
 __all__ = ["_own_names", "notes", "refused"]
@@ -50,8 +50,9 @@ def test_empty_files_beside_others_do_not_matter(cli, notes, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "megabytes"), [(name, 50 if EXPLORE else 8) for name in ("a.txt", "a.jsonl", "a.csv", "a.xml")])
-def test_one_line_of_many_megabytes(cli, tmp_path, name, megabytes):
+@pytest.mark.parametrize("name", usually(("a.txt", "a.jsonl", "a.csv", "a.xml"), {"a.csv", "a.xml"}))
+def test_one_line_of_many_megabytes(cli, tmp_path, name):
+    megabytes = 50 if EXPLORE else 8
     word = "[NAME 1] and [CITY] were lovely. " + "So was all that came of it, and there was much of it; " * 400
     text = word * (megabytes * 10**6 // len(word))
     source = tmp_path / name
