@@ -16,7 +16,6 @@ from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
 from piiloom.corpus.releases.release_options import requested
-from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.releases import list_releases
 from piiloom.foundation.errors import PiiloomError
 
@@ -68,7 +67,7 @@ def _releases(services: Services) -> list[str]:
 
 
 def _freeze(services: Services, name: str, status: str, size: str) -> None:
-    wanted = requested(name, test_size=parse_test_size(size), seed=services.settings.current().seed, status=status)
+    wanted = requested(name, test_size=size, seed=services.settings.current().seed, status=status)
     services.resolver.settle_all()
     # Computing the splits takes a while for many records, so it runs outside the write lock.
     with services.shared.reading() as store:

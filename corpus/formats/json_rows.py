@@ -156,6 +156,11 @@ class ImportedIds:
         return digest("imported", key, ordinal)[:16]
 
 
+def objects_in(value: object) -> list[Json]:
+    """Return the objects of *value*, if it is a list; what else is in it is left out."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def encodes(text: str) -> bool:
     """Whether UTF-8 can hold *text*: it has no lone surrogate."""
     try:

@@ -23,7 +23,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
+from piiloom.corpus.formats.json_rows import RowFault, array_rows, objects_in, parse_object, read_rows, write_array
 from piiloom.corpus.formats.labels import types_of_release
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.formats.rejoining import details_of, with_all_ids, with_details
@@ -145,14 +145,14 @@ class _Tasks:
     def _result(self, task: Json) -> list[Json]:
         """Return the results of the last annotation of *task* that is not cancelled."""
         given = task.get("annotations", task.get("completions"))
-        annotations = _dicts(given)
+        annotations = objects_in(given)
         counting = [one for one in annotations if not (one.get("was_cancelled") or one.get("skipped"))]
         if not counting:
             raise RowFault("annotations: there is none that is not cancelled")
         self._ignored.update(["annotations, of several but the last"] * (len(counting) - 1))
         self._ignored.update(["annotations that are cancelled"] * (len(annotations) - len(counting)))
         self._ignored.update(["predictions"] * bool(task.get("predictions")))
-        return _dicts(counting[-1].get("result"))
+        return objects_in(counting[-1].get("result"))
 
     def _spans(self, text: str, result: Sequence[Json]) -> list[Json]:
         relevance: dict[object, object] = {}
@@ -199,13 +199,9 @@ class _Tasks:
             self._seen.add(row.get("id"))
         spans: list[Json] = []
         for name, value in row.items():
-            places = _dicts(value)
+            places = objects_in(value)
             if places and all("labels" in place for place in places):
                 spans += (self._span(text, number, place, "labels") for number, place in enumerate(places))
             elif name == _RELEVANCE or places:
                 self._ignored[name] += 1
         return {**self._about(row), "context": text, "spans": spans}
-
-
-def _dicts(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from piiloom.corpus.formats.base import Json
+from piiloom.corpus.formats.json_rows import objects_in
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, Span
 
@@ -16,7 +17,7 @@ from piiloom.corpus.record import Record, Span
 def kept_aside(record: Record) -> Json:
     """Return the native row of *record* without its texts: id, locale and meta, and spans by place."""
     row = row_of(record)
-    spans = [{key: value for key, value in span.items() if key != "text"} for span in _dicts(row["spans"])]
+    spans = [{key: value for key, value in span.items() if key != "text"} for span in objects_in(row["spans"])]
     return {"id": row["id"], "locale": row["locale"], "spans": spans, "meta": row["meta"]}
 
 
@@ -25,7 +26,7 @@ def rejoined(found: Iterable[Json], aside: object, label_of: Callable[[Json], st
 
     *label_of* returns the label that is written for a span kept aside.
     """
-    kept = {(one.get("start"), one.get("end")): one for one in _dicts(aside)}
+    kept = {(one.get("start"), one.get("end")): one for one in objects_in(aside)}
     spans: list[Json] = []
     for span in found:
         ours = kept.get((span["start"], span["end"]))
@@ -53,7 +54,3 @@ def with_all_ids(spans: Sequence[Json]) -> list[Json]:
         return list(spans)
     free = (name for number in range(1, len(spans) + len(taken) + 1) if (name := f"new{number}") not in taken)
     return [span if span.get("id") is not None else {**span, "id": next(free)} for span in spans]
-
-
-def _dicts(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

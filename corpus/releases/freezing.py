@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 from typing import Unpack
 
-from piiloom.corpus.record import Record
 from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.leakage import measure_leakage
@@ -96,12 +94,15 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
 def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:
     """Return the row of *draft* with its content hash and what its splits share."""
     content = ContentHash()
-    readers: dict[str, Callable[[], Iterator[Record]]] = {}
-    for split in in_order(split for _, _, split in draft.members):
-        readers[split] = partial(iter_draft_records, store, draft.row, draft.members, draft.new_values, split)
-        for _ in content.watching(split, readers[split]()):
+    splits = {
+        split: content.watching(split, iter_draft_records(store, draft.row, draft.members, draft.new_values, split))
+        for split in in_order(split for _, _, split in draft.members)
+    }
+    # The records are read once for both: the leakage report goes through the splits in the order that the hash is defined by.
+    leakage = measure_leakage(splits).to_json() if len(splits) > 1 else None
+    if leakage is None:
+        for _ in chain(*splits.values()):
             pass
-    leakage = measure_leakage({split: read() for split, read in readers.items()}).to_json() if len(readers) > 1 else None
     return replace(draft.row, content_sha256=content.hexdigest(), leakage=leakage)
 
 

@@ -102,7 +102,10 @@ class _Contents:
 
 
 def measure_leakage(splits: Mapping[str, Iterable[Record]]) -> Leakage:
-    """Measure the leakage between *splits*, whose records are read once; nothing is compared if there is only one split."""
+    """Measure the leakage between *splits*, whose records are read once, split by split in order (``split_names``).
+
+    Nothing is compared if there is only one split.
+    """
     contents: dict[str, _Contents] = {}
     contexts, questions = _Texts(), _Texts()
     for number, name in enumerate(in_order(splits)):

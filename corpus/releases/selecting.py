@@ -42,9 +42,9 @@ def select_members(store: Store, choice: RecordChoice) -> Selection:
         left_out[name] = len(wanted) - len(passed)
         wanted = passed
     records = (record for record in iter_records(store, run_id=choice.run_id, status=stored_status) if record.id in wanted)
-    members, locales = _latest(records)
+    members = _latest(records)
     if choice.locale is not None:
-        chosen = [member for member in members if locales[member.id] == choice.locale]
+        chosen = [member for member in members if member.locale == choice.locale]
         left_out["locale"] = len(members) - len(chosen)
         members = chosen
     return Selection(members=tuple(members), left_out=left_out)
@@ -71,13 +71,11 @@ def _filters(store: Store, choice: RecordChoice, stored_status: str | None) -> I
         yield "judged", lambda ids: ids - otherwise
 
 
-def _latest(records: Iterator[Record]) -> tuple[list[Member], dict[str, str]]:
-    """Return the members of the latest revisions, in order of first appearance, and the locale of each by record id."""
+def _latest(records: Iterator[Record]) -> list[Member]:
+    """Return the members of the latest revisions, in order of first appearance."""
     members: dict[str, Member] = {}
-    locales: dict[str, str] = {}
     for record in records:
         known = members.get(record.id)
         if known is None or record.revision > known.revision:
             members[record.id] = Member.of(record)
-            locales[record.id] = record.locale
-    return list(members.values()), locales
+    return list(members.values())

@@ -12,13 +12,11 @@ from piiloom.foundation.errors import UsageError
 _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 0 for no such split"
 
 
-def parse_test_size(text: str) -> int | float:
-    """Parse ``"200"`` → 200, ``"0.1"`` → 0.1, ``"0"`` → 0; raises ``UsageError`` for anything else, also for 1.0 and 0.0."""
-    return parse_size(text, TEST)
-
-
 def parse_size(text: str, split: str) -> int | float:
-    """Like ``parse_test_size``, for the size of *split*, which errors name."""
+    """Parse the size of *split*: ``"200"`` → 200, ``"0.1"`` → 0.1, ``"0"`` → 0.
+
+    Raises ``UsageError``, which names the split, for anything else, also for 1.0 and 0.0.
+    """
     try:
         return _checked(int(text), split)
     except ValueError:

@@ -10,7 +10,7 @@ from typing import Any
 from piiloom.cli.columns import in_columns
 from piiloom.cli.paging import counted, rest_of_list, say_json_list
 from piiloom.cli.reading import seen_store, sight_to_json
-from piiloom.cli.releasing import HASH_SHOWN, left_out_line, release_json, say_leakage
+from piiloom.cli.releasing import HASH_SHOWN, release_json, say_findings
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.releases.manifest import SplitCounts
@@ -85,14 +85,7 @@ def _say_settings(release: ReleaseRow, records: int, new_values: int) -> None:
     say(f"  frozen    {made}")
     say(f"  splits    {_fields(release.split_settings)}")
     say(f"  filters   {_fields(release.record_choice)}")
-    if left_out := left_out_line(release.left_out):
-        say(f"  left out  {left_out}")
-    if new_values:
-        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
-    for note in release.notes:
-        say(f"  note      {note}")
-    if release.leakage is not None:
-        say_leakage(release.leakage)
+    say_findings(release, new_values)
 
 
 def _fields(settings: Mapping[str, Any]) -> str:

@@ -39,14 +39,7 @@ def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpac
         return
     sizes = ", ".join(f"{split} {count:,}" for split, count in splits.items())
     say(f"release {row.name}: {sizes}" + (f", withheld {len(withheld):,} (release.json of an export says why)" if withheld else ""))
-    if left_out := left_out_line(row.left_out):
-        say(f"  left out  {left_out}")
-    if new_values:
-        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
-    for note in row.notes:
-        say(f"  note      {note}")
-    if row.leakage is not None:
-        say_leakage(row.leakage)
+    say_findings(row, new_values)
     say(f"  next      piiloom export --release {row.name} --format native --out DIR{store_option(path)}")
 
 
@@ -70,12 +63,19 @@ def release_json(row: ReleaseRow) -> dict[str, Any]:
     }
 
 
-def left_out_line(left_out: Mapping[str, int]) -> str:
-    """Say which filters left records out, and how many; "" if none did."""
-    return ", ".join(f"{name} {count:,}" for name, count in left_out.items() if count)
+def say_findings(row: ReleaseRow, new_values: int) -> None:
+    """Print what filters left out, how many mentions have a new value, the notes, and what the splits share."""
+    if left_out := ", ".join(f"{name} {count:,}" for name, count in row.left_out.items() if count):
+        say(f"  left out  {left_out}")
+    if new_values:
+        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
+    for note in row.notes:
+        say(f"  note      {note}")
+    if row.leakage is not None:
+        _say_leakage(row.leakage)
 
 
-def say_leakage(leakage: Mapping[str, Any]) -> None:
+def _say_leakage(leakage: Mapping[str, Any]) -> None:
     """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``): "seen/of" a figure."""
     if not leakage:
         return

@@ -14,8 +14,9 @@ from piiloom.corpus.record import Record, RecordPlan, Relevance
 from piiloom.corpus.releases.grouping import Member, group_members
 from piiloom.corpus.releases.members import Value
 from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import parse_size, parse_test_size, size_of, split_sizes
+from piiloom.corpus.releases.sizes import parse_size, size_of, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
+from piiloom.corpus.split_names import TEST
 from piiloom.foundation.errors import ReleaseError, UsageError
 from tests.longer import examples
 
@@ -293,7 +294,7 @@ def test_one_group_cannot_be_split() -> None:
 
 @pytest.mark.parametrize(("text", "size"), [("200", 200), ("0", 0), ("0.1", 0.1), (" 7 ", 7), ("1e-2", 0.01)])
 def test_a_test_size_is_a_count_a_fraction_or_nothing(text: str, size: float) -> None:
-    parsed = parse_test_size(text)
+    parsed = parse_size(text, TEST)
     assert parsed == size
     assert type(parsed) is type(size)
 
@@ -301,7 +302,7 @@ def test_a_test_size_is_a_count_a_fraction_or_nothing(text: str, size: float) ->
 @pytest.mark.parametrize("text", ["-1", "1.0", "0.0", "1.5", "-0.1", "nan", "inf", "ten", "", "10%"])
 def test_any_other_test_size_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="test size"):
-        parse_test_size(text)
+        parse_size(text, TEST)
 
 
 @pytest.mark.parametrize(("size", "records", "count"), [(0.1, 14, 1), (0.1, 15, 2), (0.25, 10, 3), (0.01, 5, 1), (3, 4, 3), (0, 0, 0)])
