@@ -6,7 +6,6 @@ values of a batch, since a dictionary a span would take most of the time.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import accumulate
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.class_labels import RELEVANCE, ClassLabel, class_labels, features_metadata
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.json_rows import RowFault, json_bytes
 from piiloom.corpus.formats.native_rows import meta_of, unencodable
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
@@ -24,7 +23,6 @@ from piiloom.foundation.errors import DataError
 _MOST_RECORDS: Final = 2_000
 _MOST_CHARACTERS: Final = 4_000_000
 _MOST_ROWS_READ: Final = 500
-_META = json.JSONEncoder(ensure_ascii=False)
 
 
 def write_parquet(records: Iterable[Record], path: Path, types: Sequence[str] | None = None) -> None:
@@ -166,7 +164,7 @@ class _Columns:
                     array([record.context for record in records], text),
                     array([record.question for record in records], text),
                     self._span_lists(records),
-                    array([_META.encode(meta_of(record)) for record in records], text),
+                    array([json_bytes(meta_of(record)) for record in records], text),
                 ],
                 schema=self.schema,
             )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from typing import Final
 
 from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import Columns
-from piiloom.corpus.formats.json_rows import RowFault, read_rows
+from piiloom.corpus.formats.json_rows import RowFault, json_bytes, read_rows
 from piiloom.corpus.formats.native_rows import row_of, unencodable
 from piiloom.corpus.formats.row_reading import RowReader
 from piiloom.corpus.record import Record
@@ -61,14 +60,13 @@ class CommaSeparatedFormat:
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; nothing is lost. Raises ``DataError`` for a text that UTF-8 cannot hold."""
-        encode = json.JSONEncoder(ensure_ascii=False).encode
         with path.open("w", encoding="utf-8", newline="") as fh:
             writer = csv.writer(fh, lineterminator="\r\n")
             writer.writerow(_HEADER)
             for record in records:
                 row = row_of(record)
-                row["spans"], row["meta"] = encode(row["spans"]), encode(row["meta"])
                 try:
+                    row |= {name: json_bytes(row[name]).decode() for name in ("spans", "meta")}
                     writer.writerow([_escaped(row[name]) for name in _HEADER])
                 except UnicodeEncodeError as error:
                     raise unencodable([record]) from error

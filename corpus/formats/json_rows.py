@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
@@ -22,7 +23,7 @@ from piiloom.foundation.seeding import digest
 Row = TypeVar("Row")
 
 _BOM = b"\xef\xbb\xbf"
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class RowFault(Exception):
@@ -95,24 +96,35 @@ def parse_value(text: str) -> object:
     return value
 
 
-def row_line(row: Json) -> str:
-    """Return *row* as one line of JSON with its line end, keys in the given order, non-ASCII characters not escaped."""
-    return _ENCODE(row) + "\n"
+def json_bytes(value: object) -> bytes:
+    """Return *value* as JSON in UTF-8, without spaces, keys in the given order, non-ASCII characters not escaped.
+
+    Raises ``UnicodeEncodeError`` for a text with a lone surrogate.
+    """
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:  # a lone surrogate, or a number of more than 64 bits
+        return _ENCODE(value).encode("utf-8")
+
+
+def row_line(row: Json) -> bytes:
+    """Return *row* as ``json_bytes`` with a line end."""
+    return json_bytes(row) + b"\n"
 
 
 def write_rows(rows: Iterable[Json], path: Path) -> None:
     """Write *rows* to the new file *path*, a ``row_line`` each."""
-    with path.open("w", encoding="utf-8", newline="\n") as fh:
+    with path.open("wb") as fh:
         fh.writelines(map(row_line, rows))
 
 
 def write_array(rows: Iterable[Json], path: Path) -> None:
     """Write *rows* to the new file *path* as one JSON array, a line each."""
-    with path.open("w", encoding="utf-8", newline="\n") as fh:
-        fh.write("[")
+    with path.open("wb") as fh:
+        fh.write(b"[")
         for number, row in enumerate(rows):
-            fh.write((",\n" if number else "\n") + _ENCODE(row))
-        fh.write("\n]\n")
+            fh.write((b",\n" if number else b"\n") + json_bytes(row))
+        fh.write(b"\n]\n")
 
 
 def array_rows(path: Path) -> Iterator[tuple[int, str]]:

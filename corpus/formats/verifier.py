@@ -51,7 +51,7 @@ class VerifierFormat:
         kinds: Counter[str] = Counter()
         path.mkdir()
         first, second = (path / name for name in FILES)
-        with first.open("w", encoding="utf-8", newline="\n") as labels, second.open("w", encoding="utf-8", newline="\n") as reasons:
+        with first.open("wb") as labels, second.open("wb") as reasons:
             for record in records:
                 for candidate in _chosen(record, entries):
                     kinds[candidate.kind] += 1

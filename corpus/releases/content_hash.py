@@ -39,4 +39,4 @@ class ContentHash:
         return self._sha256.hexdigest()
 
     def _add(self, row: Json) -> None:
-        self._sha256.update(row_line(row).encode("utf-8"))
+        self._sha256.update(row_line(row))

@@ -211,3 +211,9 @@ def _frozen_releases(connection: duckdb.DuckDBPyConnection) -> None:
             release_name VARCHAR NOT NULL, record_order BIGINT NOT NULL, span_start BIGINT NOT NULL, span_end BIGINT NOT NULL,
             value VARCHAR NOT NULL);
     """)
+
+
+@MIGRATIONS.register(7, "releases frozen when native rows had spaces have no content hash")
+def _hashes_of_other_rows(connection: duckdb.DuckDBPyConnection) -> None:
+    # The hash is that of the rows as they are written, which are now written without spaces.
+    connection.execute("UPDATE releases SET content_sha256 = NULL")

@@ -19,7 +19,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.encoding import decode_keys, decode_plan, decode_provenance, decode_source, encode, encode_keys
 from piiloom.corpus.store.statements import select
 
-_CHUNK = 1_000
+_CHUNK = 2_000
 _RECORD_COLUMNS = (
     "id",
     "record_order",
@@ -48,10 +48,8 @@ _SPAN_COLUMNS = (
     "subject",
 )
 _READ_COLUMNS = ("record_order", *(c for c in _RECORD_COLUMNS if c not in {"record_order", "run_id", "plan_index", "status"}))
-# The range lets DuckDB skip blocks that cannot contain these records.
-_AMONG = "WHERE record_order BETWEEN ? AND ? AND record_order IN (SELECT unnest(?::BIGINT[]))"
-_SELECT_RECORDS = select(_READ_COLUMNS, "records", _AMONG)
-_SELECT_SPANS = select(_SPAN_COLUMNS, "spans", f"{_AMONG} ORDER BY record_order, position")
+_BETWEEN = "WHERE record_order BETWEEN ? AND ?"
+_AMONG = "AND record_order IN (SELECT unnest(?::BIGINT[]))"
 # Runs in creation order, and within a run by plan index; then imported records in the order they were added.
 READING_ORDER = "ORDER BY runs.created_order NULLS LAST, records.plan_index NULLS LAST, records.record_order"
 
@@ -111,12 +109,20 @@ def records_at(store: Store, orders: Sequence[int]) -> Iterator[Record]:
     """Iterate over the records with the given ``record_order`` numbers, in the order given. An unknown number raises ``KeyError``."""
     for at in range(0, len(orders), _CHUNK):
         wanted = list(orders[at : at + _CHUNK])
-        bounds = [min(wanted), max(wanted), wanted]
-        spans = _spans_by_record(store.rows(_SELECT_SPANS, bounds))
-        found = store.rows(_SELECT_RECORDS, bounds)
-        records = {row[0]: row for row in found}
+        where, parameters = _among(wanted)
+        spans = _spans_by_record(store.rows(select(_SPAN_COLUMNS, "spans", f"{where} ORDER BY record_order, position"), parameters))
+        records = {row[0]: row for row in store.rows(select(_READ_COLUMNS, "records", where), parameters)}
         for order in wanted:
             yield _record(records[order], spans.get(order, ()))
+
+
+def _among(orders: Sequence[int]) -> tuple[str, list[object]]:
+    """Return a condition that selects these records, and maybe others in the same range."""
+    lowest, highest = min(orders), max(orders)
+    # The range lets DuckDB skip blocks. If it has few others, reading them takes less time than looking each record up.
+    if highest - lowest < 2 * len(orders):
+        return _BETWEEN, [lowest, highest]
+    return f"{_BETWEEN} {_AMONG}", [lowest, highest, list(orders)]
 
 
 def _selection(run_id: str | None, status: str | None) -> tuple[str, list[object]]:

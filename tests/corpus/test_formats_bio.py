@@ -35,9 +35,9 @@ def test_the_layout_is_that_of_the_kaggle_files(tmp_path: Path) -> None:
     path = tmp_path / "train.json"
     BIO.write([marked("Hi  Ann-Lee,\nBo ", "Ann-Lee", "Bo", question="Who?")], path, WriteOptions())
     assert path.read_text(encoding="utf-8") == (
-        '[\n{"document": 1, "full_text": "Hi  Ann-Lee,\\nBo ", "tokens": ["Hi", " ", "Ann-Lee", ",", "\\n", "Bo"], '
-        '"trailing_whitespace": [true, false, false, false, false, true], "labels": ["O", "O", "B-NAME", "O", "O", "B-NAME"], '
-        '"relevance": [null, null, "low", null, null, "low"], "id": "r1", "locale": "en_US", "question": "Who?"}\n]\n'
+        '[\n{"document":1,"full_text":"Hi  Ann-Lee,\\nBo ","tokens":["Hi"," ","Ann-Lee",",","\\n","Bo"],'
+        '"trailing_whitespace":[true,false,false,false,false,true],"labels":["O","O","B-NAME","O","O","B-NAME"],'
+        '"relevance":[null,null,"low",null,null,"low"],"id":"r1","locale":"en_US","question":"Who?"}\n]\n'
     )
 
 

@@ -156,8 +156,8 @@ def test_the_written_row_lists_values_in_text_order(file: Path) -> None:
         [record_of("Ohio gave me asthma.", ("Ohio", "location", "low"), ("asthma", "health", "high"))], file, WriteOptions()
     )
     assert file.read_text(encoding="utf-8") == (
-        '{"context": "Ohio gave me asthma.", "question": "And now?", "piis": {"Ohio": {"type": "location", "relevance": "0"}, '
-        '"asthma": {"type": "health", "relevance": "1"}}}\n'
+        '{"context":"Ohio gave me asthma.","question":"And now?","piis":{"Ohio":{"type":"location","relevance":"0"},'
+        '"asthma":{"type":"health","relevance":"1"}}}\n'
     )
     assert report.entries == ()
     assert "provenance" in report.fields

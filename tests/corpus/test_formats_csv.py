@@ -61,8 +61,8 @@ def test_the_layout_is_the_documented_one(file: Path) -> None:
     assert file.read_bytes().decode() == (
         "id,locale,context,question,spans,meta\r\n"
         "a,en_US,I am Ann.,'=1+1,"
-        '"[{""start"": 5, ""end"": 8, ""text"": ""Ann"", ""type"": ""name"", ""relevance"": null, ""id"": ""s1""}]",'
-        '"{""source"": null}"\r\n'
+        '"[{""start"":5,""end"":8,""text"":""Ann"",""type"":""name"",""relevance"":null,""id"":""s1""}]",'
+        '"{""source"":null}"\r\n'
     )
 
 

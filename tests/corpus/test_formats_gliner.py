@@ -25,8 +25,8 @@ def test_the_layout_is_that_of_its_training_data(tmp_path: Path) -> None:
     path = tmp_path / "train.json"
     GLINER.write([marked("Hi  Ann Lee,\nBo", "Ann Lee", "Bo")], path, WriteOptions())
     assert path.read_text(encoding="utf-8") == (
-        '[\n{"tokenized_text": ["Hi", "Ann", "Lee", ",", "Bo"], "ner": [[1, 2, "name"], [4, 4, "name"]], "relevance": ["low", "low"], '
-        '"id": "r1", "locale": "en_US", "text": "Hi  Ann Lee,\\nBo", "question": null}\n]\n'
+        '[\n{"tokenized_text":["Hi","Ann","Lee",",","Bo"],"ner":[[1,2,"name"],[4,4,"name"]],"relevance":["low","low"],'
+        '"id":"r1","locale":"en_US","text":"Hi  Ann Lee,\\nBo","question":null}\n]\n'
     )
 
 

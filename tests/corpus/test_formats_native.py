@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from record_strategies import records
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
+from piiloom.corpus.formats.json_rows import json_bytes
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
@@ -47,10 +49,10 @@ def test_the_layout_is_the_documented_one(file: Path) -> None:
         provenance=Provenance(stage="screen", provider="composer", model="bank-1"),
     )
     assert written(file, record) == (
-        '{"id": "abc", "locale": "en_US", "context": "As an air traffic controller, I …", "question": "May I work nights?", '
-        '"spans": [{"start": 6, "end": 28, "text": "air traffic controller", "type": "occupation", "relevance": "high", "id": "s1"}], '
-        '"meta": {"pair": ["health", "occupation"], "topic": "shifts", "subtopic": "nights", "provider": "composer", "model": "bank-1", '
-        '"provenance": {"stage": "screen"}}}\n'
+        '{"id":"abc","locale":"en_US","context":"As an air traffic controller, I …","question":"May I work nights?",'
+        '"spans":[{"start":6,"end":28,"text":"air traffic controller","type":"occupation","relevance":"high","id":"s1"}],'
+        '"meta":{"pair":["health","occupation"],"topic":"shifts","subtopic":"nights","provider":"composer","model":"bank-1",'
+        '"provenance":{"stage":"screen"}}}\n'
     )
 
 
@@ -196,3 +198,15 @@ def test_a_missing_file_and_an_unknown_format_say_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown format 'xml'.*native, capid"):
         get_format("xml")
     assert all(get_format(name).name == name for name in FORMATS)
+
+
+@given(
+    value=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one))
+)
+def test_rows_are_the_json_of_the_standard_library_without_blanks(value: object) -> None:
+    assert json_bytes(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def test_half_a_character_cannot_be_written() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        json_bytes({"context": "\ud83d"})
