@@ -1,0 +1,1 @@
+"""Gold and predictions, read from any format into annotated documents."""

@@ -1,0 +1,65 @@
+"""Annotated documents: what evaluation compares, whatever files they come from.
+
+Unlike records, they may hold overlapping mentions, types that no taxonomy knows, and values without a place in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from piiloom.corpus.record import Relevance
+
+Identifier = Literal["direct", "quasi"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """One annotated value.
+
+    ``start`` and ``end`` are code points, half-open; both are None if the file gives no place, or none that exists. ``text`` is the value
+    as the file has it; if there is a place, it is what stands there. ``entity_type`` is None if the file states none. ``annotator`` is
+    set where a file has several annotators, ``identifier`` where it says what kind of identifier a mention is.
+    """
+
+    text: str
+    entity_type: str | None
+    start: int | None = None
+    end: int | None = None
+    relevance: Relevance | None = None
+    subtype: str | None = None
+    value_id: str | None = None
+    subject: str | None = None
+    annotator: str | None = None
+    identifier: Identifier | None = None
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """The range [start, end), or None."""
+        return None if self.start is None or self.end is None else (self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One text with its mentions, in the order of the file.
+
+    ``id`` is None if the file has none, ``text`` if the file is a table of entities. ``where`` is the file and line it was read from.
+    ``malformed`` counts entries that are no annotation (a model's invalid JSON); they are in no mention.
+    """
+
+    where: str
+    id: str | None = None
+    text: str | None = None
+    question: str | None = None
+    locale: str | None = None
+    group_keys: tuple[str, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    malformed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One document as it should be annotated, and as it was."""
+
+    gold: Document
+    found: Document

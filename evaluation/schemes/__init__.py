@@ -1,0 +1,1 @@
+"""Schemes: what counts as found, one file each."""

@@ -1,0 +1,60 @@
+"""The interface of a scheme: counts of one document, and figures from sums of counts.
+
+Since all figures come from sums, a bootstrap over documents needs no document again, and figures by type, locale or group cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from piiloom.evaluation.inputs.documents import Document
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# The key of the counts over all types.
+OVERALL = ""
+# Whether a scheme compares values as strings, in the order of the file, or mentions by their places.
+Needs = Literal["values", "places"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemeOptions:
+    """What a user may set. ``beta``: the weights of recall for which an F is computed besides F1 and F5."""
+
+    beta: tuple[float, ...] = ()
+
+
+class Scheme(Protocol):
+    """Interface of a scheme; all properties may be class attributes."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line."""
+        ...
+
+    @property
+    def needs(self) -> Needs:
+        """Which kind of mentions it compares."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what is counted."""
+        ...
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The figures that get intervals."""
+        ...
+
+    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+        """Return the counts of one document by type, each with one number per column; those over all types under ``OVERALL``."""
+        ...
+
+    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return the figures of sums of counts. *totals* has the shape (…, columns), each figure (…). 0/0 counts as 0."""
+        ...

@@ -1,0 +1,1 @@
+"""Counts of all documents, and what is computed from them: figures, intervals, differences."""

@@ -1,0 +1,32 @@
+"""The exact scheme: each mention is found once at most, by place and type."""
+
+from __future__ import annotations
+
+from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.registry import make_scheme
+from piiloom.evaluation.scoring.count_table import CountTable
+
+
+def document(*places: tuple[int, int, str]) -> Document:
+    mentions = tuple(Mention(text="x", entity_type=kind, start=start, end=end) for start, end, kind in places)
+    return Document(where="a:1", id="a", mentions=mentions)
+
+
+def test_position_and_type_count() -> None:
+    table = CountTable(make_scheme("exact", SchemeOptions(beta=(2,))))
+    gold = document((0, 7, "name"), (12, 19, "name"), (30, 32, "age"))
+    table.add(Pair(gold=gold, found=document((12, 19, "name"), (12, 19, "name"), (30, 32, "name"), (0, 6, "name"))))
+    table.add(Pair(gold=document(), found=document()))
+    figures = table.overall()
+    assert (figures["tp"], figures["fp"], figures["fn"]) == (1, 3, 2)
+    assert (figures["precision"], figures["recall"]) == (1 / 4, 1 / 3)
+    assert figures["f2"] == 5 / (5 + 4 * 2 + 3)
+    assert figures["f5"] == 26 / (26 + 25 * 2 + 3)
+    assert {name: list(row) for name, row in table.by_type.items()} == {"age": [0, 0, 1], "name": [1, 3, 1]}
+
+
+def test_what_has_no_place_is_never_found() -> None:
+    without = Document(where="a:1", mentions=(Mention(text="Ann", entity_type="name"),))
+    counts = make_scheme("exact", SchemeOptions()).count(without, without)
+    assert list(counts["name"]) == [0, 1, 1]
