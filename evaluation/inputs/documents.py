@@ -10,7 +10,8 @@ from typing import Literal
 
 from piiloom.corpus.record import Relevance
 
-Identifier = Literal["direct", "quasi"]
+# What a file says a mention is; "none": it identifies nobody and need not be masked.
+Identifier = Literal["direct", "quasi", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

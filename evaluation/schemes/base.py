@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from piiloom.evaluation.inputs.documents import Document
@@ -23,9 +24,17 @@ Needs = Literal["values", "places"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemeOptions:
-    """What a user may set. ``beta``: the weights of recall for which an F is computed besides F1 and F5."""
+    """What a user may set.
+
+    ``beta``: the weights of recall for which an F is computed besides F1 and F5. ``weights``: a YAML file over the kinds of identifiers
+    and their weights (``taxonomy.identifying``). For ``tab`` only, ``token_probabilities``: a file of a language model's probabilities
+    (``token_information``), and ``may_stay``: words that a masker may leave unmasked within a mention.
+    """
 
     beta: tuple[float, ...] = ()
+    weights: Path | None = None
+    token_probabilities: Path | None = None
+    may_stay: tuple[str, ...] = ()
 
 
 class Scheme(Protocol):

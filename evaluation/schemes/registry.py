@@ -6,10 +6,14 @@ from collections.abc import Callable
 
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
 from piiloom.evaluation.schemes.exact import ExactScheme
+from piiloom.evaluation.schemes.privacy import PrivacyScheme
+from piiloom.evaluation.schemes.tab import TabScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
     "exact": ExactScheme,
+    "tab": TabScheme,
+    "privacy": PrivacyScheme,
 }
 
 
