@@ -1,7 +1,7 @@
 """``privacy``: what leaks, whose data it is, and what masking by relevance costs.
 
-A gold mention is **found** if it is covered by what is predicted, of whatever type; otherwise it leaks. It is **masked** if it is covered by
-what a masker takes out: predictions of low relevance, and those that state none (``coverage`` has both definitions).
+A gold mention is **found** if it is covered by what is predicted, of whatever type; otherwise it leaks. It is **masked** if it is
+covered by what a masker takes out: predictions of low relevance, and those that state none (``coverage`` has both definitions).
 
 - ``leak_rate``: of the documents with a direct identifier, the share in which one leaks; ``leak_rate_all``: of all documents.
 - ``recall``: the share of mentions found; ``weighted_recall``: the same by the weight of their types (``taxonomy.identifying``).

@@ -1,17 +1,19 @@
-"""``tab``: is everything masked that would identify somebody, and how much else? (Pilán et al. 2022, Computational Linguistics 48(4).)
+"""``tab``: is everything masked that would identify somebody, and how much else? After Pilán et al. 2022.
+
+(The Text Anonymization Benchmark, Computational Linguistics 48(4).)
 
 **Entities** are the mentions that an annotator gave the same ``value_id``; without one, those of the same type and text. An entity is
 protected if *all* of its mentions that need masking are covered (``coverage``) by what is predicted. It is direct if one of its
 mentions is a direct identifier, else quasi. What kind a mention is, the file says, or the table of types does (``taxonomy.identifying``);
 those that need no masking ("none") matter to precision only. Types of predictions do not matter, nor does relevance.
 
-**Recall** is the share of protected entities, masked mentions, and masked tokens (runs of letters and digits) of them. **Precision** is the
-share of predicted tokens, or mentions, that lie in one gold mention that needs masking. Each token counts once, by its information content:
-1, or what a language model says (``token_information``).
+**Recall** is the share of protected entities, masked mentions, and masked tokens (runs of letters and digits) of them. **Precision** is
+the share of predicted tokens, or mentions, that lie in one gold mention that needs masking. Each token counts once, by its information
+content: 1, or what a language model says (``token_information``).
 
-**Several annotators**: each is a gold standard of its own, and all counts are summed over documents and annotators before dividing, as in
-the paper (micro). A predicted token thus counts once for each annotator. Figures called ``macro`` are the plain mean of what is computed for
-each annotator of each document; where there is nothing to divide by, an annotator is left out of a mean.
+**Several annotators**: each is a gold standard of its own, and all counts are summed over documents and annotators before dividing, as
+in the paper (micro). A predicted token thus counts once for each annotator. Figures called ``macro`` are the plain mean of what is
+computed for each annotator of each document; where there is nothing to divide by, an annotator is left out of a mean.
 
 By type: recall is that of the gold mentions of this type, precision that of what was predicted under it.
 """

@@ -2,7 +2,8 @@
 
 The file has one JSON object a line and document, ``{"id": "d1", "tokens": [{"start": 0, "end": 4, "probability": 0.02}, …]}``, with
 ``probability`` (above 0, at most 1) or ``log_probability`` (natural logarithm, at most 0): how likely the model finds what stands there,
-without seeing it. Tokens are half-open code-point ranges, sorted by start and by end, none of them empty. Text between tokens tells nothing.
+without seeing it. Tokens are half-open code-point ranges, sorted by start and by end, none of them empty. Text between them tells
+nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -124,5 +125,5 @@ def _content(token: dict[str, Any], where: str) -> float:
     )
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

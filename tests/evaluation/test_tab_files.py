@@ -1,0 +1,127 @@
+"""Files of the Text Anonymization Benchmark, with texts of our own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.tab_files import placed_in, read_tab_gold, read_tab_predictions
+from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.registry import make_scheme
+from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.foundation.errors import DataError, UsageError
+
+TEXT = "Zoë 🙂 Lund was born in Bergen."
+
+
+def annotated(start: int, end: int, **more: Any) -> dict[str, Any]:
+    given = {"entity_type": "PERSON", "entity_mention_id": "m", "entity_id": "e1", "identifier_type": "DIRECT", "edit_type": "check"}
+    return {**given, "start_offset": start, "end_offset": end, "span_text": TEXT[start:end], **more}
+
+
+def row(*mentions: dict[str, Any], doc_id: Any = "d1", **more: Any) -> dict[str, Any]:
+    return {
+        "doc_id": doc_id,
+        "text": TEXT,
+        "dataset_type": "dev",
+        "annotations": {"annotator1": {"entity_mentions": list(mentions)}},
+        **more,
+    }
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[Any], Path]:
+    def write(content: Any) -> Path:
+        path = tmp_path / "tab.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_gold(file: Callable[[Any], Path]) -> None:
+    two = {"entity_mentions": [annotated(23, 29, entity_type="LOC", entity_id="e2", identifier_type="NO_MASK")]}
+    first = row(annotated(0, 10), annotated(23, 29, entity_type="LOC", entity_id="e3", identifier_type="QUASI"))
+    first["annotations"]["annotator2"] = two
+    [found, other] = read_tab_gold(file([first, row(doc_id="d2")]))
+    assert (found.id, found.text, other.id, other.mentions) == ("d1", TEXT, "d2", ())
+    assert [(one.text, one.place, one.entity_type, one.value_id, one.annotator, one.identifier) for one in found.mentions] == [
+        ("Zoë 🙂 Lund", (0, 10), "PERSON", "e1", "annotator1", "direct"),
+        ("Bergen", (23, 29), "LOC", "e3", "annotator1", "quasi"),
+        ("Bergen", (23, 29), "LOC", "e2", "annotator2", "none"),
+    ]
+
+
+def test_predictions_get_their_texts_from_gold(file: Callable[[Any], Path]) -> None:
+    [found, empty] = read_tab_predictions(file({"d1": [[23, 29], [0, 3]], "d2": []}))
+    assert (found.id, found.text, [one.place for one in found.mentions], empty.mentions) == ("d1", None, [(23, 29), (0, 3)], ())
+    placed = placed_in(found, TEXT)
+    assert (placed.text, [one.text for one in placed.mentions]) == (TEXT, ["Bergen", "Zoë"])
+    without = Document(where="a:1", mentions=(Mention(text="x", entity_type=None),))
+    assert placed_in(without, TEXT).mentions == without.mentions
+
+
+def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
+    table = CountTable(make_scheme("tab", SchemeOptions()))
+    [gold] = read_tab_gold(file([row(annotated(0, 10), annotated(23, 29, entity_id="e2", identifier_type="QUASI"))]))
+    [found] = read_tab_predictions(file({"d1": [[0, 3], [6, 10], [11, 14]]}))
+    table.add(Pair(gold=gold, found=found))
+    figures = table.overall()
+    # Zoë and Lund, and not Bergen; "was" is masked for nothing.
+    assert (figures["entity_recall_direct"], figures["entity_recall_quasi"], figures["precision"]) == (1, 0, 2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "where", "message"),
+    [
+        ("[", "tab.json", "not valid JSON"),
+        ([], "tab.json", "holds no document"),
+        ({"d1": []}, "tab.json", "not a JSON array"),
+        ([row(), {"text": TEXT}], "document 2", "doc_id"),
+        ([row(), row()], "document 2", "'d1' is used twice"),
+        ([row(annotated(0, 10, identifier_type="SOME"))], "document 1", "identifier_type"),
+        ([row(annotated(0, 10, start_offset="0"))], "document 1", "start_offset"),
+        ([row(annotated(0, 10, span_text="Zoë"))], "document 1 (d1): annotations.annotator1.entity_mentions[0]", "span_text"),
+        ([row(annotated(0, 1), annotated(4, 4))], "entity_mentions[1]", "[4, 4) is empty or outside"),
+        ([row(annotated(0, 99))], "entity_mentions[0]", "which has 30 characters"),
+    ],
+)
+def test_gold_that_is_refused(file: Callable[[Any], Path], content: Any, where: str, message: str) -> None:
+    refused(read_tab_gold(file(content)), where, message)
+
+
+@pytest.mark.parametrize(
+    ("content", "where", "message"),
+    [
+        ("{", "tab.json", "not valid JSON"),
+        ({}, "tab.json", "holds no document"),
+        ([[1, 2]], "tab.json", "not a JSON object"),
+        ({"d1": [[0, 3], [1]]}, "d1", "[1]"),
+        ({"d1": [[0, "3"]]}, "d1", "[0][1]"),
+        ({"d1": [[-1, 3]]}, "d1", "[0][0]"),
+        ({"d1": 3}, "d1", "the value is not"),
+    ],
+)
+def test_predictions_that_are_refused(file: Callable[[Any], Path], content: Any, where: str, message: str) -> None:
+    refused(read_tab_predictions(file(content)), where, message)
+
+
+def refused(documents: Iterator[Document], where: str, message: str) -> None:
+    with pytest.raises(DataError) as raised:
+        list(documents)
+    assert where in str(raised.value.where)
+    assert message in raised.value.message
+    assert TEXT not in str(raised.value)
+
+
+def test_predictions_beyond_the_text(file: Callable[[Any], Path], tmp_path: Path) -> None:
+    [found] = read_tab_predictions(file({"d1": [[0, 3], [29, 31]]}))
+    with pytest.raises(DataError, match=r"d1\[1\]: \[29, 31\) is empty or outside"):
+        placed_in(found, TEXT)
+    with pytest.raises(UsageError, match="cannot be read"):
+        list(read_tab_gold(tmp_path / "none.json"))
