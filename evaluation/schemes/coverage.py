@@ -31,22 +31,23 @@ class Ranges:
         before = bisect_right(self._starts, start)
         return before > 0 and self._reach[before - 1] >= end
 
-    def cover(self, start: int, text: str, counted: Iterable[int] | None = None) -> bool:
-        """Return whether *text*, which stands at *start*, is covered; *counted*: the positions in it that count (by default see above)."""
-        if self.hold(start, start + len(text)):
-            return True
-        if not self._starts:
-            return False
-        return all(self.hold(start + at, start + at + 1) for at in (counting(text) if counted is None else counted))
+    def uncovered(self, start: int, positions: Iterable[int]) -> list[int]:
+        """Return those of *positions*, counted from *start*, that are in none of the ranges."""
+        left = []
+        for position in positions:
+            before = bisect_right(self._starts, start + position)
+            if before == 0 or self._reach[before - 1] <= start + position:
+                left.append(position)
+        return left
 
 
 def counting(text: str) -> list[int]:
     """Return the positions in *text* that have to be masked."""
-    for counts in (str.isalnum, lambda letter: not letter.isspace()):
-        found = [at for at, letter in enumerate(text) if counts(letter)]
-        if found:
-            return found
-    return list(range(len(text)))
+    return (
+        [at for at, letter in enumerate(text) if letter.isalnum()]
+        or [at for at, letter in enumerate(text) if not letter.isspace()]
+        or list(range(len(text)))
+    )
 
 
 def masked_ranges(document: Document) -> Ranges:
@@ -64,4 +65,7 @@ def found_ranges(document: Document) -> Ranges:
 
 def is_covered(mention: Mention, ranges: Ranges) -> bool:
     """Return whether *mention* is covered; what has no place is not."""
-    return mention.start is not None and ranges.cover(mention.start, mention.text)
+    start, text = mention.start, mention.text
+    if start is None:
+        return False
+    return ranges.hold(start, start + len(text)) or not ranges.uncovered(start, counting(text))

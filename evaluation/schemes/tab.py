@@ -21,8 +21,11 @@ By type: recall is that of the gold mentions of this type, precision that of wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Identifier, Mention
@@ -50,6 +53,17 @@ _MACRO_PRECISION = _FIRST_MACRO + 2 * len(_KINDS)
 _Masked = tuple[str | None, bool, int, int]  # a mention's type, whether it is masked, its masked tokens, its tokens
 
 
+class _Rows(dict[str, list[float]]):
+    """The counts of one document by type."""
+
+    def __init__(self) -> None:
+        super().__init__({OVERALL: [0.0] * (2 * len(_SHARES))})
+
+    def __missing__(self, name: str) -> list[float]:
+        self[name] = row = [0.0] * (2 * len(_SHARES))
+        return row
+
+
 @dataclass(slots=True)
 class _Entity:
     direct: bool = False
@@ -61,7 +75,7 @@ class _Annotator:
     """What one annotator says of one document."""
 
     to_mask: list[Place] = field(default_factory=list)
-    entities: dict[object, _Entity] = field(default_factory=dict)
+    entities: defaultdict[object, _Entity] = field(default_factory=lambda: defaultdict(_Entity))
 
 
 class TabScheme:
@@ -81,7 +95,7 @@ class TabScheme:
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return part and whole of each share by type."""
-        counts: dict[str, list[float]] = {OVERALL: [0.0] * len(self.columns)}
+        counts = _Rows()
         annotators = self._annotators(gold, found_ranges(found))
         for annotator in annotators:
             _count_recall(counts, annotator)
@@ -101,16 +115,16 @@ class TabScheme:
 
     def _annotators(self, gold: Document, ranges: Ranges) -> list[_Annotator]:
         """Return what each annotator says. A document without a mention has one annotator, who found none."""
-        annotators: dict[str | None, _Annotator] = {}
+        annotators: defaultdict[str | None, _Annotator] = defaultdict(_Annotator)
         for mention in gold.mentions:
-            annotator = annotators.setdefault(mention.annotator, _Annotator())
+            annotator = annotators[mention.annotator]
             kind = mention.identifier or self._identifying.of(mention.entity_type, mention.subtype).identifier
             if kind == "none":
                 continue
             if mention.place is not None:
                 annotator.to_mask.append(mention.place)
             key = mention.value_id if mention.value_id is not None else (mention.entity_type, mention.text)
-            entity = annotator.entities.setdefault(key, _Entity())
+            entity = annotator.entities[key]
             entity.direct |= kind == "direct"
             entity.mentions.append((mention.entity_type, *self._masked(mention, ranges)))
         # In a fixed order, since sums of floats depend on it.
@@ -119,16 +133,12 @@ class TabScheme:
     def _masked(self, mention: Mention, ranges: Ranges) -> tuple[bool, int, int]:
         """Return whether *mention* is masked, how many of its tokens are, and how many it has."""
         text, start = mention.text, mention.start
-        tokens = [token.span() for token in _TOKEN.finditer(text)]
-        if start is None:
-            return False, 0, len(tokens)
-        if ranges.hold(start, start + len(text)):
-            return True, len(tokens), len(tokens)
-        counted = self._counted(text)
-        masked = {at for at in counted if ranges.hold(start + at, start + at + 1)}
-        missing = [at for at in counted if at not in masked]
-        left = sum(any(first <= at < last for at in missing) for first, last in tokens)
-        return not missing, len(tokens) - left, len(tokens)
+        if start is None or ranges.hold(start, start + len(text)):
+            tokens = len(_TOKEN.findall(text))
+            return (False, 0, tokens) if start is None else (True, tokens, tokens)
+        left = ranges.uncovered(start, self._counted(text))
+        masked = [bisect_left(left, token.start()) == bisect_left(left, token.end()) for token in _TOKEN.finditer(text)]
+        return not left, sum(masked), len(masked)
 
     def _counted(self, text: str) -> list[int]:
         counted = counting(text)
@@ -138,64 +148,77 @@ class TabScheme:
         # A mention of nothing but such words has to be masked like any other.
         return [at for at in counted if at not in free] or counted
 
-    def _count_precision(self, counts: dict[str, list[float]], gold: Document, found: Document, annotators: list[_Annotator]) -> None:
+    def _count_precision(self, counts: _Rows, gold: Document, found: Document, annotators: Sequence[_Annotator]) -> None:
         weigh = self._information.of(gold) if self._information else uniform
         to_mask = [Ranges(one.to_mask) for one in annotators]
-        text = gold.text if gold.text is not None else found.text
-        spans: set[tuple[str | None, Place]] = set()
-        tokens: set[tuple[str | None, Place]] = set()
-        for mention in found.mentions:
-            if mention.place is not None and mention.start is not None:
-                spans.add((mention.entity_type, mention.place))
-                stands = mention.text if text is None else text[mention.start : mention.end]
-                for token in _TOKEN.finditer(stands):
-                    tokens.add((mention.entity_type, (mention.start + token.start(), mention.start + token.end())))
-        for first, pieces in ((_FIRST_PREDICTED, tokens), (_FIRST_PREDICTED + 4, spans)):
-            _add_pieces(counts[OVERALL], first, {place for _, place in pieces}, to_mask, weigh)
-            for name in sorted({name for name, _ in pieces if name}):
-                row = counts.setdefault(name, [0.0] * len(self.columns))
-                _add_pieces(row, first, {place for kind, place in pieces if kind == name}, to_mask, weigh)
+        spans, tokens = _predicted(found, gold.text if gold.text is not None else found.text)
+        _add_pieces(counts, _FIRST_PREDICTED, tokens, to_mask, weigh)
+        _add_pieces(counts, _FIRST_PREDICTED + 4, spans, to_mask, weigh)
+        for row in counts.values():
+            right, whole = row[_FIRST_PREDICTED + 2], row[_FIRST_PREDICTED + 3]
+            if whole > 0:  # the sum of what is right to each annotator, over what each is asked about
+                row[_MACRO_PRECISION] = len(to_mask) * right / whole
+                row[_MACRO_PRECISION + 1] = len(to_mask)
 
 
-def _add_pieces(row: list[float], first: int, pieces: Iterable[Place], to_mask: Sequence[Ranges], weigh: Weigh) -> None:
-    """Add masked tokens, or mentions, to the columns from *first* on: right and all, by number and by weight."""
-    right = [0.0] * len(to_mask)
-    whole = 0.0
-    for place in sorted(pieces):  # floats are summed in the same order, whatever that of the mentions is
-        weight = weigh(*place)
-        whole += weight
-        row[first + 1] += len(to_mask)
-        for at, ranges in enumerate(to_mask):
-            if ranges.hold(*place):
-                row[first] += 1
-                right[at] += weight
-    row[first + 2] += sum(right)
-    row[first + 3] += whole * len(to_mask)
-    if first == _FIRST_PREDICTED and whole > 0:
-        row[_MACRO_PRECISION] += sum(part / whole for part in right)
-        row[_MACRO_PRECISION + 1] += len(to_mask)
+_Pieces = dict[Place, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
 
 
-def _count_recall(counts: dict[str, list[float]], annotator: _Annotator) -> None:
-    own: dict[str, list[float]] = {}
+def _predicted(found: Document, text: str | None) -> tuple[_Pieces, _Pieces]:
+    """Return the mentions, and their tokens."""
+    spans: _Pieces = {}
+    tokens: _Pieces = {}
+    for mention in found.mentions:
+        start, end = mention.start, mention.end
+        if start is not None and end is not None:
+            name = mention.entity_type or OVERALL
+            spans.setdefault((start, end), {OVERALL}).add(name)
+            for token in _TOKEN.finditer(mention.text if text is None else text[start:end]):
+                first, last = token.span()
+                tokens.setdefault((start + first, start + last), {OVERALL}).add(name)
+    return spans, tokens
+
+
+def _add_pieces(counts: _Rows, first: int, pieces: _Pieces, to_mask: Sequence[Ranges], weigh: Weigh) -> None:
+    """Add masked tokens, or mentions, to the four columns from *first* on: right and all, by number and by weight."""
+    number = len(to_mask)
+    second, third, fourth = first + 1, first + 2, first + 3
+    for place, names in sorted(pieces.items(), key=itemgetter(0)):  # sums of floats in the same order, whatever that of the mentions is
+        start, end = place
+        weight = weigh(start, end)
+        right = 0
+        for ranges in to_mask:
+            right += ranges.hold(start, end)
+        for name in names:
+            row = counts[name]
+            row[first] += right
+            row[second] += number
+            row[third] += right * weight
+            row[fourth] += number * weight
+
+
+def _count_recall(counts: _Rows, annotator: _Annotator) -> None:
+    entities: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])  # by type: protected and all, direct and quasi
     for entity in annotator.entities.values():
         kind = 0 if entity.direct else 2
-        protected = all(masked for _, masked, _, _ in entity.mentions)
-        for name in {OVERALL, *(one[0] or OVERALL for one in entity.mentions)}:
-            row = own.setdefault(name, [0.0] * _FIRST_PREDICTED)
+        names, protected = {OVERALL}, True
+        for entity_type, masked, tokens_masked, tokens in entity.mentions:
+            protected = protected and masked
+            names.add(entity_type or OVERALL)
+            for total in (counts[OVERALL], counts[entity_type]) if entity_type else (counts[OVERALL],):
+                total[kind + 4] += masked
+                total[kind + 5] += 1
+                total[kind + 8] += tokens_masked
+                total[kind + 9] += tokens
+        for name in names:
+            row = entities[name]
             row[kind] += protected
             row[kind + 1] += 1
-        for entity_type, masked, tokens_masked, tokens in entity.mentions:
-            for row in [own[OVERALL]] + ([own[entity_type]] if entity_type else []):
-                row[kind + 4] += masked
-                row[kind + 5] += 1
-                row[kind + 8] += tokens_masked
-                row[kind + 9] += tokens
-    for name, row in own.items():
-        total = counts.setdefault(name, [0.0] * (len(TabScheme.columns)))
-        for at, value in enumerate(row):
-            total[at] += value
-        for kind in (0, 2):  # the mean over annotators, of entities
+    for name, row in entities.items():
+        total = counts[name]
+        for kind in (0, 2):
             if row[kind + 1]:
+                total[kind] += row[kind]
+                total[kind + 1] += row[kind + 1]
                 total[_FIRST_MACRO + kind] += row[kind] / row[kind + 1]
                 total[_FIRST_MACRO + kind + 1] += 1
