@@ -1,7 +1,7 @@
 """``privacy``: what leaks, whose data it is, and what masking by relevance costs.
 
 A gold mention is **found** if it is covered by what is predicted, of whatever type; otherwise it leaks. It is **masked** if it is
-covered by what a masker takes out: predictions of low relevance, and those that state none (``coverage`` has both definitions).
+covered by what a masker takes out: predictions of low relevance, and those that state none (``masking`` has both definitions).
 
 - ``leak_rate``: of the documents with a direct identifier, the share in which one leaks; ``leak_rate_all``: of all documents.
 - ``recall``: the share of mentions found; ``weighted_recall``: the same by the weight of their types (``taxonomy.identifying``).
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
-from piiloom.evaluation.schemes.coverage import found_ranges, is_covered, masked_ranges
+from piiloom.evaluation.schemes.masking import found_ranges, is_covered, masked_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.taxonomy.identifying import Identifying, identifying_table
 

@@ -3,7 +3,7 @@
 (The Text Anonymization Benchmark, Computational Linguistics 48(4).)
 
 **Entities** are the mentions that an annotator gave the same ``value_id``; without one, those of the same type and text. An entity is
-protected if *all* of its mentions that need masking are covered (``coverage``) by what is predicted. It is direct if one of its
+protected if *all* of its mentions that need masking are covered (``masking``) by what is predicted. It is direct if one of its
 mentions is a direct identifier, else quasi. What kind a mention is, the file says, or the table of types does (``taxonomy.identifying``);
 those that need no masking ("none") matter to precision only. Types of predictions do not matter, nor does relevance.
 
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Identifier, Mention
 from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
-from piiloom.evaluation.schemes.coverage import Place, Ranges, counting, found_ranges
+from piiloom.evaluation.schemes.masking import Place, Ranges, counting, found_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.evaluation.schemes.token_information import TokenInformation, Weigh, uniform
 from piiloom.taxonomy.identifying import identifying_table

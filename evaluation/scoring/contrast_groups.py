@@ -1,7 +1,7 @@
 """Does a masker change its mind with the question? Records of one text with different questions, looked at together.
 
 A gold mention **changes** if its relevance is high for one question of the group and low for another. It is **consistent** if in each
-record of the group it is masked where it is of low relevance, and not where it is of high relevance (``coverage`` says what a masker
+record of the group it is masked where it is of low relevance, and not where it is of high relevance (``masking`` says what a masker
 masks). A group is consistent if all of its changing mentions are; one in which nothing changes says nothing, and does not count.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from piiloom.corpus.record import CONTRAST_GROUP
 from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.schemes.coverage import is_covered, masked_ranges
+from piiloom.evaluation.schemes.masking import is_covered, masked_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 
 if TYPE_CHECKING:
