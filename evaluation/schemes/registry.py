@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
+from piiloom.evaluation.schemes.capid import CapidScheme
+from piiloom.evaluation.schemes.capid_strict import CapidStrictScheme
 from piiloom.evaluation.schemes.exact import ExactScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
+    "capid": CapidScheme,
+    "capid-strict": CapidStrictScheme,
     "exact": ExactScheme,
 }
 
