@@ -22,9 +22,7 @@ def best_assignment(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return sorted((row, column) for column, row in enumerate(row_of) if row != _NONE and weights[row][column])
 
 
-def _add_row(
-    row: int, weights: Sequence[Sequence[int]], row_of: list[int], row_prices: list[int], column_prices: list[int]
-) -> None:
+def _add_row(row: int, weights: Sequence[Sequence[int]], row_of: list[int], row_prices: list[int], column_prices: list[int]) -> None:
     """Give *row* a column, moving earlier rows to other columns where that is worth more.
 
     A pair costs minus its weight. Prices keep ``cost >= row price + column price``, with equality for assigned pairs, so that Dijkstra's

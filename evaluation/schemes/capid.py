@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, equal_types, pair_counts
 from piiloom.evaluation.schemes.sample_means import SampleMeans
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class CapidScheme:
             given,
             self._pairs(gold.mentions, given),
             malformed=(gold.malformed, found.malformed),
-            same_type=_equal_types if self._literal else _like_types,
+            same_type=equal_types if self._literal else _like_types,
         )
         overall = self._means.sample_row(counts.pop(OVERALL))
         return {OVERALL: overall, **{name: self._means.pooled_row(row) for name, row in counts.items()}}
@@ -132,10 +132,6 @@ def _normalised(text: str) -> _Value:
 
 def _shared_characters(one: str, other: str) -> int:
     return sum([min(one.count(char), other.count(char)) for char in set(one)])
-
-
-def _equal_types(gold: Mention, found: Mention) -> bool:
-    return found.entity_type is not None and found.entity_type == gold.entity_type
 
 
 def _like_types(gold: Mention, found: Mention) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import Document
 from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, pair_counts
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, equal_types, pair_counts
 from piiloom.evaluation.schemes.place_pairs import place_pairs
 from piiloom.evaluation.schemes.sample_means import SampleMeans
 
@@ -48,7 +48,7 @@ class CapidStrictScheme:
 
     name = "capid-strict"
     needs: Needs = "places"
-    headline = (*RATIOS, *(f"macro_{name}" for name in RATIOS))
+    headline = tuple(RATIOS)
 
     def __init__(self, options: SchemeOptions) -> None:
         self._means = SampleMeans(PAIR_COUNTS, RATIOS, options.undefined)
@@ -65,7 +65,7 @@ class CapidStrictScheme:
             found.mentions,
             place_pairs(gold.mentions, found.mentions),
             malformed=(gold.malformed, found.malformed),
-            same_type=_equal_types,
+            same_type=equal_types,
         )
         overall = self._means.sample_row(counts.pop(OVERALL))
         return {OVERALL: overall, **{name: self._means.pooled_row(row) for name, row in counts.items()}}
@@ -75,7 +75,3 @@ class CapidStrictScheme:
         macro = {f"macro_{name}": value for name, value in self._means.means(totals).items()}
         counts = {name: self._means.count(totals, count) for name, count in _COUNTS.items()}
         return {**self._means.ratios(totals), **macro, **counts, **{name: self._means.count(totals, name) for name in _MALFORMED}}
-
-
-def _equal_types(gold: Mention, found: Mention) -> bool:
-    return found.entity_type is not None and found.entity_type == gold.entity_type

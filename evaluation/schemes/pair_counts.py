@@ -99,6 +99,11 @@ def pair_counts(
     return {OVERALL: _overall(counts.values(), malformed), **counts}
 
 
+def equal_types(gold: Mention, found: Mention) -> bool:
+    """Whether both say the same type; a type that is not stated is never right."""
+    return found.entity_type is not None and found.entity_type == gold.entity_type
+
+
 def _row(types: dict[str, _TypeCounts], mention: Mention) -> _TypeCounts:
     key = type_key(mention)
     if key not in types:

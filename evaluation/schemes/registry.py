@@ -8,12 +8,14 @@ from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
 from piiloom.evaluation.schemes.capid import CapidScheme
 from piiloom.evaluation.schemes.capid_strict import CapidStrictScheme
 from piiloom.evaluation.schemes.exact import ExactScheme
+from piiloom.evaluation.schemes.text import TextScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
     "capid": CapidScheme,
     "capid-strict": CapidStrictScheme,
     "exact": ExactScheme,
+    "text": TextScheme,
 }
 
 
