@@ -1,8 +1,9 @@
 """``capid-strict``: what ``capid`` measures, on places in the text and with the best pairing, so that one sees what that hides.
 
 Gold and predicted mentions are paired one to one with the greatest total similarity of their places (``place_pairs``). ``span_…`` are of
-the pairs whose places are equal, ``overlap_…`` of all pairs, ``coverage`` is their mean similarity. Accuracies are over pairs; those that
-end in ``_of_gold`` are over all gold mentions, so that one that was not found counts as wrong. Relevance is judged where the gold states it.
+the pairs whose places are equal, ``overlap_…`` of all pairs, ``coverage`` is their mean similarity. Accuracies are over pairs; those
+that end in ``_of_gold`` are over all gold mentions, so that one that was not found counts as wrong. Relevance is judged where the gold
+states it.
 
 Figures are of all mentions of the set; ``macro_…`` are plain means over samples, as those of ``capid``. By type both are of all mentions.
 """
