@@ -59,9 +59,11 @@ def test_all_mentions_and_means_over_samples():
         (places((0, 6), (6, 10)), places((4, 10), (0, 6)), [((0, 6), (0, 6), 1), ((6, 10), (4, 10), 4 / 6)]),
         # 9/10 + 1/10 is as much as 1 + 0: the equal place is kept.
         (places((0, 10), (0, 9)), places((0, 10), (9, 10)), [((0, 10), (0, 10), 1)]),
-        # One pair of 5/6; two pairs there are not, since nothing else overlaps the second gold mention.
+        # One pair of 10/11 is more than two of 3/10 and 1/12.
+        (places((0, 10), (10, 12)), places((0, 11), (0, 3)), [((0, 10), (0, 11), 10 / 11)]),
+        # Touching is not overlapping, so there is one pair only.
         (places((0, 6), (6, 8)), places((0, 3), (1, 6)), [((0, 6), (1, 6), 5 / 6)]),
-        # Touching is not overlapping, and an empty place overlaps nothing but is equal to itself.
+        # An empty place overlaps nothing but is equal to itself.
         (places((0, 5)), places((5, 9)), []),
         (places((3, 3)), places((0, 5), (3, 3)), [((3, 3), (3, 3), 1)]),
         (places((3, 3)), places((0, 5)), []),
