@@ -42,16 +42,25 @@ class SpanError:
 
 
 def compare(record: ProbeRecord, found: Sequence[FoundSpan], judged: Sequence[tuple[Relevance, Relevance]]) -> Comparison:
-    """Pair each found span, in order, with the first gold span that it overlaps and that is not paired yet."""
+    """Pair the spans of a record by ``pairs_in_order``."""
+    pairs = pairs_in_order([(gold.start, gold.end) for gold in record.spans], [(span.start, span.end) for span in found])
+    return Comparison(record=record, found=tuple(found), pairs=tuple(pairs), judged=tuple(judged))
+
+
+def pairs_in_order(golds: Sequence[tuple[int, int]], founds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pair each found place, in order, with the first gold place that it overlaps and that is not paired yet.
+
+    Return (index in *golds*, index in *founds*) of the pairs.
+    """
     pairs: list[tuple[int, int]] = []
     taken: set[int] = set()
-    for position, span in enumerate(found):
-        for number, gold in enumerate(record.spans):
-            if number not in taken and span.start < gold.end and gold.start < span.end:
+    for position, (start, end) in enumerate(founds):
+        for number, (gold_start, gold_end) in enumerate(golds):
+            if number not in taken and start < gold_end and gold_start < end:
                 taken.add(number)
                 pairs.append((number, position))
                 break
-    return Comparison(record=record, found=tuple(found), pairs=tuple(pairs), judged=tuple(judged))
+    return pairs
 
 
 def same_extent(gold: ProbeSpan, found: FoundSpan) -> bool:

@@ -135,7 +135,7 @@ def _tested(test: ProbeCorpus, detector: SpanDetector, judge: RelevanceJudge, se
         low=low,
         figures=figures(table),
         intervals=intervals(table, seed=seed),
-        by_type=type_scores(comparisons),
+        by_type=type_scores(table),
         comparisons=comparisons,
     )
 

@@ -1,28 +1,20 @@
-"""The probe's figures, computed from counts per record, so that a bootstrap over records needs only sums and no new predictions.
-
-Exact and overlap F1 compare extents only; ``type_acc`` is the share of overlapping pairs with the right type; relevance is
-scored on gold spans. All definitions are those of the shared probe tool.
-"""
+"""The probe's figures, computed from counts per record, so that a bootstrap over records needs only sums and no new predictions."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from piiloom.evaluation.probe.matching import Comparison, same_extent
+from piiloom.corpus.record import Relevance
+from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.probe.matching import Comparison
+from piiloom.evaluation.probe.scheme import JUDGE, SPAN_COLUMNS, ProbeScheme
+from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.foundation.seeding import derive_seed
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 RESAMPLES = 1000
-
-# The columns of a row of counts.
-_EXACT, _OVERLAP, _TYPED, _FOUND, _GOLD, _HIGH_HITS, _HIGH, _LOW_HITS, _LOW = range(9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,74 +68,56 @@ class TypeScore:
         }
 
 
-def count_table(comparisons: Sequence[Comparison]) -> NDArray[np.int64]:
-    """Return an array of shape (records, 9): one row of counts per record."""
-    return np.array([_counts(comparison) for comparison in comparisons], dtype=np.int64).reshape(-1, 9)
+def count_table(comparisons: Iterable[Comparison]) -> CountTable:
+    """Return the counts of all records."""
+    table = CountTable(ProbeScheme())
+    for comparison in comparisons:
+        table.add(_pair(comparison))
+    return table
 
 
-def figures(table: NDArray[np.int64]) -> Figures:
-    """Return the figures over all records of *table* (see ``count_table``)."""
-    values = _figures(table.sum(axis=0))
-    return Figures(**{name: float(value) for name, value in values.items()})
+def figures(table: CountTable) -> Figures:
+    """Return the figures over all records of *table*."""
+    return Figures(**table.overall())
 
 
-def intervals(table: NDArray[np.int64], *, seed: int) -> dict[str, Interval]:
+def intervals(table: CountTable, *, seed: int) -> dict[str, Interval]:
     """Return bootstrap intervals of exact F1, overlap F1 and balanced relevance, from ``RESAMPLES`` resamples of the records.
 
     They show how much the figures depend on the choice of test records, but not how much on the training set or its order. The same
     seed and number of records give the same resamples, so that models can be compared.
     """
     rng = np.random.default_rng(derive_seed("probe", "bootstrap", seed))
-    totals = np.array([table[rng.integers(0, len(table), size=len(table))].sum(axis=0) for _ in range(RESAMPLES)])
-    values = _figures(totals)
-    limits = {name: np.quantile(values[name], (0.025, 0.975)) for name in ("span_f1_exact", "span_f1_overlap", "rel_balanced")}
+    rows = table.rows
+    totals = np.array([rows[rng.integers(0, len(rows), size=len(rows))].sum(axis=0) for _ in range(RESAMPLES)])
+    values = table.scheme.figures(totals)
+    limits = {name: np.quantile(values[name], (0.025, 0.975)) for name in table.scheme.headline}
     return {name: Interval(low=float(low), high=float(high)) for name, (low, high) in limits.items()}
 
 
-def type_scores(comparisons: Sequence[Comparison]) -> tuple[TypeScore, ...]:
+def type_scores(table: CountTable) -> tuple[TypeScore, ...]:
     """Return the scores of all gold and predicted types, those with the most gold spans first."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for comparison in comparisons:
-        counts.update(("gold", span.entity_type) for span in comparison.record.spans)
-        counts.update(("found", span.entity_type) for span in comparison.found)
-        for gold, found in comparison.matches():
-            counts["gold_overlap", gold.entity_type] += 1
-            counts["found_overlap", found.entity_type] += 1
-            counts["type_right", gold.entity_type] += gold.entity_type == found.entity_type
-            if same_extent(gold, found):
-                counts["gold_exact", gold.entity_type] += 1
-                counts["found_exact", found.entity_type] += 1
-    fields = ("gold", "gold_exact", "gold_overlap", "found", "found_exact", "found_overlap", "type_right")
-    scores = (TypeScore(entity_type=name, **{field: counts[field, name] for field in fields}) for name in {name for _, name in counts})
+    scores = (
+        TypeScore(entity_type=name, **{column: int(number) for column, number in zip(SPAN_COLUMNS, row, strict=False)})
+        for name, row in table.by_type.items()
+    )
     return tuple(sorted(scores, key=lambda score: (-score.gold, score.entity_type)))
 
 
-def _counts(comparison: Comparison) -> list[int]:
-    matches = list(comparison.matches())
-    row = [0] * 9
-    row[_EXACT] = sum(same_extent(gold, found) for gold, found in matches)
-    row[_OVERLAP] = len(matches)
-    row[_TYPED] = sum(gold.entity_type == found.entity_type for gold, found in matches)
-    row[_FOUND] = len(comparison.found)
-    row[_GOLD] = len(comparison.record.spans)
-    for gold, said in comparison.judged:
-        row[_HIGH if gold == "high" else _LOW] += 1
-        row[_HIGH_HITS if gold == "high" else _LOW_HITS] += gold == said
-    return row
+def _pair(comparison: Comparison) -> Pair:
+    """The documents of a comparison; in the found one, what was judged stands after what was detected."""
+    record, where = comparison.record, f"line {comparison.record.line}"
+    golds = [_mention(record.context, one.start, one.end, one.entity_type, one.relevance) for one in record.spans]
+    founds = [_mention(record.context, *span) for span in comparison.found]
+    judged = [
+        replace(gold, relevance=said, annotator=JUDGE)
+        for gold, (_, said) in zip((one for one in golds if one.relevance is not None), comparison.judged, strict=False)
+    ]
+    return Pair(gold=Document(where=where, mentions=tuple(golds)), found=Document(where=where, mentions=(*founds, *judged)))
 
 
-def _figures(totals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """Compute the figures of one row of sums (shape (9,)) or of several (shape (n, 9))."""
-    at = np.moveaxis(totals, -1, 0)
-    spans, judged = np.maximum(1, at[_FOUND] + at[_GOLD]), np.maximum(1, at[_HIGH] + at[_LOW])
-    recalls = at[_HIGH_HITS] / np.maximum(1, at[_HIGH]), at[_LOW_HITS] / np.maximum(1, at[_LOW])
-    return {
-        "span_f1_exact": 2 * at[_EXACT] / spans,
-        "span_f1_overlap": 2 * at[_OVERLAP] / spans,
-        "type_acc": at[_TYPED] / np.maximum(1, at[_OVERLAP]),
-        "rel_acc": (at[_HIGH_HITS] + at[_LOW_HITS]) / judged,
-        "rel_balanced": (recalls[0] + recalls[1]) / 2,
-    }
+def _mention(context: str, start: int, end: int, entity_type: str, relevance: Relevance | None = None) -> Mention:
+    return Mention(text=context[start:end], entity_type=entity_type, start=start, end=end, relevance=relevance)
 
 
 def _share(part: int, whole: int) -> float | None:

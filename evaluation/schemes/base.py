@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import Document, Mention
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,23 +18,37 @@ if TYPE_CHECKING:
 
 # The key of the counts over all types.
 OVERALL = ""
+# The key of the counts of mentions whose type the file does not state.
+NO_TYPE = "(no type)"
 # Whether a scheme compares values as strings, in the order of the file, or mentions by their places.
 Needs = Literal["values", "places"]
+# What a sample adds to a mean if its figure is 0/0: 0, nothing (it does not enter the mean), or 1.
+Undefined = Literal["zero", "skip", "one"]
+# How ``capid`` does what its published description leaves open; see ``schemes/capid.py``.
+CapidRules = Literal["authors", "literal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemeOptions:
     """What a user may set.
 
-    ``beta``: the weights of recall for which an F is computed besides F1 and F5. ``weights``: a YAML file over the kinds of identifiers
-    and their weights (``taxonomy.identifying``). For ``tab`` only, ``token_probabilities``: a file of a language model's probabilities
-    (``token_information``), and ``may_stay``: words that a masker may leave unmasked within a mention.
+    ``beta``: the weights of recall for which an F is computed besides F1 and F5. ``undefined``: what 0/0 counts as in a mean over samples.
+    ``weights``: a YAML file over the kinds of identifiers and their weights (``taxonomy.identifying``). For ``tab`` only,
+    ``token_probabilities``: a file of a language model's probabilities (``token_information``), and ``may_stay``: words that a masker may
+    leave unmasked within a mention.
     """
 
     beta: tuple[float, ...] = ()
+    undefined: Undefined = "zero"
+    capid_rules: CapidRules = "authors"
     weights: Path | None = None
     token_probabilities: Path | None = None
     may_stay: tuple[str, ...] = ()
+
+
+def type_key(mention: Mention) -> str:
+    """Return the key of the counts of *mention*'s type."""
+    return mention.entity_type or NO_TYPE
 
 
 class Scheme(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions, type_key
 from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
 
 if TYPE_CHECKING:
@@ -45,4 +45,4 @@ class ExactScheme:
 
 def _places(document: Document, side: str) -> Counter[tuple[str, object]]:
     # Without a place, a mention is equal to no other.
-    return Counter((one.entity_type or "", one.place or (side, number)) for number, one in enumerate(document.mentions))
+    return Counter((type_key(one), one.place or (side, number)) for number, one in enumerate(document.mentions))

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
+from piiloom.evaluation.schemes.capid import CapidScheme
+from piiloom.evaluation.schemes.capid_strict import CapidStrictScheme
 from piiloom.evaluation.schemes.exact import ExactScheme
 from piiloom.evaluation.schemes.privacy import PrivacyScheme
 from piiloom.evaluation.schemes.tab import TabScheme
+from piiloom.evaluation.schemes.text import TextScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
+    "capid": CapidScheme,
+    "capid-strict": CapidStrictScheme,
     "exact": ExactScheme,
     "tab": TabScheme,
     "privacy": PrivacyScheme,
+    "text": TextScheme,
 }
 
 

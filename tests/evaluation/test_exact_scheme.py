@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import NO_TYPE, OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 
@@ -30,3 +30,9 @@ def test_what_has_no_place_is_never_found() -> None:
     without = Document(where="a:1", mentions=(Mention(text="Ann", entity_type="name"),))
     counts = make_scheme("exact", SchemeOptions()).count(without, without)
     assert list(counts["name"]) == [0, 1, 1]
+
+
+def test_a_mention_without_a_type_is_counted_once() -> None:
+    gold = Document(where="a:1", mentions=(Mention(text="Ann", entity_type=None, start=0, end=3),))
+    counts = make_scheme("exact", SchemeOptions()).count(gold, Document(where="b:1"))
+    assert {name: list(row) for name, row in counts.items()} == {OVERALL: [0, 0, 1], NO_TYPE: [0, 0, 1]}

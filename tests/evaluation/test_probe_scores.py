@@ -61,7 +61,7 @@ def test_errors_are_told_apart_in_text_order():
 
 
 def test_scores_by_type_add_up_to_the_figures():
-    scores = {score.entity_type: score for score in type_scores([MIXED, PERFECT])}
+    scores = {score.entity_type: score for score in type_scores(count_table([MIXED, PERFECT]))}
     assert list(scores) == ["name", "age", "location", "occupation", "code"]
     assert (scores["name"].gold, scores["name"].found, scores["name"].gold_exact, scores["name"].type_right) == (2, 3, 2, 2)
     assert scores["name"].shares()["exact_precision"] == 2 / 3

@@ -1,0 +1,123 @@
+"""Counts of mentions that were paired one to one, by type; shared by ``capid`` and ``capid-strict``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from math import fsum
+from operator import attrgetter
+
+from piiloom.evaluation.inputs.documents import Mention
+from piiloom.evaluation.schemes.base import OVERALL, type_key
+
+# A gold mention, the predicted one that answers it, and how alike they are: over 0, up to 1.
+MentionPair = tuple[Mention, Mention, float]
+
+
+@dataclass(slots=True)
+class _TypeCounts:
+    """The counts of one type in one document.
+
+    ``gold`` to ``high_right`` are of gold mentions of the type, ``found`` to ``found_exact`` of predicted ones that say the type.
+    ``…_exact``: of the same place; ``similarity``: the sum over matched ones; ``…_right``: matched and equal; ``low`` and ``high``: gold
+    mentions of that relevance.
+    """
+
+    samples: int = 1
+    malformed: int = 0
+    gold_malformed: int = 0
+    gold: int = 0
+    gold_matched: int = 0
+    gold_exact: int = 0
+    similarity: float = 0
+    type_right: int = 0
+    low: int = 0
+    low_matched: int = 0
+    low_right: int = 0
+    high: int = 0
+    high_matched: int = 0
+    high_right: int = 0
+    found: int = 0
+    found_matched: int = 0
+    found_exact: int = 0
+
+
+_FIELDS = tuple(field.name for field in fields(_TypeCounts))
+_values = attrgetter(*_FIELDS)
+_MALFORMED, _GOLD_MALFORMED = _FIELDS.index("malformed"), _FIELDS.index("gold_malformed")
+# Sums of two, so that every figure is a ratio of two columns.
+_SUMS = {
+    "mentions": ("gold", "found"),
+    "mentions_matched": ("gold_matched", "found_matched"),
+    "mentions_exact": ("gold_exact", "found_exact"),
+    "judged": ("low", "high"),
+    "judged_matched": ("low_matched", "high_matched"),
+    "judged_right": ("low_right", "high_right"),
+}
+_SUMMED = tuple((_FIELDS.index(one), _FIELDS.index(other)) for one, other in _SUMS.values())
+PAIR_COUNTS: tuple[str, ...] = (*_FIELDS, *_SUMS)
+
+
+def pair_counts(
+    gold: Iterable[Mention],
+    found: Iterable[Mention],
+    pairs: Iterable[MentionPair],
+    *,
+    malformed: tuple[int, int],
+    same_type: Callable[[Mention, Mention], bool],
+) -> dict[str, list[float]]:
+    """Return the counts, in the order of ``PAIR_COUNTS``, by type and over all types.
+
+    *malformed*: how many entries of the gold and of the predicted document are no mention. *same_type* says whether a (gold, predicted)
+    pair agrees in type.
+    """
+    types: dict[str, _TypeCounts] = {}
+    for mention in gold:
+        row = _row(types, mention)
+        row.gold += 1
+        row.low += mention.relevance == "low"
+        row.high += mention.relevance == "high"
+    for mention in found:
+        _row(types, mention).found += 1
+    for one, other, similarity in pairs:
+        exact = one.place is not None and one.place == other.place
+        row, answer = _row(types, one), _row(types, other)
+        row.gold_matched += 1
+        answer.found_matched += 1
+        row.gold_exact += exact
+        answer.found_exact += exact
+        row.similarity += similarity
+        row.type_right += same_type(one, other)
+        right = one.relevance == other.relevance
+        if one.relevance == "low":
+            row.low_matched += 1
+            row.low_right += right
+        elif one.relevance == "high":
+            row.high_matched += 1
+            row.high_right += right
+    counts = {name: _listed(row) for name, row in types.items()}
+    return {OVERALL: _overall(counts.values(), malformed), **counts}
+
+
+def equal_types(gold: Mention, found: Mention) -> bool:
+    """Whether both say the same type; a type that is not stated is never right."""
+    return found.entity_type is not None and found.entity_type == gold.entity_type
+
+
+def _row(types: dict[str, _TypeCounts], mention: Mention) -> _TypeCounts:
+    key = type_key(mention)
+    if key not in types:
+        types[key] = _TypeCounts()
+    return types[key]
+
+
+def _listed(row: _TypeCounts) -> list[float]:
+    values: list[float] = list(_values(row))
+    return values + [values[one] + values[other] for one, other in _SUMMED]
+
+
+def _overall(rows: Iterable[list[float]], malformed: tuple[int, int]) -> list[float]:
+    total = [fsum(column) for column in zip(*rows, strict=True)] or [0.0] * len(PAIR_COUNTS)
+    total[0] = 1
+    total[_GOLD_MALFORMED], total[_MALFORMED] = malformed
+    return total

@@ -1,0 +1,200 @@
+"""``capid`` against a second implementation, written from the words of the definition, and on real samples changed in known ways."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections import Counter
+from fractions import Fraction
+from statistics import fmean
+
+import pytest
+
+from tests.evaluation.scored_samples import REAL, REAL_FILES, real_rows, scored, values
+from tests.longer import sampled
+
+FIGURES = (
+    "span_precision",
+    "span_recall",
+    "span_f1",
+    "coverage",
+    "type_accuracy",
+    "relevance_accuracy",
+    "low_accuracy",
+    "high_accuracy",
+)
+
+
+def normalised(value):
+    value = value.strip()
+    value = value.lower()
+    return "".join(character for character in value if character not in string.punctuation)
+
+
+def f1_of(one, other, number):
+    """F1 of two multisets. *number* makes the numbers to compute with: Fraction or float."""
+    common = sum((one & other).values())
+    if not one or not other or not common:
+        return number(0)
+    precision, recall = number(common) / sum(one.values()), number(common) / sum(other.values())
+    return 2 * precision * recall / (precision + recall)
+
+
+def similarity(one, other, number):
+    one, other = normalised(one), normalised(other)
+    if len(one.split()) == 1 and len(other.split()) == 1:
+        return f1_of(Counter(one), Counter(other), number)
+    return f1_of(Counter(set(one.split())), Counter(set(other.split())), number)
+
+
+def divided(above, below):
+    return above / below if below else 0
+
+
+def sample_figures(gold, found, number):
+    free = dict(enumerate(gold))
+    matched = []
+    for prediction in found:
+        similarities = [similarity(prediction[0], value[0], number) for value in gold]
+        best = similarities.index(max(similarities)) if gold else None
+        if best in free and similarities[best] > number(2) / 10:
+            matched.append((free.pop(best), prediction, similarities[best]))
+    precision, recall = divided(len(matched), len(found)), divided(len(matched), len(gold))
+    right = [one[2] == other[2] is not None for one, other, _ in matched]
+    by_relevance = {said: [ok for ok, (one, _, _) in zip(right, matched, strict=True) if one[2] == said] for said in ("low", "high")}
+    return {
+        "span_precision": precision,
+        "span_recall": recall,
+        "span_f1": divided(2 * precision * recall, precision + recall),
+        "coverage": float(divided(sum(alike for _, _, alike in matched), len(matched))),
+        "type_accuracy": divided(sum(one[1] == other[1] is not None for one, other, _ in matched), len(matched)),
+        "relevance_accuracy": divided(sum(right), len(matched)),
+        "low_accuracy": divided(sum(by_relevance["low"]), len(by_relevance["low"])),
+        "high_accuracy": divided(sum(by_relevance["high"]), len(by_relevance["high"])),
+    }
+
+
+PIECES = [
+    "ann",
+    "Ann",
+    "nan",
+    "lee",
+    "Léé",
+    "(a)",
+    "a-b",
+    "ß",
+    "SS",
+    "İ",
+    "i",
+    "...",
+    "—",
+    "e\u0301",
+    "\u00e9",
+    "\uff01",
+    "40",
+    "4 0",
+    "bcdef",
+]
+
+
+def made_side(rng):
+    """Up to six values of few pieces, so that equal ones, ties, and similarities of exactly 0.2 are frequent."""
+    texts = [rng.choice([" ", "", "\t"]).join(rng.choices(PIECES, k=rng.choice([1, 1, 2, 3]))) for _ in range(rng.randint(0, 6))]
+    return [(text, rng.choice(["name", "age", None]), rng.choice(["high", "low", None])) for text in texts]
+
+
+@pytest.mark.parametrize("count", sampled(400, 2000))
+@pytest.mark.parametrize(("rules", "number"), [("literal", Fraction), ("authors", float)])
+def test_a_second_implementation_agrees(rules, number, count):
+    rng = random.Random(count)
+    samples = [(made_side(rng), made_side(rng)) for _ in range(count)]
+    pairs = [(values(*gold), values(*found)) for gold, found in samples]
+    expected = [sample_figures(gold, found, number) for gold, found in samples]
+    for pair, figures in zip(pairs[:200], expected, strict=False):
+        ours = scored("capid", pair, capid_rules=rules)
+        assert {name: ours[name] for name in FIGURES} == pytest.approx(figures)
+    total = scored("capid", *pairs, capid_rules=rules)
+    assert {name: total[name] for name in FIGURES} == pytest.approx({name: fmean(one[name] for one in expected) for name in FIGURES})
+
+
+needs_real_files = pytest.mark.skipif(not REAL.exists(), reason="the samples of CAPID are not here")
+
+
+@pytest.fixture(params=[pytest.param(name, marks=needs_real_files) for name in REAL_FILES])
+def rows(request):
+    """All samples but one whose gold is not all right against itself; see the next test."""
+    return [row for row in real_rows(request.param) if len({"".join(sorted(text)) for text, *_ in row}) == len(row)]
+
+
+@needs_real_files
+def test_a_real_sample_is_wrong_against_itself():
+    # The ages 42 and 24 are the same bag of characters, so 24 takes 42 as well, which is taken.
+    samples = list(real_rows("validated_sample.jsonl"))
+    figures = changed(samples, lambda _, row: row)
+    assert {text for text, kind, _ in samples[81] if kind == "age"} == {"42", "24"}
+    assert figures["span_recall"] == figures["span_f1"] == pytest.approx((199 + 5 / 6) / 200)
+
+
+def share_of(relevance, row, *, wrong=0):
+    """The accuracy of those values of *row* that have this relevance, if *wrong* of them are wrong."""
+    count = sum(said == relevance for _, _, said in row)
+    return divided(count - wrong, count)
+
+
+def changed(rows, change):
+    return scored("capid", *((values(*row), values(*change(number, row))) for number, row in enumerate(rows)))
+
+
+def test_real_samples_against_themselves(rows):
+    figures = changed(rows, lambda _, row: row)
+    # 1 but for samples that have no high or no low value.
+    expected = dict.fromkeys(FIGURES[:6], 1.0)
+    expected |= {f"{said}_accuracy": fmean(share_of(said, row) for row in rows) for said in ("low", "high")}
+    assert {name: figures[name] for name in FIGURES} == pytest.approx(expected)
+
+
+def test_real_samples_with_values_dropped(rows):
+    # Every third sample loses its last value, n - 1 of n are left: recall (n - 1)/n, F1 2(n - 1)/(2n - 1).
+    figures = changed(rows, lambda number, row: row[:-1] if number % 3 == 0 else row)
+    lost = [len(row) for number, row in enumerate(rows) if number % 3 == 0]
+    whole = len(rows) - len(lost)
+    assert figures["span_precision"] == figures["coverage"] == figures["type_accuracy"] == 1
+    assert figures["span_recall"] == pytest.approx((whole + sum((n - 1) / n for n in lost)) / len(rows))
+    assert figures["span_f1"] == pytest.approx((whole + sum(2 * (n - 1) / (2 * n - 1) for n in lost)) / len(rows))
+    assert figures["matched"] == figures["gold"] - len(lost)
+
+
+def test_real_samples_with_values_added(rows):
+    # What has only characters that no value has matches nothing: n of n + 2 predictions are right.
+    figures = changed(rows, lambda _, row: [("ꙮ", "name", "high"), *row, ("ꙮꙮ ꙮ", "name", "high")])
+    assert figures["span_recall"] == 1
+    assert figures["span_precision"] == pytest.approx(fmean(len(row) / (len(row) + 2) for row in rows))
+    assert figures["span_f1"] == pytest.approx(fmean(2 * len(row) / (2 * len(row) + 2) for row in rows))
+
+
+def test_real_samples_with_types_changed(rows):
+    # Every second value, from the first, gets a type that does not exist or none.
+    figures = changed(rows, lambda _, row: [(text, [None, kind, "other", kind][at % 4], said) for at, (text, kind, said) in enumerate(row)])
+    assert figures["type_accuracy"] == pytest.approx(fmean((len(row) // 2) / len(row) for row in rows))
+    assert figures["span_f1"] == figures["relevance_accuracy"] == 1
+
+
+def test_real_samples_with_relevance_flipped(rows):
+    # The first value of each sample is said to be what it is not, the last one gets no relevance.
+    other = {"high": "low", "low": "high"}
+
+    def flipped(_, row):
+        (text, kind, said), *inner, last = row
+        return [(text, kind, other[said]), *inner, (*last[:2], None)]
+
+    figures = changed(rows, flipped)
+    assert figures["relevance_accuracy"] == pytest.approx(fmean((len(row) - 2) / len(row) for row in rows))
+    for said in ("low", "high"):
+        wrong = [(row[0][2] == said) + (row[-1][2] == said) for row in rows]
+        expected = fmean(share_of(said, row, wrong=count) for row, count in zip(rows, wrong, strict=True))
+        assert figures[f"{said}_accuracy"] == pytest.approx(expected)
+
+
+def test_real_samples_with_punctuation_and_case_changed(rows):
+    figures = changed(rows, lambda _, row: [(f"  “'{text.upper()}'!? ".replace("“", ""), *rest) for text, *rest in row])
+    assert figures["span_f1"] == figures["type_accuracy"] == 1
