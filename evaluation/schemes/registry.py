@@ -6,10 +6,16 @@ from collections.abc import Callable
 
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
 from piiloom.evaluation.schemes.exact import ExactScheme
+from piiloom.evaluation.schemes.nervaluate_modes import NervaluateScheme
+from piiloom.evaluation.schemes.partial import PartialScheme
+from piiloom.evaluation.schemes.token_labels import TokenScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
     "exact": ExactScheme,
+    "partial": PartialScheme,
+    "token": TokenScheme,
+    "nervaluate": NervaluateScheme,
 }
 
 
