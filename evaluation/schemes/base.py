@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import Document, Mention
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # The key of the counts over all types.
 OVERALL = ""
+# The key of the counts of mentions whose type the file does not state.
+NO_TYPE = "(no type)"
 # Whether a scheme compares values as strings, in the order of the file, or mentions by their places.
 Needs = Literal["values", "places"]
 
@@ -26,6 +28,11 @@ class SchemeOptions:
     """What a user may set. ``beta``: the weights of recall for which an F is computed besides F1 and F5."""
 
     beta: tuple[float, ...] = ()
+
+
+def type_key(mention: Mention) -> str:
+    """Return the key of the counts of *mention*'s type."""
+    return mention.entity_type or NO_TYPE
 
 
 class Scheme(Protocol):

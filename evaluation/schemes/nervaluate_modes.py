@@ -82,9 +82,8 @@ class NervaluateScheme:
         for name in {gold[row][0] for row, _, _ in alike}:
             of_type = greatest_worth([link for link in alike if gold[link[0]][0] == name])
             same_type += of_type
-            if name:
-                for column in (3, 5, 6):  # among mentions of one type, all three are the same pairs
-                    counts[name][column] += of_type
+            for column in (3, 5, 6):  # among mentions of one type, all three are the same pairs
+                counts[name][column] += of_type
         same_place, moved = _places_first(gold, found, pairs)
         other_type = _other_type(linked, set(alike), pairs, same_type)
         overall = counts[OVERALL]

@@ -41,7 +41,7 @@ class PartialScheme:
         for column, mentions in enumerate((same, spurious, missed)):
             add_by_type(counts, column, types_of(mentions), 3)
         for name, pairs in _partial_pairs(missed, spurious).items():
-            for row in (counts[OVERALL], counts[name]) if name else (counts[OVERALL],):
+            for row in (counts[OVERALL], counts[name]):
                 for column, worth in enumerate(_PARTIAL):
                     row[column] += pairs * worth
         return counts

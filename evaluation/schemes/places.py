@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL
+from piiloom.evaluation.schemes.base import OVERALL, type_key
 
-# Type ("" if there is none), start, end.
+# The key of the type, start, end.
 Placed = tuple[str, int, int]
 # Instead of the place of a mention that has none: it overlaps nothing, not even itself.
 _NOWHERE = (-1, -1)
@@ -41,14 +41,13 @@ def in_common(gold: Iterable[Placed], found: Iterable[Placed]) -> tuple[list[Pla
 
 
 def add_by_type(counts: dict[str, list[float]], column: int, types: Iterable[str], columns: int) -> None:
-    """Add 1 in *column* to the counts of each of *types* and to those over all; what has no type is in the latter only."""
+    """Add 1 in *column* to the counts of each of *types* and to those over all."""
     overall = counts[OVERALL]
     for name in types:
         overall[column] += 1
-        if name:
-            if name not in counts:
-                counts[name] = [0] * columns
-            counts[name][column] += 1
+        if name not in counts:
+            counts[name] = [0] * columns
+        counts[name][column] += 1
 
 
 def types_of(mentions: Sequence[Placed]) -> Iterable[str]:
@@ -62,7 +61,7 @@ def _placed(document: Document) -> tuple[list[Placed], list[Placed]]:
     without: list[Placed] = []
     for one in document.mentions:
         if one.start is None or one.end is None:
-            without.append((one.entity_type or "", *_NOWHERE))
+            without.append((type_key(one), *_NOWHERE))
         else:
-            placed.append((one.entity_type or "", one.start, one.end))
+            placed.append((type_key(one), one.start, one.end))
     return placed, without

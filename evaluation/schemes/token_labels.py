@@ -6,12 +6,12 @@ all of these types. Counts are of (token, type): tokens without a type on either
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
-from piiloom.evaluation.schemes.places import add_by_type
+from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions, type_key
 from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
 from piiloom.evaluation.schemes.tokens import Cover, token_count, token_cover
 
@@ -37,10 +37,12 @@ class TokenScheme:
         wanted, lost = _labels(gold, cover)
         given, idle = _labels(found, cover)
         counts: dict[str, list[float]] = {OVERALL: [0, 0, 0]}
-        for column, labels in enumerate((wanted & given, given - wanted, wanted - given)):
-            add_by_type(counts, column, (name for name, _ in labels), 3)
-        add_by_type(counts, 1, idle, 3)
-        add_by_type(counts, 2, lost, 3)
+        for name in wanted.keys() | given.keys():
+            tokens, others = wanted.get(name, set()), given.get(name, set())
+            hits = len(tokens & others)
+            row = (hits, len(others) - hits + idle[name], len(tokens) - hits + lost[name])
+            counts[OVERALL] = [sum(two) for two in zip(counts[OVERALL], row, strict=True)]
+            counts[name] = list(row)
         return counts
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -48,14 +50,15 @@ class TokenScheme:
         return precision_recall(totals, self._beta)
 
 
-def _labels(document: Document, cover: Cover) -> tuple[set[tuple[str, int]], list[str]]:
-    """Return (type, start of a token), and the type of each token of a mention without a place."""
-    labels: set[tuple[str, int]] = set()
-    without: list[str] = []
+def _labels(document: Document, cover: Cover) -> tuple[dict[str, set[int]], Counter[str]]:
+    """Return the starts of the tokens of each type, and how many tokens of each type are in mentions without a place."""
+    tokens: dict[str, set[int]] = {}
+    without: Counter[str] = Counter()
     for one in document.mentions:
-        name = one.entity_type or ""
+        name = type_key(one)
+        starts = tokens.setdefault(name, set())
         if one.start is None or one.end is None:
-            without += [name] * token_count(one.text)
+            without[name] += token_count(one.text)
         else:
-            labels.update((name, token) for token in cover(one.start, one.end))
-    return labels, without
+            starts.update(cover(one.start, one.end))
+    return tokens, without

@@ -27,11 +27,11 @@ def token_count(value: str) -> int:
 
 
 def _in_text(text: str) -> Cover:
-    def starts(start: int, end: int) -> Iterator[int]:
+    def starts(start: int, end: int) -> list[int]:
         # To its right, a token that is cut has the right start all the same.
         while 0 < start < len(text) and _in_word(text[start - 1]) and _in_word(text[start]):
             start -= 1
-        return (token.start() for token in _TOKEN.finditer(text, start, end))
+        return [token.start() for token in _TOKEN.finditer(text, start, end)]
 
     return starts
 
