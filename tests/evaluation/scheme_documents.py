@@ -17,6 +17,7 @@ from piiloom.evaluation.scoring.count_table import CountTable
 TYPES = ("age", "name", "place")
 # 15 words, of two to five characters; the drawn documents have mentions in it.
 TEXT = "Ann Lee, 40, was in Ulm: her son Bo-Ann met Dr. Ed_1 at the inn."
+SIZE = len(TEXT)
 Place = tuple[int, int, str | None]
 
 
@@ -49,7 +50,7 @@ def shuffled(one: Document, seed: int) -> Document:
 
 
 @st.composite
-def disjoint_places(draw, size=len(TEXT), most=5):
+def disjoint_places(draw, size=SIZE, most=5):
     """Up to *most* places that do not overlap, but may touch, in any order."""
     cuts = sorted(draw(st.sets(st.integers(0, size), max_size=2 * most)))
     kept = [(start, end) for start, end in pairwise(cuts) if draw(st.booleans())][:most]
@@ -57,7 +58,7 @@ def disjoint_places(draw, size=len(TEXT), most=5):
 
 
 @st.composite
-def any_places(draw, size=len(TEXT), most=5):
+def any_places(draw, size=SIZE, most=5):
     """Up to *most* places that may overlap and repeat; some types are missing."""
     starts = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(1, 12), st.sampled_from((*TYPES, None))), max_size=most))
     return [(start, min(start + length, size), kind) for start, length, kind in starts]
