@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peak_memory import peak_mb
 from piiloom.corpus.formats.base import WriteOptions, read_records
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.registry import FORMATS, get_format
@@ -123,14 +123,6 @@ def measured(work: str, size: int, folder: Path, target: Path) -> dict[str, Any]
     run()
     wall, used = time.perf_counter() - started, time.process_time() - cpu
     return {"work": work, "records": size, "wall_s": round(wall, 3), "cpu_s": round(used, 3), "peak_mb": round(peak_mb(), 1)}
-
-
-def peak_mb() -> float:
-    """Give the peak memory of this process: not ``ru_maxrss``, which on Linux begins with that of the process that started it."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def prepared(work: str, size: int, folder: Path, target: Path) -> Callable[[], object]:

@@ -8,9 +8,12 @@ from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
 from piiloom.evaluation.schemes.capid import CapidScheme
 from piiloom.evaluation.schemes.capid_strict import CapidStrictScheme
 from piiloom.evaluation.schemes.exact import ExactScheme
+from piiloom.evaluation.schemes.nervaluate_modes import NervaluateScheme
+from piiloom.evaluation.schemes.partial import PartialScheme
 from piiloom.evaluation.schemes.privacy import PrivacyScheme
 from piiloom.evaluation.schemes.tab import TabScheme
 from piiloom.evaluation.schemes.text import TextScheme
+from piiloom.evaluation.schemes.token_labels import TokenScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
@@ -20,6 +23,9 @@ SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
     "tab": TabScheme,
     "privacy": PrivacyScheme,
     "text": TextScheme,
+    "partial": PartialScheme,
+    "token": TokenScheme,
+    "nervaluate": NervaluateScheme,
 }
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import NO_TYPE, OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
+from tests.evaluation import scheme_documents
+from tests.evaluation.scheme_documents import Place, any_places, table_of
 
 
 def document(*places: tuple[int, int, str]) -> Document:
@@ -32,7 +37,25 @@ def test_what_has_no_place_is_never_found() -> None:
     assert list(counts["name"]) == [0, 1, 1]
 
 
-def test_a_mention_without_a_type_is_counted_once() -> None:
-    gold = Document(where="a:1", mentions=(Mention(text="Ann", entity_type=None, start=0, end=3),))
-    counts = make_scheme("exact", SchemeOptions()).count(gold, Document(where="b:1"))
-    assert {name: list(row) for name, row in counts.items()} == {OVERALL: [0, 0, 1], NO_TYPE: [0, 0, 1]}
+def test_what_has_no_type_counts_once() -> None:
+    counts = make_scheme("exact", SchemeOptions()).count(untyped := scheme_documents.document((0, 7, None)), untyped)
+    assert {name: list(row) for name, row in counts.items()} == {OVERALL: [1, 0, 0], NO_TYPE: [1, 0, 0]}
+
+
+def naive(gold: list[Place], found: list[Place]) -> tuple[int, int, int]:
+    free, hits = list(gold), 0
+    for one in found:
+        if one in free:
+            free.remove(one)
+            hits += 1
+    return hits, len(found) - hits, len(free)
+
+
+@given(gold=any_places(size=12), found=any_places(size=12), kept=st.integers(0, 5))
+def test_counts_what_a_naive_search_counts(gold: list[Place], found: list[Place], kept: int) -> None:
+    found = gold[:kept] + found
+    table = table_of("exact", [scheme_documents.pair(gold, found)])
+    assert tuple(table.rows[0]) == naive(gold, found)
+    for kind in {kind for _, _, kind in gold + found}:
+        of_type = ([one for one in side if one[2] == kind] for side in (gold, found))
+        assert tuple(table.by_type[kind or NO_TYPE]) == naive(*of_type)
