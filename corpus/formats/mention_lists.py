@@ -95,13 +95,10 @@ class MentionReader:
         if lost and not self._options.skip_values:
             raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         placed = sorted(((place, mention) for mention, place in zip(mentions, places, strict=True) if place is not None), key=_start)
-        row: Json = {
-            "context": context,
-            "question": question,
-            "spans": [_span(place, mention) for place, mention in placed],
-        }
+        spans = [_span(place, mention) for place, mention in placed]
         if self._options.unplaced:
-            row["spans"] = [*row["spans"], *(_span((None, None), mention) for mention in unplaced)]
+            spans += (_span((None, None), mention) for mention in unplaced)
+        row: Json = {"context": context, "question": question, "spans": spans}
         if lost:
             row["meta"] = {"source": {"file": self._file, "line": number, "lost": [_lost_row(value) for value in lost]}}
             self._count(number, lost)

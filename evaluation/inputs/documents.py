@@ -11,6 +11,8 @@ from typing import Literal
 from piiloom.corpus.record import Relevance
 
 Identifier = Literal["direct", "quasi"]
+# What documents hold: values as strings, each once, or all mentions.
+Needs = Literal["values", "places"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
