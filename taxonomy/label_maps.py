@@ -54,11 +54,11 @@ def _read(source: Traversable | Path) -> LabelMap:
     if not isinstance(document.data, dict) or not document.data:
         raise ConfigError("is no label map", where=document.where(), remedy="Write a line a label, such as: PER: name")
     taxonomy = load_taxonomy()
-    return {_label(document, key): _target(document, key, value, taxonomy) for key, value in document.data.items()}
+    return {label_key(document, key): _target(document, key, value, taxonomy) for key, value in document.data.items()}
 
 
-def _label(document: YamlDocument, key: object) -> str:
-    """Return the label, unless YAML read it as something else: ``NO`` is false there, ``1`` a number and ``~`` null."""
+def label_key(document: YamlDocument, key: object) -> str:
+    """Return the label *key*; raises ``ConfigError`` if YAML read it as something else: ``NO`` is false there, ``1`` a number."""
     if isinstance(key, str) and key:
         return key
     written = next((node.value for node, _ in _pairs(document.node) if yaml.safe_load(node.value) == key), str(key))

@@ -20,7 +20,7 @@ from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally
 from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
 from piiloom.corpus.formats.labels import types_of_release
 from piiloom.corpus.formats.rejoining import kept_aside, rejoined
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 
 QUESTION = "pii"
@@ -33,7 +33,7 @@ _GUIDELINES = (
 )
 
 
-class ArgillaFormat:
+class ArgillaFormat(NativeShapedFormat):
     """Argilla records; see the module docstring."""
 
     name = "argilla"
@@ -44,10 +44,9 @@ class ArgillaFormat:
         write_array(map(_argilla, records), path)
         return LossReport()
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the records of *path*, see ``ReadableFormat.read``. ``options.columns`` names the fields for context and question."""
-        reader = RowReader(path.name, options, tally)
-        return read_rows(array_rows(path), lambda number, row: reader.record(number, _native(parse_object(row), options, tally)), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the records of *path*, see ``NativeShapedFormat``. ``options.columns`` names the fields for context and question."""
+        return read_rows(array_rows(path), lambda number, row: make(number, _native(parse_object(row), options, tally)), tally)
 
     def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
         """Write the dataset settings, for ``argilla.Settings.from_json``."""

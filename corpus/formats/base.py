@@ -124,6 +124,8 @@ class ReadOptions:
 
     ``label_map``: label in the file → "type" or "type/subtype", or None for a label that is no personal information; other labels
     are looked up in the taxonomy. ``columns``: field of a record → name of the column or key that holds it, for tables.
+    ``unplaced``: lists of mentions keep those without a place, with null as start and end; only for readers who want more than
+    records (``NativeShapedFormat.read_with``).
     """
 
     locale: str = "en_US"
@@ -131,6 +133,7 @@ class ReadOptions:
     blank_contexts: bool = False
     label_map: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    unplaced: bool = False
 
 
 _AS_WRITTEN = ReadOptions(blank_contexts=True)

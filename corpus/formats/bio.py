@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.json_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import (
     LOST_FIELDS,
     bio_tags,
@@ -47,7 +47,7 @@ class _Row(BaseModel):
     question: str | None = None
 
 
-class BioFormat:
+class BioFormat(NativeShapedFormat):
     """The BIO format; see the module docstring."""
 
     name = "bio"
@@ -60,10 +60,9 @@ class BioFormat:
         write_array((_row(number, record, tokenizer, entries) for number, record in enumerate(records, start=1)), path)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the documents, see ``ReadableFormat.read``; the relevance of a span is that of its first token."""
-        reader = RowReader(path.name, options, tally)
-        return read_rows(array_rows(path), lambda number, row: reader.record(number, _content(row, tally)), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the documents, see ``NativeShapedFormat``; the relevance of a span is that of its first token."""
+        return read_rows(array_rows(path), lambda number, row: make(number, _content(row, tally)), tally)
 
 
 def _row(number: int, record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> Json:

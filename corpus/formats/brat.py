@@ -33,7 +33,7 @@ from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_obj
 from piiloom.corpus.formats.labels import types_and
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.formats.rejoining import details_of
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 
@@ -43,7 +43,7 @@ _REMEDY = "Export again, or remove the index"
 TRIMMED = "begins or ends with a line break, which BRAT cannot mark"
 
 
-class BratFormat:
+class BratFormat(NativeShapedFormat):
     """A BRAT collection; see the module docstring."""
 
     name = "brat"
@@ -66,16 +66,15 @@ class BratFormat:
         write_configuration(path, types_and(types))
         return LossReport(entries=tuple(entries))
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the documents of the folder *path*, see ``ReadableFormat.read``: those of the index first, then the others by name."""
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the documents of the folder *path*, see ``NativeShapedFormat``: those of the index first, then the others by name."""
         if not path.is_dir():
             raise DataError("this is not a folder", where=str(path), remedy="Name the folder that holds the .txt and .ann files")
-        reader = RowReader(path.name, options, tally)
         for number, document in enumerate(_documents(path), start=1):
             tally.rows += 1
             tally.line = number
             try:
-                yield reader.record(number, document.native(tally))
+                yield make(number, document.native(tally))
             except RowFault as fault:
                 row = json.dumps({"file": document.name, "text": _shown(document.text), "ann": _shown(document.ann)}, ensure_ascii=False)
                 yield RowReject(line=number, reason=f"{quoted(document.name)}: {fault}", row=row)

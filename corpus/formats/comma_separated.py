@@ -23,7 +23,7 @@ from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowR
 from piiloom.corpus.formats.columns import Columns
 from piiloom.corpus.formats.json_rows import RowFault, json_bytes, read_rows
 from piiloom.corpus.formats.native_rows import row_of, unencodable
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 
@@ -34,28 +34,28 @@ _ESCAPED: Final = re.compile(r"'+(?:[=+\-@\t\r\n＝＋－＠]|\Z)")
 _LONGEST_CELL: Final = 64 * 1024 * 1024
 
 
-class CommaSeparatedFormat:
+class CommaSeparatedFormat(NativeShapedFormat):
     """The CSV format; see the module docstring."""
 
     name = "csv"
     suffix = ".csv"
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``ReadableFormat.read``; the line of a row is its first."""
-        reader, columns = RowReader(path.name, options, tally), Columns(path.name, options, tally)
-        rows = _rows(path)
-        header = _header(path, rows)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``; the line of a row is its first."""
+        columns = Columns(path.name, options, tally)
+        rows = csv_rows(path)
+        header = csv_header(path, rows)
         columns.check_header(header)
         text_of = _foreign if columns.named else _unescaped
 
-        def record(number: int, row: _Row) -> Record:
+        def made(number: int, row: TableRow) -> Made:
             if row.fault is not None:
                 raise RowFault(row.fault)
             if len(row.cells) != len(header):
                 raise RowFault(f"the row has {len(row.cells)} cells, the header {len(header)}")
-            return reader.record(number, columns.native(dict(zip(header, map(text_of, row.cells), strict=True))))
+            return make(number, columns.native(dict(zip(header, map(text_of, row.cells), strict=True))))
 
-        yield from read_rows(rows, record, tally, shown=lambda row: row.text)
+        yield from read_rows(rows, made, tally, shown=lambda row: row.text)
         columns.check_all_seen()
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
@@ -74,7 +74,7 @@ class CommaSeparatedFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class TableRow:
     """A row as it stands in the file, and its cells, or why it has none."""
 
     text: str
@@ -82,12 +82,12 @@ class _Row:
     fault: str | None = None
 
 
-def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
+def csv_rows(path: Path, delimiter: str = ",") -> Iterator[tuple[int, TableRow]]:
     """Yield (1-based number of the first line, row) of *path*, but for blank lines; raises ``DataError`` if it cannot be read."""
     if csv.field_size_limit() < _LONGEST_CELL:
         csv.field_size_limit(_LONGEST_CELL)
     taken: list[str] = []
-    rows = csv.reader(_lines(path, taken), strict=True)
+    rows = csv.reader(_lines(path, taken), strict=True, delimiter=delimiter)
     while True:
         taken.clear()
         number = rows.line_num + 1
@@ -96,10 +96,10 @@ def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield number, _Row("".join(taken).rstrip("\r\n"), [], f"not valid CSV ({error})")
+            yield number, TableRow("".join(taken).rstrip("\r\n"), [], f"not valid CSV ({error})")
         else:
             if cells:
-                yield number, _Row("".join(taken).rstrip("\r\n"), cells)
+                yield number, TableRow("".join(taken).rstrip("\r\n"), cells)
 
 
 def _lines(path: Path, taken: list[str]) -> Iterator[str]:
@@ -116,8 +116,9 @@ def _lines(path: Path, taken: list[str]) -> Iterator[str]:
         raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
 
 
-def _header(path: Path, rows: Iterator[tuple[int, _Row]]) -> list[str]:
-    number, row = next(rows, (1, _Row("", [], "the file is empty")))
+def csv_header(path: Path, rows: Iterator[tuple[int, TableRow]]) -> list[str]:
+    """Return the names of the columns, the first of *rows*; raises ``DataError`` if there is none or a name comes twice."""
+    number, row = next(rows, (1, TableRow("", [], "the file is empty")))
     fault = row.fault or ("the header names a column twice" if len(set(row.cells)) < len(row.cells) else None)
     if fault is not None:
         remedy = "The first row must name the columns, separated by commas"

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import (
     LOST_FIELDS,
     OUTSIDE,
@@ -53,7 +53,7 @@ _OURS = ("id", "locale", "text", "question")
 _LINE_ENDS = {ord(c): f"\\u{ord(c):04x}" for c in "\x85\u2028\u2029"}
 
 
-class ConllFormat:
+class ConllFormat(NativeShapedFormat):
     """The CoNLL format; see the module docstring."""
 
     name = "conll"
@@ -67,10 +67,9 @@ class ConllFormat:
             fh.writelines(_block(record, tokenizer, entries) for record in records)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the records, see ``ReadableFormat.read``; the relevance of a span is that of its first token."""
-        reader = RowReader(path.name, options, tally)
-        return read_rows(_blocks(path), lambda number, block: reader.record(number, _content(block, tally)), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the records, see ``NativeShapedFormat``; the relevance of a span is that of its first token."""
+        return read_rows(_blocks(path), lambda number, block: make(number, _content(block, tally)), tally)
 
 
 def _block(record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> str:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.json_rows import parse_object, read_rows
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.spacy_pipelines import SpacyPipelines, import_spacy
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, label_of, on_tokens, span_row
 from piiloom.corpus.record import Record
@@ -55,7 +55,7 @@ class _Stated(_Part):
     spans: tuple[_StatedSpan, ...]
 
 
-class DocBinFormat:
+class DocBinFormat(NativeShapedFormat):
     """The DocBin format; see the module docstring."""
 
     name = "spacy"
@@ -72,11 +72,10 @@ class DocBinFormat:
         path.write_bytes(docs.to_bytes())
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the docs, see ``ReadableFormat.read``."""
-        reader = RowReader(path.name, options, tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the docs need none
+        """Yield the docs, see ``NativeShapedFormat``."""
         rows = ((number, json.dumps(_content(doc, tally), ensure_ascii=False)) for number, doc in enumerate(_docs(path), start=1))
-        return read_rows(rows, lambda number, row: reader.record(number, parse_object(row)), tally)
+        return read_rows(rows, lambda number, row: make(number, parse_object(row)), tally)
 
 
 def _doc(record: Record, pipelines: SpacyPipelines, entries: list[LossEntry]) -> Any:

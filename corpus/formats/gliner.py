@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.json_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, joined, on_tokens, span_row, token_places
 from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
 from piiloom.corpus.record import Record
@@ -34,7 +34,7 @@ class _Row(BaseModel):
     question: str | None = None
 
 
-class GlinerFormat:
+class GlinerFormat(NativeShapedFormat):
     """The GLiNER format; see the module docstring."""
 
     name = "gliner"
@@ -47,10 +47,9 @@ class GlinerFormat:
         write_array((_row(record, tokenizer, entries) for record in records), path)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the texts, see ``ReadableFormat.read``."""
-        reader = RowReader(path.name, options, tally)
-        return read_rows(array_rows(path), lambda number, row: reader.record(number, _content(row, tally)), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the texts, see ``NativeShapedFormat``."""
+        return read_rows(array_rows(path), lambda number, row: make(number, _content(row, tally)), tally)
 
 
 def _row(record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> Json:

@@ -17,6 +17,7 @@ from piiloom.corpus.formats.class_labels import dataset_info, type_names
 from piiloom.corpus.formats.croissant import croissant_json
 from piiloom.corpus.formats.dataset_card import card_text
 from piiloom.corpus.formats.parquet import ParquetFormat
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 
@@ -24,18 +25,18 @@ _CARD = "README.md"
 _CROISSANT = "croissant.json"
 
 
-class HuggingFaceFormat:
+class HuggingFaceFormat(NativeShapedFormat):
     """The format of Hugging Face ``datasets``; see the module docstring."""
 
     name = "huggingface"
     suffix = ".parquet"
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, the file of one split, see ``ReadableFormat.read``."""
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, the file of one split, see ``NativeShapedFormat``."""
         if path.is_dir():
             names = ", ".join(sorted(file.name for file in path.glob("*.parquet"))) or "none"
             raise DataError("this is a folder", where=str(path), remedy=f"Name the file of one split; there are: {names}")
-        return ParquetFormat().read(path, options, tally)
+        return ParquetFormat().read_with(path, options, tally, make)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; nothing is lost. Raises ``DataError`` for a type that is not in force."""

@@ -12,22 +12,22 @@ from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowR
 from piiloom.corpus.formats.columns import Columns
 from piiloom.corpus.formats.json_rows import array_rows, numbered_lines, parse_object, read_rows, write_array
 from piiloom.corpus.formats.native_rows import row_of
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 
 
-class JsonFormat:
+class JsonFormat(NativeShapedFormat):
     """The JSON format; see the module docstring."""
 
     name = "json"
     suffix = ".json"
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``ReadableFormat.read``; in an array, which is read as a whole, an object's number is its line."""
-        reader, columns = RowReader(path.name, options, tally), Columns(path.name, options, tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``; in an array, which is read as a whole, an object's number is its line."""
+        columns = Columns(path.name, options, tally)
         first = next(numbered_lines(path), (1, ""))[1]
         rows = array_rows(path) if first.lstrip().startswith("[") else numbered_lines(path)
-        yield from read_rows(rows, lambda number, text: reader.record(number, columns.native(parse_object(text))), tally)
+        yield from read_rows(rows, lambda number, text: make(number, columns.native(parse_object(text))), tally)
         columns.check_all_seen()
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens

@@ -15,12 +15,12 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
-from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
 
 Row = TypeVar("Row")
+Made = TypeVar("Made")
 
 _BOM = b"\xef\xbb\xbf"
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -50,8 +50,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_rows(
-    rows: Iterable[tuple[int, Row]], read: Callable[[int, Row], Record], tally: ReadTally, *, shown: Callable[[Row], str] = str
-) -> Iterator[Record | RowReject]:
+    rows: Iterable[tuple[int, Row]], read: Callable[[int, Row], Made], tally: ReadTally, *, shown: Callable[[Row], str] = str
+) -> Iterator[Made | RowReject]:
     """Yield ``read(number, row)`` for each (number, row), or a reject if it raises ``RowFault``; *tally* counts the rows.
 
     *shown* makes the text of a rejected row, if rows are no texts.
@@ -84,7 +84,7 @@ def parse_list(text: str) -> list[object]:
 def parse_value(text: str) -> object:
     """Return the JSON value in *text*; raises ``RowFault`` if it is not valid, repeats a key or has a lone surrogate."""
     try:
-        value: object = json.loads(text, object_pairs_hook=_unique)
+        value: object = _DECODE(text)
     except json.JSONDecodeError as error:
         raise RowFault(f"not valid JSON (column {error.colno})") from error
     except _RepeatedKey as error:
@@ -187,6 +187,9 @@ def _unique(pairs: list[tuple[str, object]]) -> Json:
     if len(row) != len(pairs):
         raise _RepeatedKey
     return row
+
+
+_DECODE = json.JSONDecoder(object_pairs_hook=_unique).decode  # made once: ``json.loads`` would make one a row
 
 
 def _refuse_lone_surrogates(value: object) -> None:

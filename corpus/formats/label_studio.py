@@ -27,7 +27,7 @@ from piiloom.corpus.formats.json_rows import RowFault, array_rows, objects_in, p
 from piiloom.corpus.formats.labels import types_of_release
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.formats.rejoining import details_of, with_all_ids, with_details
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
 
 CONFIG = "label_config.xml"
@@ -37,7 +37,7 @@ _OURS = "piiloom"  # the key in data
 _FOLDED = re.compile(r"\\n|\s+")
 
 
-class LabelStudioFormat:
+class LabelStudioFormat(NativeShapedFormat):
     """Tasks of Label Studio; see the module docstring."""
 
     name = "label-studio"
@@ -56,10 +56,10 @@ class LabelStudioFormat:
         write_array(tasks(), path)
         return LossReport(entries=tuple(entries))
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the tasks of *path*, see ``ReadableFormat.read``. ``options.columns`` names the keys of ``data`` of other projects."""
-        reader, tasks = RowReader(path.name, options, tally), _Tasks(options, tally)
-        return read_rows(array_rows(path), lambda number, row: reader.record(number, tasks.native(parse_object(row))), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the tasks of *path*, see ``NativeShapedFormat``. ``options.columns`` names the keys of ``data`` of other projects."""
+        tasks = _Tasks(options, tally)
+        return read_rows(array_rows(path), lambda number, row: make(number, tasks.native(parse_object(row))), tally)
 
     def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
         """Write the labelling interface."""

@@ -23,6 +23,7 @@ class Labels:
     def __init__(self, options: ReadOptions, tally: ReadTally) -> None:
         self._map = options.label_map
         self._tally = tally
+        self._found: dict[str, Label | None] = {}
 
     def is_left_out(self, raw: str) -> bool:
         """Whether the label map says that *raw* is no personal information; each call with such a label is counted."""
@@ -33,10 +34,17 @@ class Labels:
 
     def resolve(self, raw: str) -> Label | None:
         """Return the type of the label *raw*, or None if it has none, which is counted."""
+        if raw not in self._found:
+            self._found[raw] = self._resolved(raw)
+        label = self._found[raw]
+        if label is None:
+            self._tally.unknown_types[raw] += 1
+        return label
+
+    def _resolved(self, raw: str) -> Label | None:
         name, _, subtype = (self._map.get(raw) or raw).partition("/")
         resolved = load_taxonomy().resolve(name)
         if resolved is None:
-            self._tally.unknown_types[raw] += 1
             return None
         if resolved != raw:
             self._tally.mapped_types[raw] = f"{resolved}/{subtype}" if subtype else resolved

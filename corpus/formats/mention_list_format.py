@@ -7,7 +7,7 @@ all mentions (``piiloom.corpus.formats.mention_lists``).
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from piiloom.corpus.formats.chat_rows import LOST_FIELDS
 from piiloom.corpus.formats.instructions import asks_relevance, extracting, message, message_parts
 from piiloom.corpus.formats.json_rows import numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.mention_lists import MentionReader, mention_list
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 
 
-class MentionListFormat(ABC):
+class MentionListFormat(NativeShapedFormat):
     """Writes and reads such rows; a subclass says how a row is spelled."""
 
     suffix = ".jsonl"
@@ -33,17 +33,16 @@ class MentionListFormat(ABC):
     def texts_in(self, row: Json, tally: ReadTally) -> tuple[str, str]:
         """Return what is asked and answered in *row*; raises ``RowFault`` if it has no such texts."""
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``ReadableFormat.read``. Instructions are not stored."""
-        reader = RowReader(path.name, options, tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``. Instructions are not stored."""
         mentions = MentionReader(path.name, options, tally)
 
-        def record(number: int, line: str) -> Record:
+        def made(number: int, line: str) -> Made:
             asked, answer = self.texts_in(parse_object(line), tally)
             context, question = message_parts(asked)
-            return reader.record(number, mentions.row(number, context, question, answer))
+            return make(number, mentions.row(number, context, question, answer))
 
-        return read_rows(numbered_lines(path), record, tally)
+        return read_rows(numbered_lines(path), made, tally)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record and report what the rows do not express."""

@@ -90,15 +90,15 @@ class MentionReader:
         """
         mentions = self._parsed(answer)
         places = _place(context, [mention.value for mention in mentions])
-        lost = _lost(context, [mention for mention, place in zip(mentions, places, strict=True) if place is None])
+        unplaced = [mention for mention, place in zip(mentions, places, strict=True) if place is None]
+        lost = [] if self._options.unplaced else _lost(context, unplaced)
         if lost and not self._options.skip_values:
             raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         placed = sorted(((place, mention) for mention, place in zip(mentions, places, strict=True) if place is not None), key=_start)
-        row: Json = {
-            "context": context,
-            "question": question,
-            "spans": [_span(place, mention) for place, mention in placed],
-        }
+        spans = [_span(place, mention) for place, mention in placed]
+        if self._options.unplaced:
+            spans += (_span((None, None), mention) for mention in unplaced)
+        row: Json = {"context": context, "question": question, "spans": spans}
         if lost:
             row["meta"] = {"source": {"file": self._file, "line": number, "lost": [_lost_row(value) for value in lost]}}
             self._count(number, lost)
@@ -194,6 +194,6 @@ def _lost_row(lost: LostValue) -> Json:
     return {"text": lost.text, "type": lost.entity_type, "relevance": lost.relevance, "reason": lost.reason}
 
 
-def _span(place: Range, mention: _Mention) -> Json:
+def _span(place: Range | tuple[None, None], mention: _Mention) -> Json:
     start, end = place
     return {"start": start, "end": end, "text": mention.value, "type": mention.type, "relevance": mention.relevance}

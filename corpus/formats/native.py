@@ -11,20 +11,19 @@ from pathlib import Path
 from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.json_rows import numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.native_rows import row_of
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 
 
-class NativeFormat:
+class NativeFormat(NativeShapedFormat):
     """The native format; see the module docstring."""
 
     name = "native"
     suffix = ".jsonl"
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``ReadableFormat.read``; a row without ``id`` gets a digest of its content."""
-        reader = RowReader(path.name, options, tally)
-        return read_rows(numbered_lines(path), lambda number, line: reader.record(number, parse_object(line)), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the rows of *path*, see ``NativeShapedFormat``; a row without ``id`` gets a digest of its content."""
+        return read_rows(numbered_lines(path), lambda number, line: make(number, parse_object(line)), tally)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; nothing is lost."""

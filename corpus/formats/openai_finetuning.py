@@ -17,7 +17,7 @@ from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS, UNKNOWN_TYPE, chat_row, read_chat
 from piiloom.corpus.formats.instructions import asks_relevance, marking, message, message_parts
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.markers import MarkerFault, marked_text, unmarked
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -30,16 +30,15 @@ TOO_FEW = f"the file has fewer than {FEWEST_EXAMPLES} examples: OpenAI refuses i
 TOO_LONG = f"the example has probably more than {MOST_TOKENS:,} tokens: OpenAI cuts it there"
 
 
-class OpenAIFineTuningFormat:
+class OpenAIFineTuningFormat(NativeShapedFormat):
     """The format of OpenAI's fine-tuning; see the module docstring."""
 
     name = "openai"
     suffix = ".jsonl"
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``ReadableFormat.read``. The system's message is not stored."""
-        reader = RowReader(path.name, options, tally)
-        return read_rows(numbered_lines(path), lambda number, line: reader.record(number, _read(line, tally)), tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the rows of *path*, see ``NativeShapedFormat``. The system's message is not stored."""
+        return read_rows(numbered_lines(path), lambda number, line: make(number, _read(line, tally)), tally)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; the report tells what OpenAI would refuse or cut. A split with too few has an entry without an id."""

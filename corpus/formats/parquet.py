@@ -14,27 +14,27 @@ from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows, wri
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import Columns
 from piiloom.corpus.formats.json_rows import RowFault, read_rows
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 
 
-class ParquetFormat:
+class ParquetFormat(NativeShapedFormat):
     """The Parquet format; see the module docstring."""
 
     name = "parquet"
     suffix = ".parquet"
 
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path*, see ``ReadableFormat.read``; the number of a row takes the place of a line."""
-        reader, columns = RowReader(path.name, options, tally), Columns(path.name, options, tally)
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``; the number of a row takes the place of a line."""
+        columns = Columns(path.name, options, tally)
 
-        def record(number: int, row: Json | RowFault) -> Record:
+        def made(number: int, row: Json | RowFault) -> Made:
             if isinstance(row, RowFault):
                 raise row
-            return reader.record(number, columns.native(row))
+            return make(number, columns.native(row))
 
         columns.check_header(parquet_columns(path))
-        yield from read_rows(parquet_rows(path), record, tally, shown=_shown)
+        yield from read_rows(parquet_rows(path), made, tally, shown=_shown)
         columns.check_all_seen()
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens

@@ -17,7 +17,7 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
 from piiloom.corpus.formats.rejoining import kept_aside, rejoined
-from piiloom.corpus.formats.row_reading import RowReader
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.replacing import with_values
 from piiloom.taxonomy.label_maps import label_map
@@ -47,7 +47,7 @@ def presidio_name(entity_type: str, subtype: str | None) -> str:
     return name or entity_type.replace(" ", "_").upper()
 
 
-class PresidioFormat:
+class PresidioFormat(NativeShapedFormat):
     """The format of presidio-evaluator; see the module docstring."""
 
     name = "presidio"
@@ -59,10 +59,13 @@ class PresidioFormat:
         return LossReport()
 
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the samples of *path*, see ``ReadableFormat.read``."""
+        """Yield the samples of *path*, see ``ReadableFormat.read``, with their labels looked up in the map ``presidio``."""
         labels = {**label_map("presidio"), **options.label_map}
-        reader = RowReader(path.name, replace(options, label_map=labels), tally)
-        return read_rows(array_rows(path), lambda number, row: reader.record(number, _native(parse_object(row), tally)), tally)
+        return super().read(path, replace(options, label_map=labels), tally)
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the samples of *path*, see ``NativeShapedFormat``."""
+        return read_rows(array_rows(path), lambda number, row: make(number, _native(parse_object(row), tally)), tally)
 
 
 def _sample(record: Record) -> Json:

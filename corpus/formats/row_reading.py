@@ -1,23 +1,42 @@
 """Make records of rows in the shape of the native format (DESIGN 2.2), whatever file they come from.
 
-A reader of another format turns each row into such a shape and leaves all rules to ``RowReader``: a row is refused if a span's
-``text`` differs from ``context[start:end]`` (see ``ReadOptions.skip_values``), or if it has an unknown type or a repeated id. Spans
-may be in any order; of overlapping spans the longest is kept, then the earliest, and the tally lists the others.
+A reader of another format turns each row into such a shape (``NativeShapedFormat``) and leaves all rules to ``RowReader``: a row is
+refused if a span's ``text`` differs from ``context[start:end]`` (see ``ReadOptions.skip_values``), or if it has an unknown type or a
+repeated id. Spans may be in any order; of overlapping spans the longest is kept, then the earliest, and the tally lists the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
-from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, SkippedValue, quoted
+from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, RowReject, SkippedValue, quoted
 from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, fault_of
 from piiloom.corpus.formats.labels import Label, Labels
 from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys
 from piiloom.corpus.formats.placing import keep_disjoint
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
+
+Made = TypeVar("Made")
+# Makes something of (1-based number, row in the native shape); raises ``RowFault`` if it cannot.
+MakeRow = Callable[[int, Json], Made]
+
+
+class NativeShapedFormat(ABC):
+    """A readable format whose rows are turned into the shape of native rows, of which records are made, or what else is wanted."""
+
+    @abstractmethod
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield what *make* returns for each row of *path*, in order, or a reject; for the rest see ``ReadableFormat.read``."""
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path* as records, see ``ReadableFormat.read``."""
+        return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
 
 
 class RowReader:

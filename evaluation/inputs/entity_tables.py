@@ -1,0 +1,179 @@
+"""Entity tables: CSV (TSV, if the suffix says so) or Parquet with a row a mention, and the columns ``document``, ``text`` and ``type``.
+
+Columns ``start`` and ``end`` (code points, half-open) may say where it stands; columns of other names are named by ``--columns``. Texts
+and types are taken exactly as they are: nothing is stripped or unescaped. Documents are told apart by their ids as texts, so that 3 in
+Parquet is "3" in CSV. A table cannot list a document without mentions: what a table lacks is taken for an empty document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
+from piiloom.corpus.formats.base import Json, quoted
+from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
+from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.type_map import TypeNames
+from piiloom.evaluation.inputs.unplaced import Unplaced
+from piiloom.foundation.errors import DataError
+
+COLUMNS: Final = ("document", "text", "type", "start", "end")
+REQUIRED: Final = COLUMNS[:3]
+_SHOWN: Final = 40
+Converted = TypeVar("Converted", str, int)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityTable:
+    """The documents of a table, by id."""
+
+    file: str
+    documents: Mapping[str, Document]
+
+
+def is_entity_table(header: Collection[str], columns: Mapping[str, str]) -> bool:
+    """Whether a file with this header has all columns that a table needs."""
+    return all(_column(header, name, columns) is not None for name in REQUIRED)
+
+
+def table_header(path: Path) -> list[str]:
+    """Return the names of the columns of *path*; raises ``DataError`` if it cannot be read."""
+    return parquet_columns(path) if _is_parquet(path) else csv_header(path, csv_rows(path, _delimiter(path)))
+
+
+def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, unplaced: Unplaced, *, offsets: bool) -> EntityTable:
+    """Read the whole table *path*; with *offsets*, start and end are required.
+
+    Raises ``DataError`` (line, column) if the file, a column or a value is missing or unusable.
+    """
+    header = table_header(path)
+    wanted = COLUMNS if offsets else REQUIRED
+    found = {name: column for name in COLUMNS if (column := _column(header, name, columns)) is not None}
+    missing = [columns.get(name, name) for name in wanted if name not in found]
+    if missing:
+        shown = ", ".join(map(repr, header[:_SHOWN])) + (" …" if len(header) > _SHOWN else "")
+        without = " (the scheme compares places)" if not {"start", "end"}.isdisjoint(missing) else ""
+        raise DataError(
+            f"the table has no column {' and no column '.join(map(repr, missing))}{without}; there are: {shown or 'none'}",
+            where=str(path),
+            remedy="Name its columns: --columns document=…,text=…,type=… (and start=…,end=…)",
+        )
+    reader = _Reader(found, types, unplaced, offsets=offsets)
+    mentions: dict[str, list[Mention]] = {}
+    lines: dict[str, int] = {}
+    for number, row in _rows(path, header):
+        try:
+            document, mention = reader.read(row)
+        except RowFault as fault:
+            raise DataError(str(fault), where=f"{path}:{number}", remedy="Correct the row, or take it out") from fault
+        lines.setdefault(document, number)
+        mentions.setdefault(document, []).extend([] if mention is None else [mention])
+    return EntityTable(
+        str(path),
+        {name: Document(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()},
+    )
+
+
+def _column(header: Collection[str], name: str, columns: Mapping[str, str]) -> str | None:
+    # The name that piiloom expects serves, too: --columns may be meant for the other side.
+    return next((column for column in (columns.get(name, name), name) if column in header), None)
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix == ".parquet"
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if path.suffix == ".tsv" else ","
+
+
+def _rows(path: Path, header: Sequence[str]) -> Iterator[tuple[int, Json]]:
+    if _is_parquet(path):
+        for number, row in parquet_rows(path):
+            if isinstance(row, RowFault):
+                raise DataError(str(row), where=f"{path}:{number}", remedy="Correct the row, or take it out")
+            yield number, row
+        return
+    rows = csv_rows(path, _delimiter(path))
+    csv_header(path, rows)
+    for number, line in rows:
+        fault = line.fault
+        if fault is None and len(line.cells) != len(header):
+            fault = f"the row has {len(line.cells)} cells, the header {len(header)}"
+        if fault is not None:
+            raise DataError(fault, where=f"{path}:{number}", remedy="Correct the row, or take it out")
+        yield number, dict(zip(header, line.cells, strict=True))
+
+
+class _Reader:
+    """Reads the rows of one table, whose columns are *columns* by what they hold."""
+
+    def __init__(self, columns: Mapping[str, str], types: TypeNames, unplaced: Unplaced, *, offsets: bool) -> None:
+        self._columns = columns
+        self._types = types
+        self._unplaced = unplaced
+        self._offsets = offsets
+
+    def read(self, row: Json) -> tuple[str, Mention | None]:
+        """Return the document and the mention of a row, None if it is left out; raises ``RowFault`` if it is no mention."""
+        document = self._held(row, "document", _as_name)
+        text = self._held(row, "text", _as_text)
+        raw = self._held(row, "type", _as_text)
+        start, end = self._held(row, "start", _as_number), self._held(row, "end", _as_number)
+        if not document:
+            raise RowFault(f"{self._columns['document']}: is empty")
+        if not text:
+            raise RowFault(f"{self._columns['text']}: is empty")
+        named = self._types.of(raw or None)
+        if named is None:
+            return document, None
+        fault = _fault(start, end, len(text)) if self._offsets or start is not None or end is not None else None
+        if fault is not None:
+            if not self._unplaced.keep(f"{quoted(text)} {fault}"):
+                return document, None
+            start = end = None
+        return document, Mention(text=text, entity_type=named.name, start=start, end=end)
+
+    def _held(self, row: Json, name: str, convert: Callable[[object], Converted | None]) -> Converted | None:
+        column = self._columns.get(name)
+        if column is None:
+            return None
+        try:
+            return convert(row.get(column))
+        except ValueError as error:
+            raise RowFault(f"{column}: {error}") from error
+
+
+def _fault(start: int | None, end: int | None, length: int) -> str | None:
+    if start is None or end is None:
+        return "has no start, or no end"
+    if start < 0 or end - start != length:
+        return f"has the range [{start}, {end}), but {length} characters"
+    return None
+
+
+def _as_name(value: object) -> str | None:
+    if isinstance(value, float) and value.is_integer():  # a column of integers that once had a gap
+        value = int(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _as_text(value)
+
+
+def _as_text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError("must be text")
+
+
+def _as_number(value: object) -> int | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    try:
+        return int(str(value))
+    except ValueError as error:
+        raise ValueError("must be a whole number") from error

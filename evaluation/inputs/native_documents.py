@@ -1,0 +1,129 @@
+"""Documents of rows in the native shape, which the reader of nearly every format makes.
+
+Unlike records, they keep overlapping and repeated mentions, types as they are written, and predicted values without a place. A span
+without ``text`` has that of its range; ``annotator`` and ``identifier`` (direct or quasi) are read where spans have them.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from piiloom.corpus.formats.base import Json, quoted
+from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.record import Relevance
+from piiloom.evaluation.inputs.documents import Document, Identifier, Mention
+from piiloom.evaluation.inputs.type_map import TypeNames
+from piiloom.evaluation.inputs.unplaced import Unplaced
+
+_MISSING = object()
+_TEXTS = ("subtype", "value_id", "subject", "annotator")
+_NONE_OF_THEM = (None, None, None, None)
+
+
+class NativeDocuments:
+    """Makes the documents of one file; *locale* is for rows that name none."""
+
+    def __init__(self, file: str, locale: str | None, types: TypeNames, unplaced: Unplaced) -> None:
+        self._file = file
+        self._locale = locale
+        self._types = types
+        self._unplaced = unplaced
+
+    def document(self, number: int, row: Json) -> Document:
+        """Return the document of row *number*; raises ``RowFault`` (field) if it is none."""
+        context, spans = row.get("context"), row.get("spans", _MISSING)
+        if not isinstance(context, str):
+            raise RowFault("context: must be text" if "context" in row else "context: is missing")
+        if not isinstance(spans, list):
+            raise RowFault("spans: is missing" if spans is _MISSING else "spans: must be a list")
+        return Document(
+            where=f"{self._file}:{number}",
+            id=document_id(row),
+            text=context,
+            question=text_or_none(row, "question"),
+            locale=text_or_none(row, "locale") or self._locale,
+            group_keys=_group_keys(row.get("meta")),
+            mentions=tuple(mention for at, span in enumerate(spans) if (mention := self._mention(context, at, span)) is not None),
+        )
+
+    def _mention(self, context: str, at: int, span: object) -> Mention | None:
+        """Return the mention of a span, or None if it is left out."""
+        if not isinstance(span, dict):
+            raise RowFault(f"spans[{at}]: must have keys and values")
+        try:
+            raw = text_or_none(span, "type")
+            subtype, value_id, subject, annotator = [text_or_none(span, key) for key in _TEXTS] if len(span) > 5 else _NONE_OF_THEM
+            relevance, identifier = _one_of(span, "relevance", "high", "low"), _one_of(span, "identifier", "direct", "quasi")
+            start, end = _offset(span, "start"), _offset(span, "end")
+            said = text_or_none(span, "text")
+        except RowFault as fault:
+            raise RowFault(f"spans[{at}].{fault}") from fault
+        named = self._types.of(raw)
+        if named is None:
+            return None
+        text, fault = _at_place(context, start, end, said)
+        if fault is not None:
+            if not self._unplaced.keep(f"spans[{at}]: {quoted(text)} {fault}"):
+                return None
+            start = end = None
+        return Mention(
+            text=text,
+            entity_type=named.name,
+            start=start,
+            end=end,
+            relevance=cast("Relevance | None", relevance),
+            subtype=subtype,
+            value_id=value_id,
+            subject=subject,
+            annotator=annotator,
+            identifier=cast("Identifier | None", identifier),
+        )
+
+
+def document_id(row: Json) -> str | None:
+    """Return the id of a row, a number as text; raises ``RowFault`` if it is anything else, or empty."""
+    found = row.get("id")
+    if isinstance(found, int) and not isinstance(found, bool):
+        return str(found)
+    if found is None or (isinstance(found, str) and found):
+        return found
+    raise RowFault("id: must be text that is not empty, or a whole number")
+
+
+def text_or_none(row: Json, key: str) -> str | None:
+    """Return ``row[key]``, None if there is none; raises ``RowFault`` if it is no text."""
+    found = row.get(key)
+    if found is None or isinstance(found, str):
+        return found
+    raise RowFault(f"{key}: must be text or null")
+
+
+def _one_of(span: Json, key: str, first: str, second: str) -> str | None:
+    found = span.get(key)
+    if found is None or found in (first, second):
+        return cast("str | None", found)
+    raise RowFault(f"{key}: must be {first!r}, {second!r} or null")
+
+
+def _offset(span: Json, key: str) -> int | None:
+    found = span.get(key)
+    if found is None or (isinstance(found, int) and not isinstance(found, bool)):
+        return found
+    raise RowFault(f"{key}: must be a whole number")
+
+
+def _at_place(context: str, start: int | None, end: int | None, said: str | None) -> tuple[str, str | None]:
+    """Return the text of a mention, and why it has no place in *context*: None if it has one."""
+    if start is None or end is None:
+        return said or "", "has no place in the context"
+    if not 0 <= start < end <= len(context):
+        return said or "", f"has the range [{start}, {end}), which is empty or outside the context"
+    there = context[start:end]
+    if said is not None and said != there:
+        return said, f"differs from context[{start}:{end}]"
+    return there, None
+
+
+def _group_keys(meta: object) -> tuple[str, ...]:
+    keys = meta.get("group_keys") if isinstance(meta, dict) else None
+    return tuple(key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()

@@ -1,0 +1,134 @@
+"""Open gold and prediction for one pass over both: ``open_pairs`` is what commands call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from piiloom.corpus.formats.columns import FIELDS
+from piiloom.corpus.releases.manifest import types_beside
+from piiloom.evaluation.inputs.detecting import TABLE, checked_format, find_format
+from piiloom.evaluation.inputs.documents import Needs, Pair
+from piiloom.evaluation.inputs.entity_tables import COLUMNS, read_entity_table
+from piiloom.evaluation.inputs.pairing import Side, pairs
+from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents
+from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
+from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
+from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+
+_Item = TypeVar("_Item")
+# Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
+_SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
+_AS_WRITTEN = frozenset({"capid", TABLE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """How to read both sides.
+
+    ``needs``: what the scheme compares. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
+    tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
+    name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
+    and end. ``types_matter``: sides without a common type are an error.
+    """
+
+    needs: Needs
+    gold_format: str | None = None
+    found_format: str | None = None
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    type_map: TypeMap = field(default_factory=lambda: MappingProxyType({}))
+    types: Collection[str] | None = None
+    locale: str | None = None
+    skip_values: bool = False
+    offsets: bool = False
+    types_matter: bool = True
+
+
+def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator[Pair], InputsSummary]:
+    """Return the pairs of documents of *gold* and *found*, and a summary that is filled while they are iterated.
+
+    Raises ``UsageError`` or ``DataError`` for files that cannot be opened or whose format is not known, now, and ``DataError`` (file,
+    line, field) for what is wrong in them, while the pairs are iterated.
+    """
+    _check_columns(options.columns)
+    formats = [_format(path, given, options.columns) for path, given in ((gold, options.gold_format), (found, options.found_format))]
+    summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
+    own = _own_types(gold, found)
+    with types_in_force(own):
+        sides = [
+            _Opened(gold, summary.gold, options, "leave out" if options.skip_values else "refuse", respelled=_respelled(*formats)),
+            _Opened(found, summary.found, options, "keep", respelled=_respelled(*formats)),
+        ]
+    return _in_force(own, _all_pairs(sides, summary, options)), summary
+
+
+class _Opened:
+    """One side: how its types and values without a place are handled, and its documents."""
+
+    def __init__(self, path: Path, summary: SideSummary, options: InputOptions, handling: Handling, *, respelled: bool) -> None:
+        self._path = path
+        self._summary = summary
+        self._options = options
+        self.unplaced = Unplaced(handling, summary)
+        self.types = TypeNames(options.type_map, options.types, summary, of_taxonomy=respelled)
+
+    def documents(self) -> Side:
+        """Return the documents; a table is read as a whole."""
+        options = self._options
+        if self._summary.format != TABLE:
+            columns = {name: column for name, column in options.columns.items() if name not in COLUMNS}
+            reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=columns, locale=options.locale)
+            return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
+        table = read_entity_table(self._path, options.columns, self.types, self.unplaced, offsets=options.offsets)
+        for document in table.documents.values():
+            count_document(document, self._summary)
+        return table
+
+
+def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptions) -> Iterator[Pair]:
+    gold, found = sides
+    yield from pairs(gold.documents(), found.documents(), summary, (gold.unplaced, found.unplaced))
+    used = gold.types.used_keys | found.types.used_keys
+    summary.unused_map_keys = tuple(key for key in options.type_map if key not in used)
+    if options.types_matter and options.types is None:
+        refuse_disjoint_types(summary)
+
+
+def _in_force(own: OwnTypes, items: Iterator[_Item]) -> Iterator[_Item]:
+    """Yield *items*; the types *own* are in force while each of them is made, and not in between."""
+    while True:
+        with types_in_force(own):
+            item = next(items, None)
+        if item is None:
+            return
+        yield item
+
+
+def _own_types(*paths: Path) -> OwnTypes:
+    """Return the own types of the exports that *paths* belong to; of two with one name the first."""
+    by_name = {one.name: one for path in reversed(paths) for one in types_beside(path)}
+    return tuple(by_name.values())
+
+
+def _format(path: Path, given: str | None, columns: Mapping[str, str]) -> str:
+    if not path.exists():
+        raise DataError("there is no such file", where=str(path), remedy="Check the path")
+    return find_format(path, columns) if given is None else checked_format(given)
+
+
+def _respelled(gold: str, found: str) -> bool:
+    """Whether both sides are read with the spellings of the taxonomy: if their formats spell one and the same type differently."""
+    return not {gold, found} & _AS_WRITTEN and _SPELLINGS.get(gold) != _SPELLINGS.get(found)
+
+
+def _check_columns(columns: Mapping[str, str]) -> None:
+    known = (*COLUMNS, *FIELDS)
+    for name in columns:
+        if name not in known and not name.startswith("spans."):
+            remedy = f"Those of an entity table: {', '.join(COLUMNS)}; those of a table of records: {', '.join(FIELDS)}, spans.start …"
+            raise UsageError(f"there is no field {name!r}", where="--columns", remedy=remedy)

@@ -1,0 +1,87 @@
+"""What was read on either side: counts that are filled while the pairs are iterated, for the report and its JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from piiloom.corpus.formats.base import Json
+
+Pairing = Literal["id", "position"]
+
+
+@dataclass(slots=True, kw_only=True)
+class SideSummary:
+    """Counts of one side.
+
+    ``malformed`` are entries that are no annotation; ``without_place`` mentions whose text has no place, or not the stated one; ``skipped``
+    gold values without a place that ``--skip-values`` left out. ``left_out_by_map`` and ``left_out_by_types`` are annotations of types that
+    the map leaves out, or that are not among those asked for. ``absent`` are documents that only the other side has (see
+    ``entity_tables``). ``joined_texts`` are texts made of tokens. ``types`` counts mentions by type, as they are compared.
+    """
+
+    file: str
+    format: str
+    documents: int = 0
+    mentions: int = 0
+    malformed: int = 0
+    without_type: int = 0
+    without_place: int = 0
+    skipped: int = 0
+    left_out_by_map: int = 0
+    left_out_by_types: int = 0
+    absent: int = 0
+    joined_texts: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> Json:
+        """The fields as JSON values, types sorted by name."""
+        return {
+            "file": self.file,
+            "format": self.format,
+            "documents": self.documents,
+            "mentions": self.mentions,
+            "malformed": self.malformed,
+            "without_type": self.without_type,
+            "without_place": self.without_place,
+            "skipped": self.skipped,
+            "left_out_by_map": self.left_out_by_map,
+            "left_out_by_types": self.left_out_by_types,
+            "absent": self.absent,
+            "joined_texts": self.joined_texts,
+            "types": dict(sorted(self.types.items())),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class InputsSummary:
+    """Both sides; ``pairing`` says how documents were paired, ``unused_map_keys`` which keys of the map no file has."""
+
+    gold: SideSummary
+    found: SideSummary
+    pairs: int = 0
+    pairing: Pairing | None = None
+    unused_map_keys: tuple[str, ...] = ()
+
+    @property
+    def types_only_in_gold(self) -> list[str]:
+        """The types that only gold mentions have."""
+        return sorted(self.gold.types.keys() - self.found.types.keys())
+
+    @property
+    def types_only_in_found(self) -> list[str]:
+        """The types that only predicted mentions have."""
+        return sorted(self.found.types.keys() - self.gold.types.keys())
+
+    def to_json(self) -> Json:
+        """The fields as JSON values."""
+        return {
+            "gold": self.gold.to_json(),
+            "found": self.found.to_json(),
+            "pairs": self.pairs,
+            "pairing": self.pairing,
+            "types_only_in_gold": self.types_only_in_gold,
+            "types_only_in_found": self.types_only_in_found,
+            "unused_map_keys": list(self.unused_map_keys),
+        }

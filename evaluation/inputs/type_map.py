@@ -1,0 +1,110 @@
+"""Types as they are compared: as a file has them, renamed by ``--map``, and those of ``--types`` only.
+
+A map is a YAML file of a line a type: ``PERSON: NAME_STUDENT`` renames, ``TITLE: null`` leaves out. It applies to both sides, once: what a
+type was renamed to is not looked up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
+from piiloom.foundation.errors import ConfigError, DataError, UsageError
+from piiloom.foundation.yaml_files import key_name, read_document
+from piiloom.taxonomy.entity_types import bare_spelling, load_taxonomy
+from piiloom.taxonomy.label_maps import label_key
+
+TypeMap = Mapping[str, str | None]
+
+_SHOWN = 12
+
+
+def read_type_map(path: Path) -> dict[str, str | None]:
+    """Return the map in *path*; raises ``ConfigError`` (file, line, key) if it is no map of texts to texts or null."""
+    document = read_document(path)
+    if not isinstance(document.data, dict) or not document.data:
+        raise ConfigError("is no map of types", where=document.where(), remedy="Write a line a type, such as: PERSON: NAME_STUDENT")
+    found: dict[str, str | None] = {}
+    for key, value in document.data.items():
+        label = label_key(document, key)
+        if value is not None and not (isinstance(value, str) and value):
+            remedy = "Write a type (in quotes, if YAML reads it as something else), or null to leave such mentions out."
+            raise ConfigError(f"{key_name([label])}: must be text or null", where=document.where([label]), remedy=remedy)
+        found[label] = value
+    return found
+
+
+def parse_types(text: str) -> frozenset[str]:
+    """Return the types in ``"A,B"``; raises ``UsageError`` if there are none."""
+    found = frozenset(part for piece in text.split(",") if (part := piece.strip()))
+    if not found:
+        raise UsageError("no type is named", where="--types", remedy="Write for example NAME,AGE")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """The name of a type as it is compared; None if a mention has none."""
+
+    name: str | None
+
+
+class TypeNames:
+    """The types of one side; counts what it leaves out in *summary*.
+
+    ``of_taxonomy``: a type that differs from one of the taxonomy by case, blanks and punctuation only is spelled as there. The map has
+    precedence: it may name either spelling.
+    """
+
+    def __init__(self, type_map: TypeMap, only: Collection[str] | None, summary: SideSummary, *, of_taxonomy: bool = False) -> None:
+        self._map = type_map
+        self._only = only
+        self._summary = summary
+        self._of_taxonomy = {bare_spelling(name): name for name in load_taxonomy().types} if of_taxonomy else {}
+        self._names: dict[str, str | None] = {}
+        self.used_keys: set[str] = set()
+
+    def of(self, raw: str | None) -> TypeName | None:
+        """Return the name for *raw*, a type as the file has it; None if its mentions are left out, each of which is counted."""
+        name = raw
+        if raw is not None:
+            if raw not in self._names:
+                self._names[raw] = self._renamed(raw)
+            name = self._names[raw]
+            if name is None:
+                self._summary.left_out_by_map += 1
+                return None
+        if self._only is not None and name not in self._only:
+            self._summary.left_out_by_types += 1
+            return None
+        return TypeName(name)
+
+    def _renamed(self, raw: str) -> str | None:
+        spelled = self._of_taxonomy.get(bare_spelling(raw), raw)
+        for key in (raw, spelled):
+            if key in self._map:
+                self.used_keys.add(key)
+                return self._map[key]
+        return spelled
+
+
+def refuse_disjoint_types(summary: InputsSummary) -> None:
+    """Raise ``DataError``, naming the types of both sides, if they have none in common and not all are types of the taxonomy.
+
+    Sides that name types in one and the same way may differ in all mentions, but a type that no taxonomy knows rather needs a map.
+    """
+    gold, found = summary.gold.types.keys(), summary.found.types.keys()
+    if not gold or not found or gold & found or (gold | found) <= load_taxonomy().types.keys():
+        return
+    raise DataError(
+        f"gold and prediction have no type in common: {_listed(gold)} in the gold, {_listed(found)} in the prediction",
+        where=summary.found.file,
+        remedy="Rename them with --map FILE (a YAML file with a line a type, such as PERSON: NAME)",
+    )
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = [repr(name) for name in sorted(names)[:_SHOWN]]
+    return ", ".join(shown) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
