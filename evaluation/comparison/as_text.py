@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from piiloom.evaluation.comparison.table import Cell, ComparisonTable
 from piiloom.foundation.markdown import escaped
 
-# Two hyphens in a row, or two quotes, would become one other character; < > | and " are others in TeX's old fonts.
+# TeX makes one other character of two hyphens, commas or quotes in a row, and has others in the places of < > | " in its old fonts.
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -26,8 +26,8 @@ _LATEX = {
     '"': r"{\char34}",
     "'": "{'}",
     "`": "{`}",
-    "-": "{-}",
-    ",": "{,}",
+    "--": "-{}-{}",
+    ",,": ",{},{}",
     "−": "$-$",
     "–": "--",
     "…": r"\ldots{}",
