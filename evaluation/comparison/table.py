@@ -44,14 +44,15 @@ class ComparisonTable:
 def comparison_table(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> ComparisonTable:
     """Return the table of *comparison*. *extra_columns*: more columns by title, their cells by the system's name (missing ones: "–")."""
     extra = extra_columns or {}
-    pick = min if comparison.ranking.lowest else max
-    best = {name: pick(one.figures[name] for one in comparison.systems) for name in comparison.headline}
+    best = {name: max(one.figures[name] for one in comparison.systems) for name in comparison.headline}
+    if comparison.ranking.lowest:  # which says nothing about the other figures
+        best = {comparison.by: min(one.figures[comparison.by] for one in comparison.systems)}
     rows = (
         (
             Cell(text=rank_of(one)),
             quoted(one.name),
             *(
-                Cell(text=f"{one.figures[name]:.4f}", interval=interval_of(one.intervals[name]), strong=one.figures[name] == best[name])
+                Cell(text=f"{one.figures[name]:.4f}", interval=interval_of(one.intervals[name]), strong=one.figures[name] == best.get(name))
                 for name in comparison.headline
             ),
             Cell(text=difference_of(one), interval=interval_of(one.difference_interval)),

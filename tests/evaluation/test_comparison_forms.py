@@ -124,7 +124,7 @@ _OWN = re.compile(
 
 @given(name=st.text(max_size=30))
 def test_latex_leaves_nothing_that_tex_would_interpret(name):
-    left = _OWN.sub("", latex(name))
+    left = _OWN.sub("·", latex(name))
     assert not re.search(r"[\\{}$&#%_~^<>|\"'`]|,,", left)
     assert "--" not in left.replace("--", "", name.count("–"))
 
@@ -147,6 +147,13 @@ def test_the_best_of_each_column_is_bold_and_extra_columns_have_gaps():
         best = max(one.figures[name] for one in found.systems)
         assert who == {one.name for one in found.systems if one.figures[name] == best}
     assert {row[1].text: row[-1].text for row in table.rows} == {"a": "–", "b": "$2"}
+
+
+def test_where_the_lowest_is_best_only_the_ranking_figure_is_bold():
+    table = comparison_table(found := comparison(["a", "b"], by="recall", lowest=True))
+    bold = {(row[1].text, at) for row in table.rows for at in range(len(row)) if row[at].strong}
+    least = min(one.figures["recall"] for one in found.systems)
+    assert bold == {(one.name, 3) for one in found.systems if one.figures["recall"] == least}
 
 
 @pytest.mark.parametrize(
