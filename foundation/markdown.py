@@ -12,5 +12,9 @@ _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 def escaped(text: str) -> str:
     """Return *text* as one line, escaped for Markdown; unprintable characters become U+FFFD."""
-    line = _UNSHOWN.sub("\ufffd", re.sub(r"\s+", " ", text))
-    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", line)
+    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return *text* as one line: white space becomes single spaces, unprintable characters U+FFFD."""
+    return _UNSHOWN.sub("\ufffd", re.sub(r"\s+", " ", text))

@@ -1,0 +1,1 @@
+"""Several systems on the same gold: ranks, differences, and tables of them."""

@@ -1,0 +1,204 @@
+"""Compare systems under one scheme: figures with intervals, differences to the best, and ranks that say what may be chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from piiloom.evaluation.inputs.documents import Pair
+from piiloom.evaluation.schemes.base import Scheme
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, percentiles, resampled_totals
+from piiloom.evaluation.scoring.clusters import Clusters
+from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.randomisation import holm, permutation_p
+from piiloom.foundation.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Reads a gold file and a file of predictions, and gives their documents in the order of the gold file.
+OpenPairs = Callable[[Path, Path], Iterable[Pair]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """What systems are ranked by, and how chance is ruled out.
+
+    ``by``: a headline figure, None for the scheme's F1 (or its first figure). ``lowest``: the lowest value is the best, as of an error
+    rate. ``permutations``: see ``permutation_p``. Two systems differ if the adjusted p value is at most 1 - confidence.
+    """
+
+    by: str | None = None
+    lowest: bool = False
+    cluster: str = "document"
+    resampling: Resampling = field(default_factory=Resampling)
+    permutations: int = 10_000
+
+    def __post_init__(self) -> None:
+        if self.permutations < 1:
+            raise UsageError("fewer than 1 permutation", where="--permutations", remedy="Give for example --permutations 10000")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSystem:
+    """One system. ``difference`` and ``p`` (adjusted) are those to the best system by the figure that ranks; None for the best itself.
+
+    ``rank`` is 1 + the number of systems that are better and differ, so systems may share a rank (``tied``). ``intervals`` are those of
+    the headline, None with fewer than two clusters.
+    """
+
+    name: str
+    rank: int
+    tied: bool
+    figures: dict[str, float]
+    intervals: dict[str, Interval | None]
+    difference: float | None
+    difference_interval: Interval | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairTest:
+    """Two systems, the better one first: the difference (first - second), its p value, and p adjusted by Holm over all pairs."""
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``."""
+
+    scheme: str
+    headline: tuple[str, ...]
+    by: str
+    ranking: Ranking
+    documents: int
+    clusters: int
+    keyed: int
+    systems: tuple[RankedSystem, ...]
+    tests: tuple[PairTest, ...]
+
+
+def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:
+    """Read each of *systems* (predictions by name) beside *gold*, and compare them.
+
+    Raises ``UsageError`` if there is no system or the figure to rank by is none of the scheme's headline, before anything is read, and
+    ``DataError`` if two of them were not read with the same gold documents in the same order.
+    """
+    by = _by(scheme, ranking.by)
+    if not systems:
+        raise UsageError("nothing to compare", remedy="Name one or more files of predictions after the gold file")
+    read = {name: _read(open_pairs(gold, path), scheme, ranking.cluster) for name, path in systems.items()}
+    first, *others = read
+    for name in others:
+        if not np.array_equal(read[name].numbers, read[first].numbers):
+            remedy = "Compare predictions for the same gold file"
+            raise DataError(f"read with other gold documents than {systems[first]}", where=str(systems[name]), remedy=remedy)
+    ranked, tests = rank_systems(scheme, {name: one.sums for name, one in read.items()}, by, ranking)
+    return Comparison(
+        scheme=scheme.name,
+        headline=scheme.headline,
+        by=by,
+        ranking=ranking,
+        documents=len(read[first].numbers),
+        clusters=len(read[first].sums),
+        keyed=read[first].keyed,
+        systems=ranked,
+        tests=tests,
+    )
+
+
+def rank_systems(
+    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], by: str, ranking: Ranking
+) -> tuple[tuple[RankedSystem, ...], tuple[PairTest, ...]]:
+    """Return the systems, the best first, and the tests of all pairs. *sums*: the counts of clusters of each system (``cluster_sums``)."""
+    figures = {name: {key: float(value) for key, value in scheme.figures(one.sum(axis=0)).items()} for name, one in sums.items()}
+    sign = 1 if ranking.lowest else -1
+    order = sorted(sums, key=lambda name: (sign * figures[name][by], name))
+    resampled = _resampled(scheme, sums, ranking.resampling)
+    tests = _tests(scheme, sums, order, {name: figures[name][by] for name in order}, by, ranking)
+    level = 1 - ranking.resampling.confidence
+    ranks = {name: 1 + sum(test.second == name and test.adjusted <= level for test in tests) for name in order}
+    to_best = {test.second: test for test in tests if test.first == order[0]}
+    confidence = ranking.resampling.confidence
+    ranked = tuple(
+        RankedSystem(
+            name=name,
+            rank=ranks[name],
+            tied=list(ranks.values()).count(ranks[name]) > 1,
+            figures=figures[name],
+            intervals={key: percentiles(resampled[name][key], confidence) if resampled else None for key in scheme.headline},
+            difference=figures[name][by] - figures[order[0]][by] if name in to_best else None,
+            difference_interval=percentiles(resampled[name][by] - resampled[order[0]][by], confidence)
+            if resampled and name in to_best
+            else None,
+            p=to_best[name].adjusted if name in to_best else None,
+        )
+        for name in order
+    )
+    return tuple(sorted(ranked, key=lambda one: one.rank)), tests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What is kept of one system: the cluster of each document, how many documents have a key, and the counts of each cluster."""
+
+    numbers: NDArray[np.int64]
+    keyed: int
+    sums: NDArray[np.float64]
+
+
+def _read(pairs: Iterable[Pair], scheme: Scheme, cluster: str) -> _Read:
+    table, clusters = CountTable(scheme), Clusters(cluster)
+    for pair in pairs:
+        table.add(pair)
+        clusters.add(pair)
+    numbers = clusters.numbers()
+    return _Read(numbers=numbers, keyed=clusters.keyed, sums=cluster_sums(table.rows, numbers))
+
+
+def _by(scheme: Scheme, wanted: str | None) -> str:
+    if wanted is None:
+        return next((name for name in scheme.headline if name.endswith("f1")), scheme.headline[0])
+    if wanted not in scheme.headline:
+        remedy = f"Rank by one of: {', '.join(scheme.headline)}"
+        raise UsageError(f"{wanted!r} is no headline figure of the scheme {scheme.name}", where="--by", remedy=remedy)
+    return wanted
+
+
+def _resampled(
+    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], resampling: Resampling
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return each system's figures in each round, of the same draws for all; empty with fewer than two clusters."""
+    if any(len(one) < 2 for one in sums.values()):
+        return {}
+    totals = resampled_totals(np.hstack(list(sums.values())), rounds=resampling.rounds, seed=resampling.seed)
+    parts = np.split(totals, len(sums), axis=1)
+    return {name: scheme.figures(part) for name, part in zip(sums, parts, strict=True)}
+
+
+def _tests(
+    scheme: Scheme,
+    sums: Mapping[str, NDArray[np.float64]],
+    order: Sequence[str],
+    values: Mapping[str, float],
+    by: str,
+    ranking: Ranking,
+) -> tuple[PairTest, ...]:
+    ordered = [sums[name] for name in order]
+    p = permutation_p(scheme, ordered, [by], rounds=ranking.permutations, seed=ranking.resampling.seed)[by]
+    pairs = list(combinations(range(len(order)), 2))
+    raw = [float(p[i, j]) for i, j in pairs]
+    return tuple(
+        PairTest(first=order[i], second=order[j], difference=values[order[i]] - values[order[j]], p=value, adjusted=adjusted)
+        for (i, j), value, adjusted in zip(pairs, raw, holm(raw), strict=True)
+    )

@@ -1,0 +1,112 @@
+"""The work behind ``piiloom compare``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from piiloom.cli.compare_table import print_comparison
+from piiloom.cli.terminal import say, say_json
+from piiloom.evaluation.comparison.as_json import comparison_json
+from piiloom.evaluation.comparison.as_page import html_page
+from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
+from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, compare_files
+from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
+from piiloom.evaluation.schemes.base import Scheme
+from piiloom.foundation.errors import OutputError, UsageError
+
+Extra = Mapping[str, Mapping[str, str]]
+
+_TABLES: dict[str, Callable[[ComparisonTable], str]] = {"md": markdown_table, "tex": latex_table, "html": html_page}
+FORMS = (*_TABLES, "json")
+
+
+def compare_and_report(
+    gold: Path,
+    given: Sequence[str],
+    *,
+    open_pairs: OpenPairs,
+    scheme: Scheme,
+    ranking: Ranking,
+    tables: Sequence[Path] = (),
+    form: str | None = None,
+    as_json: bool = False,
+    extra_columns: Extra | None = None,
+) -> None:
+    """Compare the predictions *given* ("FILE" or "NAME=FILE") and print the table; what is wrong with the request comes out first.
+
+    *tables*: files to write it to, in the form that their suffix names. *form*: print it in this one of ``FORMS``.
+    """
+    systems = named_systems(given)
+    if form is not None and form not in FORMS:
+        raise UsageError(f"unknown form {form!r}", where="--format", remedy=f"Give one of: {', '.join(FORMS)}")
+    for path in tables:
+        _check_place(path, (gold, *systems.values()))
+    extra = extra_columns or {}
+    comparison = compare_files(gold, systems, open_pairs, scheme, ranking)
+    for path in tables:
+        _write(path, _in_form(comparison, path.suffix[1:], extra))
+    if as_json or form == "json":
+        say_json(comparison_json(comparison, extra))
+        return
+    if form is not None:
+        say(_in_form(comparison, form, extra).rstrip("\n"))
+        return
+    print_comparison(comparison, extra)
+    for path in tables:
+        say(f"written: {path}")
+
+
+def named_systems(given: Sequence[str]) -> dict[str, Path]:
+    """Return the files of *given* by name: that before the first "=", or else the file's, without its suffix.
+
+    Files whose names are equal are told apart by their folders. Raises ``UsageError`` for an empty name, or one given twice.
+    """
+    parted = [_parted(word) for word in given]
+    stems = [path.stem for name, path in parted if name is None]
+    systems: dict[str, Path] = {}
+    for name, path in parted:
+        called = name if name is not None else path.stem if stems.count(path.stem) == 1 else str(path.with_suffix(""))
+        if not called.strip():
+            raise UsageError("a system without a name", where=f"={path}", remedy="Write NAME=FILE")
+        if called in systems:
+            raise UsageError(f"two systems are called {called!r}", remedy="Name them apart: NAME=FILE")
+        systems[called] = path
+    return systems
+
+
+def _parted(word: str) -> tuple[str | None, Path]:
+    name, equals, file = word.partition("=")
+    return (None, Path(word)) if not equals or Path(word).exists() else (name, Path(file))
+
+
+def _in_form(comparison: Comparison, form: str, extra: Extra) -> str:
+    if form == "json":
+        return json.dumps(comparison_json(comparison, extra), ensure_ascii=False, indent=2) + "\n"
+    return _TABLES[form](comparison_table(comparison, extra))
+
+
+def _check_place(path: Path, inputs: Sequence[Path]) -> None:
+    if path.suffix[1:] not in FORMS:
+        remedy = f"End it with one of: {', '.join(f'.{form}' for form in FORMS)}"
+        raise UsageError("the name does not say which form the table is to have", where=str(path), remedy=remedy)
+    if path.resolve() in {one.resolve() for one in inputs}:
+        raise UsageError("the table would overwrite a file that is compared", where="--table", remedy="Name another file")
+    if path.is_dir():
+        raise OutputError("this is a folder", where=str(path), remedy="Name a file with --table")
+
+
+def _write(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(text.encode("utf-8", "replace"))
+        draft.replace(path)
+    except OSError as error:
+        reason = f"the table cannot be written ({error.strerror})"
+        raise OutputError(reason, where=str(path), remedy="Name another file with --table") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
