@@ -28,14 +28,15 @@ def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, st
         f"# {escaped(source.title())}",
         summary,
         "Measured by `piiloom report`. `report.json` holds all figures; shares there are fractions of 1.",
-        *(_section(table) for table in all_tables(source, figures)),
+        *(markdown_section(table) for table in all_tables(source, figures)),
     ]
     if plots:
         parts += ["## plots", *(f"### {caption}\n\n![{caption}]({name})" for name, caption in plots)]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(table: ReportTable) -> str:
+def markdown_section(table: ReportTable) -> str:
+    """Return *table* with its title and note, its quoted cells escaped."""
     ruler = [("---" if place < table.texts else "---:") for place in range(len(table.columns))]
     lines = [_line(table.columns), _line(ruler), *(_line([_cell(cell) for cell in row]) for row in table.rows)]
     parts = [f"## {table.title}", "\n".join(lines), *([table.note] if table.note else [])]

@@ -107,8 +107,8 @@ class Classifier:
     def _shares(self, kind: Literal["first", "last"], names: Sequence[str]) -> Shares:
         """Return the shares by country of the first spelling of *names* that is known; empty if none is."""
         for spelling in _spellings(names, last=kind == "last"):
-            large = _shares_in(self._index, kind, spelling)
-            small = _shares_in(self._small, kind, spelling) if self._lacking else {}
+            large = shares_by_country(self._index, kind, spelling)
+            small = shares_by_country(self._small, kind, spelling) if self._lacking else {}
             extra = {code: share for code, share in small.items() if code in self._lacking}
             if large or small:
                 rest = 1.0 - sum(extra.values())
@@ -120,7 +120,7 @@ class Classifier:
             return ("female" if parts.gender == "F" else "male"), 1.0
         for spelling in _spellings(given, last=False):
             for index in dict.fromkeys((self._index, self._small)):
-                share = _female_share(index, spelling)
+                share = female_share(index, spelling)
                 if share is not None:
                     return ("female", round(share, 3)) if share >= 0.5 else ("male", round(1 - share, 3))
         if countries and family:
@@ -146,7 +146,8 @@ def _spellings(names: Sequence[str], *, last: bool) -> Iterable[str]:
     yield from reversed(words) if last else words
 
 
-def _shares_in(index: NamesIndex, kind: Literal["first", "last"], name: str) -> dict[str, float]:
+def shares_by_country(index: NamesIndex, kind: Literal["first", "last"], name: str) -> dict[str, float]:
+    """Return the shares of the bearers of *name* by country (alpha-2), the mean of all its spellings; empty if it is unknown."""
     table = index.first if kind == "first" else index.last
     numbers = table.like(name)
     found: dict[str, float] = {}
@@ -156,7 +157,8 @@ def _shares_in(index: NamesIndex, kind: Literal["first", "last"], name: str) -> 
     return found
 
 
-def _female_share(index: NamesIndex, name: str) -> float | None:
+def female_share(index: NamesIndex, name: str) -> float | None:
+    """Return the share of women among the bearers of the first name *name*; None if it or their gender is unknown."""
     female = male = 0
     for number in index.first.like(name):
         one, other = index.first.genders(number)

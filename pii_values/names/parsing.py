@@ -14,13 +14,18 @@ _HONORIFICS: Final = frozenset("smt smt. mst mst. shri sri shree ch ch. km kum b
 
 
 class Parts(NamedTuple):
-    """The parts of a name. ``given``: all given names in order. ``gender``: the gender that a title implies ("F", "M"), else None."""
+    """The parts of a name.
+
+    ``given``: the words of all given names in order. ``gender``: the gender that a title implies ("F", "M"), else None. ``first``: the
+    first name as one text ("Abdul Rahman"), without middle names.
+    """
 
     title: str
     given: tuple[str, ...]
     family: str
     suffix: str
     gender: str | None
+    first: str
 
 
 def parted(name: str) -> Parts:
@@ -36,7 +41,7 @@ def parted(name: str) -> Parts:
     found = human_name(" ".join(words)).as_dict()
     given = (*found["first"].split(), *found["middle"].split())
     title = " ".join([*titles, *found["title"].split()])
-    return Parts(title, given, found["last"], found["suffix"], _told(title))
+    return Parts(title, given, found["last"], found["suffix"], _told(title), found["first"])
 
 
 def _parser() -> Any:

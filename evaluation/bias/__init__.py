@@ -1,0 +1,1 @@
+"""Bias: whether names are found equally well, whoever bears them."""
