@@ -12,9 +12,9 @@ from piiloom.corpus.formats.columns import FIELDS
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.inputs.detecting import TABLE, checked_format, find_format
 from piiloom.evaluation.inputs.documents import Needs, Pair
-from piiloom.evaluation.inputs.entity_tables import COLUMNS, read_entity_table
+from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
 from piiloom.evaluation.inputs.pairing import Side, pairs
-from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents
+from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
 from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
@@ -85,9 +85,10 @@ class _Opened:
             reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=columns, locale=options.locale)
             return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
         table = read_entity_table(self._path, options.columns, self.types, self.unplaced, offsets=options.offsets)
-        for document in table.documents.values():
+        documents = {name: with_needed(document, options.needs) for name, document in table.documents.items()}
+        for document in documents.values():
             count_document(document, self._summary)
-        return table
+        return EntityTable(table.file, documents)
 
 
 def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptions) -> Iterator[Pair]:
