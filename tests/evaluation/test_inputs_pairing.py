@@ -34,7 +34,7 @@ def test_in_equal_order_no_document_waits() -> None:
     def side(name: str) -> list[Document]:
         return [Document(where=f"{name}:{at}", id=str(at), text="x") for at in range(5)]
 
-    def watched(name: str):  # noqa: ANN202
+    def watched(name: str):
         for document in side(name):
             read.append(document.where)
             yield document
@@ -70,12 +70,8 @@ def test_without_ids_on_either_side_documents_are_paired_by_position(tmp_path: P
         ([None], ["a", "b", "c"], r"different numbers of documents: 1 and 3; the first without a partner is .*found.jsonl:2"),
     ],
 )
-def test_documents_without_a_partner_are_an_error(
-    tmp_path: Path, gold: list[str | None], found: list[str | None], message: str
-) -> None:
-    paths = [
-        lines(tmp_path / f"{name}.jsonl", [native("x", id=one) for one in ids]) for name, ids in (("gold", gold), ("found", found))
-    ]
+def test_documents_without_a_partner_are_an_error(tmp_path: Path, gold: list[str | None], found: list[str | None], message: str) -> None:
+    paths = [lines(tmp_path / f"{name}.jsonl", [native("x", id=one) for one in ids]) for name, ids in (("gold", gold), ("found", found))]
     with pytest.raises(DataError, match=message):
         read_pairs(*paths)
 
@@ -124,7 +120,9 @@ def test_a_named_format_may_hold_no_rows_either(tmp_path: Path) -> None:
             read_pairs(path, path, gold_format=name, found_format=name)
 
 
-@given(st.lists(st.integers(0, 30), unique=True, min_size=1, max_size=12).flatmap(lambda ids: st.tuples(st.just(ids), st.permutations(ids))))
+@given(
+    st.lists(st.integers(0, 30), unique=True, min_size=1, max_size=12).flatmap(lambda ids: st.tuples(st.just(ids), st.permutations(ids)))
+)
 def test_whatever_the_order_each_document_meets_its_own(both: tuple[list[int], list[int]]) -> None:
     summary = InputsSummary(gold=SideSummary(file="g", format="native"), found=SideSummary(file="f", format="native"))
     keep = Unplaced("keep", summary.found)

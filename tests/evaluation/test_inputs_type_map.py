@@ -40,16 +40,19 @@ def test_a_map_may_name_a_type_as_written_or_as_the_taxonomy_spells_it(tmp_path:
 
 
 def test_sides_without_a_common_type_are_an_error_that_names_both(tmp_path: Path) -> None:
-    gold = lines(tmp_path / "gold.jsonl", [native("Ann", span(0, 3, "NAME_STUDENT"))])
-    found = lines(tmp_path / "found.jsonl", [native("Ann", span(0, 3, "PERSON"))])
+    gold = lines(tmp_path / "gold.jsonl", [native("Ann", span(0, 3, "NAME_STUDENT"))] * 20)
+    found = lines(tmp_path / "found.jsonl", [native("Ann", span(0, 3, "PERSON"))] * 20)
     with pytest.raises(DataError, match=r"no type in common: 'NAME_STUDENT' in the gold, 'PERSON' in the prediction.*--map FILE"):
         read_pairs(gold, found)
-    assert scored(gold, found, type_map={"PERSON": "NAME_STUDENT"})[0]["tp"] == 1
+    assert scored(gold, found, type_map={"PERSON": "NAME_STUDENT"})[0]["tp"] == 20
     assert read_pairs(gold, found, types_matter=False)[1].types_only_in_found == ["PERSON"]
-    # a prediction of nothing, one without types, and one that uses our types wrongly are no mismatch of names
+    # A prediction of nothing, one without types, and one that uses our types wrongly are no mismatch of names.
     for spans, kind in (((), "NAME_STUDENT"), ((span(0, 3, None),), "NAME_STUDENT"), ((span(0, 3, "age"),), "name")):
-        lines(gold, [native("Ann", span(0, 3, kind))])
-        assert read_pairs(gold, lines(found, [native("Ann", *spans)]))[1].pairs == 1
+        lines(gold, [native("Ann", span(0, 3, kind))] * 20)
+        assert read_pairs(gold, lines(found, [native("Ann", *spans)] * 20))[1].pairs == 20
+    # Few mentions may be wrong, all of them.
+    rows = [native("Ann", span(0, 3, "PER"))] * 19
+    assert read_pairs(lines(gold, rows), lines(found, [native("Ann", span(0, 3, "LOC"))] * 19))[1].types_only_in_gold == ["PER"]
 
 
 @pytest.mark.parametrize(
