@@ -13,6 +13,7 @@ those that compare places, a value is mentioned wherever it stands as a whole wo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, quoted
 from piiloom.corpus.formats.json_rows import RowFault
@@ -73,15 +74,10 @@ class CapidDocuments:
         for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
             if not places and not self._unplaced.keep(_fault(context, value.text)):
                 continue
-            for start, end in places or [(None, None)]:
-                yield Mention(
-                    text=value.text,
-                    entity_type=value.entity_type,
-                    relevance=value.relevance,
-                    start=start,
-                    end=end,
-                    value_id=f"v{number}",
-                )
+            one = replace(value, value_id=f"v{number}")
+            yield from (replace(one, start=start, end=end) for start, end in places)
+            if not places:
+                yield one
 
 
 def _fault(context: str, value: str) -> str:

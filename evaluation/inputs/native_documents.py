@@ -17,7 +17,6 @@ from piiloom.evaluation.inputs.unplaced import Unplaced
 
 _MISSING = object()
 _TEXTS = ("subtype", "value_id", "subject", "annotator")
-_NONE_OF_THEM = (None, None, None, None)
 
 
 class NativeDocuments:
@@ -52,7 +51,7 @@ class NativeDocuments:
             raise RowFault(f"spans[{at}]: must have keys and values")
         try:
             raw = text_or_none(span, "type")
-            subtype, value_id, subject, annotator = [text_or_none(span, key) for key in _TEXTS] if len(span) > 5 else _NONE_OF_THEM
+            subtype, value_id, subject, annotator = (text_or_none(span, key) for key in _TEXTS)
             relevance, identifier = _one_of(span, "relevance", "high", "low"), _one_of(span, "identifier", "direct", "quasi")
             start, end = _offset(span, "start"), _offset(span, "end")
             said = text_or_none(span, "text")
@@ -61,9 +60,9 @@ class NativeDocuments:
         named = self._types.of(raw)
         if named is None:
             return None
-        text, fault = _at_place(context, start, end, said)
-        if fault is not None:
-            if not self._unplaced.keep(f"spans[{at}]: {quoted(text)} {fault}"):
+        text, misfit = _at_place(context, start, end, said)
+        if misfit is not None:
+            if not self._unplaced.keep(f"spans[{at}]: {quoted(text)} {misfit}"):
                 return None
             start = end = None
         return Mention(
@@ -100,8 +99,8 @@ def text_or_none(row: Json, key: str) -> str | None:
 
 def _one_of(span: Json, key: str, first: str, second: str) -> str | None:
     found = span.get(key)
-    if found is None or found in (first, second):
-        return cast("str | None", found)
+    if found is None or (isinstance(found, str) and found in (first, second)):
+        return found
     raise RowFault(f"{key}: must be {first!r}, {second!r} or null")
 
 

@@ -12,9 +12,9 @@ from piiloom.corpus.formats.columns import FIELDS
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.inputs.detecting import TABLE, checked_format, find_format
 from piiloom.evaluation.inputs.documents import Needs, Pair
-from piiloom.evaluation.inputs.entity_tables import COLUMNS, read_entity_table
+from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
 from piiloom.evaluation.inputs.pairing import Side, pairs
-from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents
+from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
 from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
@@ -34,7 +34,7 @@ class InputOptions:
     ``needs``: what the scheme compares. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
     tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
     name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
-    and end. ``types_matter``: sides without a common type are an error.
+    and end. ``types_matter``: sides without a common type are an error, see ``refuse_disjoint_types``.
     """
 
     needs: Needs
@@ -61,8 +61,8 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
     own = _own_types(gold, found)
     with types_in_force(own):
         sides = [
-            _Opened(gold, summary.gold, options, "leave out" if options.skip_values else "refuse", respelled=_respelled(*formats)),
-            _Opened(found, summary.found, options, "keep", respelled=_respelled(*formats)),
+            _Opened(gold, summary.gold, options, is_gold=True, respelled=_respelled(*formats)),
+            _Opened(found, summary.found, options, is_gold=False, respelled=_respelled(*formats)),
         ]
     return _in_force(own, _all_pairs(sides, summary, options)), summary
 
@@ -70,11 +70,13 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
 class _Opened:
     """One side: how its types and values without a place are handled, and its documents."""
 
-    def __init__(self, path: Path, summary: SideSummary, options: InputOptions, handling: Handling, *, respelled: bool) -> None:
+    def __init__(self, path: Path, summary: SideSummary, options: InputOptions, *, is_gold: bool, respelled: bool) -> None:
         self._path = path
         self._summary = summary
         self._options = options
-        self.unplaced = Unplaced(handling, summary)
+        self._is_gold = is_gold
+        handling: Handling = "leave out" if options.skip_values else "refuse"
+        self.unplaced = Unplaced(handling if is_gold else "keep", summary)
         self.types = TypeNames(options.type_map, options.types, summary, of_taxonomy=respelled)
 
     def documents(self) -> Side:
@@ -85,9 +87,12 @@ class _Opened:
             reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=columns, locale=options.locale)
             return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
         table = read_entity_table(self._path, options.columns, self.types, self.unplaced, offsets=options.offsets)
-        for document in table.documents.values():
+        if self._is_gold and not table.documents:
+            raise DataError("the table has no rows", where=str(self._path), remedy="A gold must have a mention, at least")
+        documents = {name: with_needed(document, options.needs) for name, document in table.documents.items()}
+        for document in documents.values():
             count_document(document, self._summary)
-        return table
+        return EntityTable(table.file, documents)
 
 
 def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptions) -> Iterator[Pair]:

@@ -35,9 +35,10 @@ def pairs(gold: Side, found: Side, summary: InputsSummary, unplaced: tuple[Unpla
 
 
 def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
-    if isinstance(gold, EntityTable) or isinstance(found, EntityTable):
-        summary.pairing = "id"
-        return _with_table(gold, found, summary)
+    if isinstance(found, EntityTable):
+        return _with_table(gold, found, summary, flipped=False)
+    if isinstance(gold, EntityTable):
+        return _with_table(found, gold, summary, flipped=True)
     first_gold, first_found = next(gold), next(found)  # reading raises if there is none
     gold, found = chain([first_gold], gold), chain([first_found], found)
     if first_gold.id is None or first_found.id is None:
@@ -87,26 +88,23 @@ def _unique(documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:
         yield document.id, document
 
 
-def _with_table(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
-    """Pair two sides of which at least one is a table: the documents of the other side first, in its order."""
-    if isinstance(found, EntityTable):
-        led, table, summary_of = gold, found, (summary.gold, summary.found)
-    else:
-        assert isinstance(gold, EntityTable)
-        led, table, summary_of = found, gold, (summary.found, summary.gold)
+def _with_table(led: Side, table: EntityTable, summary: InputsSummary, *, flipped: bool) -> Iterator[Pair]:
+    """Pair *table* with the documents of the other side, in the order of those; *flipped*: the table is the gold."""
+    summary.pairing = "id"
+    led_summary, table_summary = (summary.found, summary.gold) if flipped else (summary.gold, summary.found)
     left = dict(table.documents)
     first: Document | None = None
     for name, document in led.documents.items() if isinstance(led, EntityTable) else _unique(_with_ids(led)):
         first = first or document
         other = left.pop(name, None)
-        summary_of[1].absent += other is None
-        yield _in_order(document, other or _empty(document, table.file), flipped=led is found)
+        table_summary.absent += other is None
+        yield _in_order(document, other or _empty(document, table.file), flipped=flipped)
     if first is not None and left and len(left) == len(table.documents):
         one = next(iter(left.values()))
         raise _different(f"no document has an id of the other side: {first.id!r} ({first.where}), {one.id!r} ({one.where})", summary)
     for document in left.values():
-        summary_of[0].absent += 1
-        yield _in_order(_empty(document, summary_of[0].file), document, flipped=led is found)
+        led_summary.absent += 1
+        yield _in_order(_empty(document, led_summary.file), document, flipped=flipped)
 
 
 def _in_order(one: Document, other: Document, *, flipped: bool) -> Pair:

@@ -50,13 +50,17 @@ def read_documents(path: Path, options: ReadingOptions, types: TypeNames, unplac
         if isinstance(row, RowReject):
             remedy = f"Correct the row; all rows of the file must be of the format {options.format}"
             raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
-        values = options.needs == "values" and options.format != "capid"
-        document = replace(row, mentions=distinct_values(row.mentions)) if values else row
+        document = row if options.format == "capid" else with_needed(row, options.needs)
         count_document(document, summary)
         yield document
     summary.joined_texts = tally.joined_texts
     if not summary.documents:
         raise DataError("the file holds no documents", where=str(path), remedy="Give a file with at least one document")
+
+
+def with_needed(document: Document, needs: Needs) -> Document:
+    """Return *document* with what a scheme *needs*: all of its mentions, or its values."""
+    return replace(document, mentions=distinct_values(document.mentions)) if needs == "values" else document
 
 
 def count_document(document: Document, summary: SideSummary) -> None:

@@ -19,6 +19,8 @@ from piiloom.taxonomy.label_maps import label_key
 TypeMap = Mapping[str, str | None]
 
 _SHOWN = 12
+# As many mentions of either side are hardly all wrong, unless they name types differently.
+_ENOUGH = 20
 
 
 def read_type_map(path: Path) -> dict[str, str | None]:
@@ -91,12 +93,13 @@ class TypeNames:
 
 
 def refuse_disjoint_types(summary: InputsSummary) -> None:
-    """Raise ``DataError``, naming the types of both sides, if they have none in common and not all are types of the taxonomy.
+    """Raise ``DataError``, naming the types of both sides, if they have none in common, so that they rather need a map.
 
-    Sides that name types in one and the same way may differ in all mentions, but a type that no taxonomy knows rather needs a map.
+    Not if either side has few mentions, or if all are types of the taxonomy: then the prediction may just be wrong.
     """
     gold, found = summary.gold.types.keys(), summary.found.types.keys()
-    if not gold or not found or gold & found or (gold | found) <= load_taxonomy().types.keys():
+    few = min(summary.gold.types.total(), summary.found.types.total()) < _ENOUGH
+    if few or gold & found or (gold | found) <= load_taxonomy().types.keys():
         return
     raise DataError(
         f"gold and prediction have no type in common: {_listed(gold)} in the gold, {_listed(found)} in the prediction",
