@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from fractions import Fraction
 from itertools import permutations
 from statistics import fmean
@@ -61,6 +62,8 @@ def test_all_mentions_and_means_over_samples():
         (places((0, 10), (0, 9)), places((0, 10), (9, 10)), [((0, 10), (0, 10), 1)]),
         # One pair of 10/11 is more than two of 3/10 and 1/12.
         (places((0, 10), (10, 12)), places((0, 11), (0, 3)), [((0, 10), (0, 11), 10 / 11)]),
+        # 3/6 alone is as much as 2/6 and 1/6: two pairs are better than one.
+        (places((0, 3), (3, 4)), places((0, 6, "code"), (0, 1, "code")), [((0, 3), (0, 1), 1 / 3), ((3, 4), (0, 6), 1 / 6)]),
         # Touching is not overlapping, so there is one pair only.
         (places((0, 6), (6, 8)), places((0, 3), (1, 6)), [((0, 6), (1, 6), 5 / 6)]),
         # An empty place overlaps nothing but is equal to itself.
@@ -84,6 +87,16 @@ def test_among_equal_places_types_then_relevances_decide():
     assert (figures["type_accuracy"], figures["relevance_accuracy"]) == (1, 0)
     same = scored("capid-strict", (places((0, 3, "age", "low"), (0, 3, "age", "high")), found))
     assert same["relevance_accuracy"] == 1
+    assert scored("capid-strict", (gold, places((0, 3, "name", "low"))))["type_accuracy"] == 1
+    assert scored("capid-strict", (places((0, 3, "age", "high"), (0, 3, "age", "low")), places((0, 3, "age", "low"))))["low_accuracy"] == 1
+
+
+@pytest.mark.parametrize("places_of", [(0, 3), (1, 5)])
+def test_where_nothing_decides_the_order_of_types_does(places_of):
+    golds = [(0, 3, "name"), (0, 3, "age")]
+    for order in (golds, golds[::-1]):
+        counted = table("capid-strict", (places(*order), places((*places_of, "code"))))
+        assert (of_type(counted, "age")["matched"], of_type(counted, "name")["matched"]) == (1, 0)
 
 
 def test_among_equally_similar_ones_too():
@@ -188,14 +201,19 @@ def test_a_wrong_mention_more_is_not_better(gold, found):
     assert (after["span_recall"], after["coverage"]) == (before["span_recall"], before["coverage"])
 
 
-@given(weights=st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(st.integers(0, 9), min_size=n, max_size=n), min_size=1, max_size=4)))
-def test_no_assignment_weighs_more(weights):
-    pairs = best_assignment(weights)
-    rows = weights if len(weights) <= len(weights[0]) else list(zip(*weights, strict=True))
-    best = max(sum(row[at] for row, at in zip(rows, chosen, strict=True)) for chosen in permutations(range(len(rows[0])), len(rows)))
-    assert sum(weights[row][column] for row, column in pairs) == best
-    assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
-    assert all(weights[row][column] for row, column in pairs)
+def test_no_assignment_weighs_more():
+    rng = random.Random(4)
+    for _ in range(400):
+        columns = rng.randint(1, 5)
+        weights = [[rng.choice([0, rng.randint(1, 9), rng.randint(1, 99)]) for _ in range(columns)] for _ in range(rng.randint(1, 5))]
+        pairs = best_assignment(weights)
+        rows = weights if len(weights) <= columns else list(zip(*weights, strict=True))
+        tried = permutations(range(len(rows[0])), len(rows))
+        assert sum(weights[row][column] for row, column in pairs) == max(
+            sum(row[at] for row, at in zip(rows, chosen, strict=True)) for chosen in tried
+        )
+        assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
+        assert all(weights[row][column] for row, column in pairs)
 
 
 def test_a_whole_text_in_one_group_is_paired_soon():
