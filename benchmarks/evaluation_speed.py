@@ -175,7 +175,8 @@ def prepared_library(size: int) -> Callable[[], object]:
     """The library with all types as tags; its lists are made here."""
     from nervaluate import Evaluator
 
-    gold, found = [], []
+    gold: list[Any] = []
+    found: list[Any] = []
     for one in repeated(size):
         for side, document in ((gold, one.gold), (found, one.found)):
             side.append([{"label": each.entity_type, "start": each.start, "end": each.end - 1} for each in document.mentions if each.end])

@@ -53,22 +53,25 @@ def greatest_worth(linked: Sequence[Link]) -> int:
         side, other = (row, column) if len(rows) <= len(columns) else (column, row)  # there are as many rounds as on the smaller side
         worths.setdefault(side, {})[other] = worth
     partners: dict[int, int] = {}  # of the second side
-    while _improve(worths, partners):
-        pass
+    gain = max(worth for _, _, worth in linked)
+    while gain:
+        gain = _improve(worths, partners, gain)
     return sum(worths[one][other] for other, one in partners.items())
 
 
-def _improve(worths: dict[int, dict[int, int]], partners: dict[int, int]) -> bool:
-    """Add a pair along the path that gains most, changing other pairs on the way; return False if nothing is gained.
+def _improve(worths: dict[int, dict[int, int]], partners: dict[int, int], most: int) -> int:
+    """Add a pair along the path that gains most, changing other pairs on the way; return the gain, 0 if there is none.
 
-    This is the method of successive augmenting paths: *partners* is worth most among the choices of as many pairs, before and after.
+    This is the method of successive augmenting paths: *partners* is worth most among the choices of as many pairs, before and after, and
+    no path gains more than the one before it did: *most*.
     """
     paired = {one: other for other, one in partners.items()}
     gains = {one: 0 for one in worths if one not in paired}  # what there is to gain by giving this one another partner
     reached: dict[int, int] = {}
     came_from: dict[int, int] = {}
+    last, best = None, 0
     waiting = deque(gains)
-    while waiting:
+    while waiting and best < most:
         one = waiting.popleft()
         for other, worth in worths[one].items():
             gain = gains[one] + worth
@@ -76,16 +79,14 @@ def _improve(worths: dict[int, dict[int, int]], partners: dict[int, int]) -> boo
                 continue
             reached[other], came_from[other] = gain, one
             rival = partners.get(other)
-            if rival is not None and gain - worths[rival][other] > gains.get(rival, gain - worths[rival][other] - 1):
-                gains[rival] = gain - worths[rival][other]
+            if rival is None:
+                if gain > best:
+                    last, best = other, gain
+            elif (left := gain - worths[rival][other]) > gains.get(rival, left - 1):
+                gains[rival] = left
                 waiting.append(rival)
-    ends = [other for other in reached if other not in partners]
-    last = max(ends, key=lambda other: reached[other], default=None)
-    if last is None or reached[last] <= 0:
-        return False
-    step: int | None = last
-    while step is not None:
-        one = came_from[step]
-        partners[step] = one
-        step = paired.get(one)
-    return True
+    while last is not None:
+        one = came_from[last]
+        partners[last] = one
+        last = paired.get(one)
+    return best
