@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.interrupting import stopped_by_ctrl_c
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
@@ -45,7 +41,7 @@ def run_to_end(
     stop = StopSignal()
 
     async def work() -> RunProgress:
-        with _ctrl_c(stop):
+        with stopped_by_ctrl_c(stop):
             if ray is not None:
                 from piiloom.generation.distributed.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
 
@@ -58,29 +54,3 @@ def run_to_end(
 
     with opened.config.types_in_force():
         return run_in_own_loop(work, on_interrupt=stop.request)  # with the active entity types
-
-
-@contextmanager
-def _ctrl_c(stop: StopSignal) -> Iterator[None]:
-    """Turn the first SIGINT or SIGTERM into a stop request, then restore the former handlers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def as_before() -> None:
-        for number, handler in former.items():
-            loop.remove_signal_handler(number)  # which puts Python's own in its place
-            signal.signal(number, handler)
-
-    def first() -> None:
-        as_before()
-        stop.request()
-
-    for number in former:
-        loop.add_signal_handler(number, first)
-    try:
-        yield
-    finally:
-        as_before()

@@ -15,6 +15,8 @@ from piiloom.foundation.errors import RunError
 
 ALL = "all"
 COMPOSER = "composer"
+# What the stages of a judge begin with, who may be at another provider.
+_JUDGES = ("judge_", "utility_judge_")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -145,7 +147,7 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
     used: dict[str, list[str]] = {}
 
     def into(run: RunRow, stage: str, model: str) -> tuple[Costs, ...]:
-        provider = run.config.get("judge_provider") or run.provider if stage.startswith("judge_") else run.provider
+        provider = run.config.get("judge_provider") or run.provider if stage.startswith(_JUDGES) else run.provider
         groups = ((by_run, run.id), (by_stage, stage), (by_model, f"{provider} {model}"))
         return (*(group.setdefault(name, Costs(name=name)) for group, name in groups), report.total)
 

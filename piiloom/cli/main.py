@@ -39,6 +39,7 @@ from piiloom.cli import (
     stories_cmd,
     surrogate_cmd,
     trace_cmd,
+    utility_cmd,
 )
 from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
 from piiloom.cli.options import examples
@@ -96,6 +97,7 @@ app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
 app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
 app.command("compare", epilog=compare_cmd.EPILOG)(compare_cmd.compare)
+app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.add_typer(names_cmd.names_app, name="names")
 app.add_typer(stories_cmd.stories_app, name="stories")

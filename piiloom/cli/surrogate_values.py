@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
 
 import typer
 
 from piiloom.cli.surrogate_options import RunOptions
-from piiloom.cli.terminal import error_console, say_aside
+from piiloom.cli.terminal import say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
 from piiloom.surrogates.by_model.terms import ModelOptions
@@ -70,25 +68,3 @@ def agreement(yes: bool) -> Callable[[str], bool]:
         return yes or typer.confirm("Send these sentences?", err=True)
 
     return agree
-
-
-class AskingLine:
-    """How far the asking is, on one line of a terminal."""
-
-    def __init__(self) -> None:
-        self._on = error_console().is_terminal
-        self._shown = False
-
-    def __enter__(self) -> Callable[[AskProgress], None]:
-        return self.show
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            sys.stderr.write("\n")
-
-    def show(self, now: AskProgress) -> None:
-        """Write the line over the one before."""
-        if self._on:
-            sys.stderr.write(f"\r\x1b[2K{now.line()[: get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
-            self._shown = True

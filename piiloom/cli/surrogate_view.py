@@ -10,10 +10,11 @@ from typing import Any, Final
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.surrogate_checks import written_whole
 from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
-from piiloom.cli.surrogate_values import AskingLine, agreement
+from piiloom.cli.surrogate_values import agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError

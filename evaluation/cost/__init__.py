@@ -1,0 +1,1 @@
+"""What predictions cost: tokens times dated prices, to stand beside their quality."""

@@ -1,0 +1,174 @@
+"""The figures: who wins how often, how complete answers are, and beside that what is given away for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Any, Final, get_args
+
+from piiloom.evaluation.utility.cases import Case
+from piiloom.evaluation.utility.disclosure import told_share, word_overlap
+from piiloom.evaluation.utility.intervals import Figure, MeanTable
+from piiloom.evaluation.utility.outcomes import TIES, Outcomes, PairResult, usable
+from piiloom.evaluation.utility.stand_in import kept_share
+from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR
+from piiloom.execution.asking import Lost
+from piiloom.foundation.words import count_words
+
+PairOf = Callable[[Case, str, str], PairResult | None]
+# Figures of a variant, in the order of tables.
+WIN_RATE: Final = "win_rate"
+VARIANT_FIGURES: Final = (
+    WIN_RATE,
+    "completeness",
+    "violation_answer_judge",
+    "violation_answer_exact",
+    "violation_context_judge",
+    "violation_context_exact",
+    "kept_relevant",
+    "word_overlap",
+    "answer_words",
+)
+_FOLLOWED: Final = "followed"
+_FIRST: Final = "first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCounts:
+    """How often *one* won, lost and tied against *other*; ``missing`` pairs were not decided."""
+
+    one: str
+    other: str
+    results: Mapping[PairResult, int]
+    missing: int
+
+    @property
+    def wins(self) -> int:
+        """Pairs that *one* won."""
+        return self.results["win"]
+
+    @property
+    def losses(self) -> int:
+        """Pairs that *other* won."""
+        return self.results["loss"]
+
+    @property
+    def ties(self) -> int:
+        """All other decided pairs."""
+        return sum(self.results[kind] for kind in TIES)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, ties also by kind."""
+        ties = {kind: self.results[kind] for kind in TIES}
+        told = {"one": self.one, "other": self.other, "wins": self.wins, "ties": self.ties, "losses": self.losses}
+        return told | {"tied": ties, "missing": self.missing}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityFigures:
+    """All figures of one evaluation.
+
+    ``variants``: by variant, those of ``VARIANT_FIGURES``. ``followed``: share of the pairs judged in both orders of which both verdicts
+    name the same position. ``first``: share of the first answer among the verdicts that name one; 0.5 without bias. ``lost``: requests
+    without a usable reply, by kind and reason.
+    """
+
+    records: int
+    documents: int
+    variants: Mapping[str, Mapping[str, Figure]]
+    pairs: tuple[PairCounts, ...]
+    followed: Figure
+    first: Figure
+    lost: Mapping[str, Mapping[str, int]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all figures as JSON values."""
+        return {
+            "records": self.records,
+            "documents": self.documents,
+            "variants": {name: {key: one.to_json() for key, one in figures.items()} for name, figures in self.variants.items()},
+            "pairs": [pair.to_json() for pair in self.pairs],
+            "position_bias": {"followed": self.followed.to_json(), "first": self.first.to_json()},
+            "lost": {kind: dict(reasons) for kind, reasons in self.lost.items()},
+        }
+
+
+def utility_figures(cases: Sequence[Case], variants: Sequence[str], pair_of: PairOf, outcomes: Outcomes, *, seed: int) -> UtilityFigures:
+    """Compute the figures. *outcomes* are empty where no model was asked."""
+    table = MeanTable()
+    for case in cases:
+        _add_variants(table, case, variants, outcomes)
+        _add_positions(table, case, outcomes)
+    results = {pair: Counter(_decided(table, case, pair, pair_of) for case in cases) for pair in combinations(variants, 2)}
+    found = table.figures(seed=seed)
+    nothing = Figure(value=None, low=None, high=None, of=0)
+
+    def figure(name: Hashable) -> Figure:
+        return found.get(name, nothing)
+
+    return UtilityFigures(
+        records=len(cases),
+        documents=len({case.cluster for case in cases}),
+        variants={variant: {name: figure((name, variant)) for name in VARIANT_FIGURES} for variant in variants},
+        pairs=tuple(
+            PairCounts(one=one, other=other, results={kind: counts[kind] for kind in get_args(PairResult)}, missing=counts[None])
+            for (one, other), counts in results.items()
+        ),
+        followed=figure(_FOLLOWED),
+        first=figure(_FIRST),
+        lost=_lost(outcomes),
+    )
+
+
+def _add_variants(table: MeanTable, case: Case, variants: Sequence[str], outcomes: Outcomes) -> None:
+    protected = [fact.value for fact in case.protected]
+    for variant in variants:
+        key = (case.id, case.first_alike(variant))
+        shown, answer, grade = case.shown[variant], usable(outcomes.answers, key), usable(outcomes.grades, key)
+        disclosed = usable(outcomes.disclosures, key)
+        of_variant = {
+            "completeness": None if grade is None else grade.score,
+            "violation_answer_judge": None if disclosed is None else fmean(fact.answer for fact in disclosed),
+            "violation_answer_exact": None if answer is None else told_share(answer, protected),
+            "violation_context_judge": None if disclosed is None else fmean(fact.context for fact in disclosed),
+            "violation_context_exact": told_share(shown.whole, protected),
+            "kept_relevant": kept_share(case, variant),
+            "word_overlap": word_overlap(shown.whole, case.original.whole),
+            "answer_words": None if answer is None else float(count_words(answer)),
+        }
+        for name, value in of_variant.items():
+            table.add(case.cluster, (name, variant), value)
+
+
+def _add_positions(table: MeanTable, case: Case, outcomes: Outcomes) -> None:
+    """Count where verdicts follow the position."""
+    for one, other in combinations(case.distinct, 2):
+        verdicts = [usable(outcomes.verdicts, (case.id, *order)) for order in ((one, other), (other, one))]
+        for verdict in verdicts:
+            if verdict is not None and verdict.better != "tie":
+                table.add(case.cluster, _FIRST, float(verdict.better == "first"))
+        if None not in verdicts:
+            table.add(case.cluster, _FOLLOWED, float(outcomes.pair(case.id, one, other) == "position"))
+
+
+def _decided(table: MeanTable, case: Case, pair: tuple[str, str], pair_of: PairOf) -> PairResult | None:
+    result = pair_of(case, *pair)
+    if result is not None:
+        points = {"win": 1.0, "loss": 0.0}.get(result, 0.5)
+        table.add(case.cluster, (WIN_RATE, pair[0]), points)
+        table.add(case.cluster, (WIN_RATE, pair[1]), 1.0 - points)
+    return result
+
+
+def _lost(outcomes: Outcomes) -> dict[str, dict[str, int]]:
+    said: dict[str, Iterable[object]] = {
+        ANSWER: outcomes.answers.values(),
+        PAIR: outcomes.verdicts.values(),
+        COMPLETENESS: outcomes.grades.values(),
+        DISCLOSURE: outcomes.disclosures.values(),
+    }
+    reasons = {kind: Counter(one.code for one in values if isinstance(one, Lost)) for kind, values in said.items()}
+    return {kind: dict(sorted(counts.items())) for kind, counts in reasons.items() if counts}

@@ -1,0 +1,95 @@
+"""What models said about the cases: answers, verdicts on pairs of them, and grades; or why they said nothing that can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeVar
+
+from piiloom.execution.asking import Lost
+
+K = TypeVar("K")
+R = TypeVar("R")
+Better = Literal["first", "second", "tie"]
+# How a pair ended for its first variant. The last four are ties; the last two of these show that the judge was not sure.
+PairResult = Literal["win", "loss", "agreed", "identical", "position", "split"]
+TIES: Final[tuple[PairResult, ...]] = ("agreed", "identical", "position", "split")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Which of two answers is better, by its position, and why."""
+
+    better: Better
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """How completely an answer answers the question: 0 to 1."""
+
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disclosed:
+    """How far one protected fact can be learned from the context and from the answer, each 0 to 1."""
+
+    context: float
+    answer: float
+    reason: str
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """All that was asked, by case id and variant; a ``Lost`` says why there is no usable reply.
+
+    ``verdicts`` are by case id, the variant of the first answer, and that of the second. ``disclosures`` have an entry for each
+    protected fact. Variants that show the same are asked about once, under the first of them (``Case.first_alike``).
+    """
+
+    answers: dict[tuple[str, str], str | Lost] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str, str], Verdict | Lost] = field(default_factory=dict)
+    grades: dict[tuple[str, str], Grade | Lost] = field(default_factory=dict)
+    disclosures: dict[tuple[str, str], tuple[Disclosed, ...] | Lost] = field(default_factory=dict)
+    # How many replies were refused by the checks and asked for again.
+    asked_again: int = 0
+
+    def answer(self, case_id: str, variant: str) -> str | None:
+        """Return the answer, or None if there is no usable one."""
+        return usable(self.answers, (case_id, variant))
+
+    def pair(self, case_id: str, one: str, other: str) -> PairResult | None:
+        """Return how the pair ended for *one*; None if an answer or a verdict is missing. Both are distinct variants or the same one.
+
+        An answer wins only if it is found better in both orders. "position": both verdicts name the same position. "split": one names
+        an answer, the other is a tie. Equal answers are not asked about.
+        """
+        mine, theirs = self.answer(case_id, one), self.answer(case_id, other)
+        if mine is None or theirs is None:
+            return None
+        if mine == theirs:
+            return "identical"
+        forth = usable(self.verdicts, (case_id, one, other))
+        back = usable(self.verdicts, (case_id, other, one))
+        return None if forth is None or back is None else _RESULTS[forth.better, back.better]
+
+
+_RESULTS: Final[Mapping[tuple[Better, Better], PairResult]] = {
+    ("first", "second"): "win",
+    ("second", "first"): "loss",
+    ("tie", "tie"): "agreed",
+    ("first", "first"): "position",
+    ("second", "second"): "position",
+    ("first", "tie"): "split",
+    ("tie", "first"): "split",
+    ("second", "tie"): "split",
+    ("tie", "second"): "split",
+}
+
+
+def usable(found: Mapping[K, R | Lost], key: K) -> R | None:
+    """Return what was said under *key*; None if it was not asked, or not answered in a usable way."""
+    said = found.get(key)
+    return None if isinstance(said, Lost) else said
