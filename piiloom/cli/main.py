@@ -30,6 +30,7 @@ from piiloom.cli import (
     names_cmd,
     probe_cmd,
     records_cmd,
+    reidentify_cmd,
     release_cmd,
     releases_cmd,
     report_cmd,
@@ -94,6 +95,7 @@ app.add_typer(releases_cmd.releases_app, name="releases")
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
 app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
+app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.add_typer(names_cmd.names_app, name="names")
 app.add_typer(stories_cmd.stories_app, name="stories")
