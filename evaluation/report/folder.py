@@ -44,7 +44,7 @@ def report_json(source: Source, figures: Figures) -> Json:
 
 def check_folder(out: Path, *, force: bool) -> None:
     """Raise ``OutputError`` if *out* is not a folder, or is not empty (allowed with *force*). Call this before the work begins."""
-    with _output_errors(out):
+    with output_errors(out):
         if out.exists() and not out.is_dir():
             raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
         if not force and out.exists() and any(out.iterdir()):
@@ -61,7 +61,7 @@ def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = F
     texts = {PAGE_FILE: page, CARD_FILE: card, FIGURES_FILE: data}
     contents = plots | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     drafts = {name: out / f".{name}.part" for name in contents}
-    with _output_errors(out):
+    with output_errors(out):
         out.mkdir(parents=True, exist_ok=True)
         try:
             for name, content in contents.items():
@@ -92,7 +92,8 @@ def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], s
 
 
 @contextmanager
-def _output_errors(out: Path) -> Iterator[None]:
+def output_errors(out: Path) -> Iterator[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to *out*."""
     try:
         yield
     except OSError as error:

@@ -31,6 +31,7 @@ from piiloom.cli import (
     names_cmd,
     probe_cmd,
     records_cmd,
+    reidentify_cmd,
     release_cmd,
     releases_cmd,
     report_cmd,
@@ -98,6 +99,7 @@ app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
 app.command("compare", epilog=compare_cmd.EPILOG)(compare_cmd.compare)
 app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
+app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.add_typer(names_cmd.names_app, name="names")
 app.add_typer(stories_cmd.stories_app, name="stories")

@@ -115,12 +115,13 @@ def _print(made: MadeReport) -> None:
     say(f"report on {made.source.title()}")
     for table in all_tables(made.source, made.figures):
         say("")
-        to.print(_drawn(table))
+        to.print(drawn(table))
         if table.note:
             to.print(Text(table.note, style="dim"))
 
 
-def _drawn(table: ReportTable) -> Table:
+def drawn(table: ReportTable) -> Table:
+    """Return *table* for the terminal; its cells are texts that steer nothing."""
     drawn = Table(title=table.title)
     for place, name in enumerate(table.columns):
         names = place == 0 and max(len(row[0]) for row in table.rows) <= _NAME  # a name is read at a glance, or not at all

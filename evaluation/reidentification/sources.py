@@ -1,0 +1,203 @@
+"""Read what is attacked: a release, a file of records (with predictions, or with the vault of its surrogates), or a masked export."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
+from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.masked import masked_row
+from piiloom.corpus.formats.registry import get_readable_format
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.manifest import types_beside
+from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
+from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.reidentification.subjects import Subject, key_of
+from piiloom.evaluation.report.sources import Tell, format_of
+from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.own_types import types_in_force
+
+MASKED: Final = "masked"
+_PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
+
+
+def subjects_of_release(store: Path, name: str, *, surrogates: bool = False, tell: Tell | None = None) -> Iterator[Subject]:
+    """Yield the records of a release, split by split; with *surrogates*, those that ``piiloom export --format masked`` would write."""
+    with open_to_read(store, tell=tell) as opened:
+        get_release(opened, name)
+        with types_in_force(types_of(opened)):
+            for split in count_members(opened, name):
+                for record in iter_release_records(opened, name, split):
+                    yield _subject(record, surrogates=surrogates)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was left out of a file that was read: rows that are no records, and values that do not stand in their text."""
+
+    refused_rows: int = 0
+    values_without_place: int = 0
+
+
+def subjects_of_file(path: Path, reading: Reading, format_name: str | None = None, *, surrogates: bool = False) -> Iterator[Subject]:
+    """Yield the records of a file in a readable format, or the rows of a masked export; *surrogates* as in ``subjects_of_release``.
+
+    Without *format_name* it is masked, native or CAPID, as its first row decides. Rows that are no records are counted in *reading*. Raises
+    ``DataError`` if the file cannot be read.
+    """
+    if format_name == MASKED or (format_name is None and is_masked_export(path)):
+        yield from _masked_rows(path)
+        return
+    for record in _records(path, format_name, reading):
+        yield _subject(record, surrogates=surrogates)
+
+
+def subjects_masked_by(gold: Path, predictions: Path, format_name: str | None, found_format: str | None) -> Iterator[Subject]:
+    """Yield the records of *gold*, each with the record of *predictions* that has the same text and question.
+
+    The predictions are held in memory. Raises ``DataError``, naming the record, if one file has a text that the other lacks.
+    """
+    waiting: dict[int, deque[Record]] = {}
+    for record in _records(predictions, found_format):
+        waiting.setdefault(_text_key(record), deque()).append(record)
+    for record in _records(gold, format_name):
+        same = waiting.get(_text_key(record))
+        if not same:
+            remedy = "Give predictions for all texts, unchanged"
+            raise DataError(f"no prediction has the text and question of record {record.id}", where=predictions.name, remedy=remedy)
+        yield Subject(document=_document(record), found=_document(same.popleft()))
+    left = next((queue[0] for queue in waiting.values() if queue), None)
+    if left is not None:
+        raise DataError(f"no gold record has the text of prediction {left.id}", where=gold.name, remedy="Give the gold file of these texts")
+
+
+def subjects_with_vault(records: Path, vault: Path, format_name: str | None = None) -> Iterator[Subject]:
+    """Yield the records of an output of ``piiloom surrogate run``, with what stood at each place as the *vault* has it.
+
+    The vault is held in memory. Where it has a placeholder ("[NAME_1]"), the original is not known. Raises ``DataError`` if the vault
+    cannot be read, or is of another run.
+    """
+    originals = _originals(vault)
+    for record in _records(records, format_name):
+        source = (record.source.id if record.source else None) or record.id
+        mentions = []
+        for span in record.spans:
+            original = originals.get(key_of(source, str(span.start)))
+            if original is None:
+                missing = f"there is nothing for the place [{span.start}, {span.end}) of record {record.id}"
+                raise DataError(missing, where=vault.name, remedy="Name the vault of the run that wrote the records")
+            mentions.append(Mention(text=original, entity_type=span.entity_type, subtype=span.subtype, relevance=span.relevance))
+        document = Document(where=records.name, id=record.id, text=record.context, locale=record.locale, mentions=tuple(mentions))
+        yield Subject(document=document, surrogates=tuple(span.text_in(record.context) for span in record.spans))
+
+
+def _records(path: Path, format_name: str | None, reading: Reading | None = None) -> Iterator[Record]:
+    """Yield the records of a file. Without *reading*, the first row that is none raises ``DataError``."""
+    if not path.exists():
+        raise DataError("there is no such file", where=str(path), remedy="Check the path")
+    file_format = get_readable_format(format_name) if format_name is not None else format_of(path)
+    tally = ReadTally()
+    with types_in_force(types_beside(path)):
+        for row in file_format.read(path, ReadOptions(skip_values=True, blank_contexts=True), tally):
+            if isinstance(row, Record):
+                yield row
+            elif reading is not None:
+                reading.refused_rows += 1
+            else:
+                raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy="Correct the row, or take it out of both files")
+    if reading is not None:
+        reading.values_without_place = len(tally.skipped_values)
+
+
+def _subject(record: Record, *, surrogates: bool) -> Subject:
+    if not surrogates:
+        return Subject(document=_document(record))
+    replaced: Any = masked_row(record)[0]["surrogates"]
+    return Subject(document=_document(record), surrogates=tuple(span["text"] for span in replaced["spans"]))
+
+
+def _document(record: Record) -> Document:
+    mentions = tuple(
+        Mention(
+            text=span.text_in(record.context),
+            entity_type=span.entity_type,
+            start=span.start,
+            end=span.end,
+            relevance=span.relevance,
+            subtype=span.subtype,
+        )
+        for span in record.spans
+    )
+    return Document(where=record.id, id=record.id, text=record.context, question=record.question, locale=record.locale, mentions=mentions)
+
+
+def _text_key(record: Record) -> int:
+    return key_of(record.context, record.question or "")
+
+
+def is_masked_export(path: Path) -> bool:
+    """Say whether the first row of *path* is one of a masked export. Raises ``DataError`` if the file cannot be read."""
+    for _, line in numbered_lines(path):
+        try:
+            row = parse_object(line)
+        except RowFault:
+            return False
+        return {"masked", "typed", "surrogates", "spans"} <= row.keys()
+    return False
+
+
+def _masked_rows(path: Path) -> Iterator[Subject]:
+    for number, line in numbered_lines(path):
+        try:
+            row = parse_object(line)
+            yield _masked_subject(row)
+        except RowFault as fault:
+            raise DataError(str(fault), where=f"{path.name}:{number}", remedy="Give a file of `piiloom export --format masked`") from fault
+        except (KeyError, TypeError, ValueError) as error:
+            remedy = "Give a file of `piiloom export --format masked`"
+            raise DataError("the row is not one of a masked export", where=f"{path.name}:{number}", remedy=remedy) from error
+
+
+def _masked_subject(row: Json) -> Subject:
+    spans: Any = row["spans"]
+    replaced: Any = row["surrogates"]
+    text, surrogates = row["text"], tuple(str(span["text"]) for span in replaced["spans"])
+    if not isinstance(text, str) or len(surrogates) != len(spans):
+        raise RowFault("surrogates: not one for each span of the text")
+    mentions = tuple(
+        Mention(
+            text=str(span["text"]),
+            entity_type=str(span["type"]),
+            start=int(span["start"]),
+            end=int(span["end"]),
+            relevance=span["relevance"],
+        )
+        for span in spans
+    )
+    document = Document(where=str(row["id"]), id=str(row["id"]), text=text, mentions=mentions)
+    return Subject(document=document, surrogates=surrogates)
+
+
+def _originals(vault: Path) -> dict[int, str]:
+    """Return the original by document and place in the output; "" where the vault has a placeholder only."""
+    found: dict[int, str] = {}
+    for number, line in numbered_lines(vault):
+        try:
+            row = parse_object(line)
+            stood = row["original"] if "original" in row else _unless_placeholder(str(row["text"]))
+            found[key_of(str(row["id"]), str(row["new_start"]))] = str(stood)
+        except (RowFault, KeyError) as error:
+            remedy = "Give the file that `piiloom surrogate run --vault` wrote"
+            raise DataError("the row is not one of a vault", where=f"{vault.name}:{number}", remedy=remedy) from error
+    return found
+
+
+def _unless_placeholder(text: str) -> str:
+    bare = text.strip()
+    return "" if bare and _PLACEHOLDER_ENDS.get(bare[0]) == bare[-1] else text
