@@ -1,92 +1,41 @@
-"""The plots of a report, as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted.
-
-It uses neither pyplot nor global state: each plot is its own ``Figure``. The same figures give the same bytes (no dates, no random
-ids). Labels with text of the corpus are never parsed as math markup.
-"""
+"""The plots of a report, as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted."""
 
 from __future__ import annotations
 
-import io
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from piiloom.evaluation.report.cells import percent, short, span_of_bin
+from piiloom.evaluation.pages.cells import percent, short
+from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot
+from piiloom.evaluation.report.cells import span_of_bin
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.guessing import CHANCE
 from piiloom.evaluation.report.texts import Opener, TextFigures
 from piiloom.evaluation.report.values import TypeFigures
 
-_DPI = 130
-_BLUE, _ORANGE, _GREY = "#3b6ea8", "#d98232", "#b5b5b5"
 _PANELS = 5  # side by side
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
-    """One plot: its name (also the base name of its files), caption and images."""
-
-    name: str
-    caption: str
-    png: bytes
-    svg: bytes
 
 
 def all_plots(figures: Figures) -> Iterator[Plot]:
     """Yield all plots for which there is data."""
-    yield _draw("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
-    yield _draw("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
+    yield draw_plot("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
+    yield draw_plot("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
     if figures.types:
         height = 1.4 + 0.28 * len(figures.types)
-        yield _draw("relevance", "Types by relevance", height, lambda figure: _relevance(figure.subplots(), figures.types))
+        yield draw_plot("relevance", "Types by relevance", height, lambda figure: _relevance(figure.subplots(), figures.types))
     opened = [each for each in figures.types if each.open]
     if opened:
-        yield _draw(
+        yield draw_plot(
             "values",
             "How often the values of open types repeat",
             1 + 1.9 * -(-len(opened) // _PANELS),
             lambda figure: _values(figure, opened),
         )
     if figures.guessability.type.accuracy is not None:
-        yield _draw("guessability", "What relevance is guessed from", 3.2, lambda figure: _guessability(figure.subplots(), figures))
-
-
-def _draw(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
-    with _style(), warnings.catch_warnings():
-        # Characters missing from the font are drawn as boxes; no warning is needed.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        layout = ConstrainedLayoutEngine()
-        figure = Figure(figsize=(8.6, height), layout=layout, dpi=_DPI)
-        fill(figure)
-        layout.execute(figure)
-        figure.set_layout_engine("none")  # each file that is saved would lay it out twice again, which takes as long as drawing
-        images = {}
-        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
-            images[kind] = buffer.getvalue()
-    return Plot(name=name, caption=caption, png=images["png"], svg=images["svg"])
-
-
-def _style() -> AbstractContextManager[None]:
-    return mpl.rc_context(
-        {
-            "font.size": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.titlesize": 11,
-            "axes.titlelocation": "left",
-            "svg.hashsalt": "piiloom",  # without it, ids in the file are random
-            "text.parse_math": False,  # "$" in a text of the corpus is a dollar
-        }
-    )
+        yield draw_plot("guessability", "What relevance is guessed from", 3.2, lambda figure: _guessability(figure.subplots(), figures))
 
 
 def _panels(figure: Figure, figures: Figures, *, stacked: bool = False) -> list[tuple[Axes, str, TextFigures]]:
@@ -100,7 +49,7 @@ def _lengths(figure: Figure, figures: Figures) -> None:
     for panel, name, texts in _panels(figure, figures):
         bins = texts.lengths.histogram
         places = range(len(bins))
-        panel.bar(places, [each.texts for each in bins], color=_BLUE, width=0.92)
+        panel.bar(places, [each.texts for each in bins], color=BLUE, width=0.92)
         step = max(1, -(-len(bins) // 8))  # about eight labels, however many bins
         panel.set_xticks(list(places)[::step], [span_of_bin(each) for each in bins][::step], rotation=40, ha="right")
         panel.set_title(f"{name}: p5 {texts.lengths.p5}, median {texts.lengths.p50}, p95 {texts.lengths.p95}")
@@ -112,7 +61,7 @@ def _lengths(figure: Figure, figures: Figures) -> None:
 def _openers(figure: Figure, figures: Figures) -> None:
     for panel, name, texts in _panels(figure, figures, stacked=True):  # one above the other: labels of wide letters need the room
         top: Sequence[Opener] = texts.openers.top[::-1]
-        bars = panel.barh(range(len(top)), [100 * opener.share for opener in top], color=_BLUE)
+        bars = panel.barh(range(len(top)), [100 * opener.share for opener in top], color=BLUE)
         panel.bar_label(bars, [percent(opener.share) for opener in top], padding=3, fontsize=8)
         panel.set_yticks(range(len(top)), [short(opener.words, 28) for opener in top])
         panel.margins(x=0.18)
@@ -124,9 +73,9 @@ def _relevance(axes: Axes, types: Sequence[TypeFigures]) -> None:
     rows = types[::-1]
     left = [0] * len(rows)
     for label, colour, counts in (
-        ("high", _ORANGE, [each.high for each in rows]),
-        ("low", _BLUE, [each.low for each in rows]),
-        ("no relevance", _GREY, [each.unjudged for each in rows]),
+        ("high", ORANGE, [each.high for each in rows]),
+        ("low", BLUE, [each.low for each in rows]),
+        ("no relevance", GREY, [each.unjudged for each in rows]),
     ):
         if any(counts):
             axes.barh(range(len(rows)), counts, left=left, color=colour, label=label)
@@ -158,7 +107,7 @@ def _values(figure: Figure, types: Sequence[TypeFigures]) -> None:
         for mentions, values in reversed(each.repeats):
             edges.append(edges[-1] + values)
             counts.append(mentions)
-        panel.stairs(counts, edges, baseline=0.5, fill=True, color=_BLUE)
+        panel.stairs(counts, edges, baseline=0.5, fill=True, color=BLUE)
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_formatter("{x:,.0f}")
             axis.set_minor_locator(NullLocator())  # hundreds of little ticks take longest of all to draw
@@ -177,12 +126,12 @@ def _guessability(axes: Axes, figures: Figures) -> None:
         ("type", guess.type),
     ]
     named = [(name, each) for name, each in named if each.accuracy is not None]
-    bars = axes.barh(range(len(named)), [each.accuracy or 0 for _, each in named], color=_BLUE, height=0.55)
+    bars = axes.barh(range(len(named)), [each.accuracy or 0 for _, each in named], color=BLUE, height=0.55)
     axes.bar_label(bars, [f"{each.accuracy or 0:.3f}" for _, each in named], padding=4)
     axes.plot(
         [each.shuffled or 0 for _, each in named], range(len(named)), "|", color="black", ms=26, mew=2, ls="none", label="labels shuffled"
     )
-    axes.axvline(CHANCE, color=_ORANGE, ls="--", lw=1.8, label=f"chance ({CHANCE})")
+    axes.axvline(CHANCE, color=ORANGE, ls="--", lw=1.8, label=f"chance ({CHANCE})")
     axes.set_yticks(range(len(named)), [name for name, _ in named])
     axes.set_xlim(0, 1)
     axes.set_xlabel("balanced accuracy of guessing relevance (in sample)")
