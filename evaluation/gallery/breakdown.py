@@ -39,7 +39,7 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Gold types by predicted types; ``columns`` ends with missed, ``rows`` (name, cells) with spurious. ``merged``: types under "others"."""
+    """Gold types by predicted types. ``columns`` ends with missed, ``rows`` (name, cells) with spurious; ``merged`` types are "others"."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[MatrixCell, ...]], ...]

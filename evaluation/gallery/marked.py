@@ -98,20 +98,19 @@ def told(mention: Mention) -> str:
 
 
 def _folds(start: int, end: int, errors: Sequence[tuple[int, int]]) -> list[tuple[int, int, bool]]:
-    """Return the range in parts (start, end, folded): far from the *errors* they are folded."""
+    """Return the range in parts (start, end, folded): what is far from the *errors* in it is folded."""
+    within = sorted(place for place in errors if place[0] < end and place[1] > start)
     made: list[tuple[int, int, bool]] = []
-    at, opened = start, start
-    for first, last in [*sorted(place for place in errors if place[0] < end and place[1] > start), (end, end)]:
-        begin, finish = (at if at == start else at + _BESIDE_FOLD), (end if first == end else first - _BESIDE_FOLD)
-        if first - at >= _FOLDED_FROM and errors:
+    opened = at = start
+    for first, last in [*within, *([(end, end)] if within else [])]:
+        if first - at >= _FOLDED_FROM:
+            begin = at if at == start else at + _BESIDE_FOLD
             if opened < begin:
                 made.append((opened, begin, False))
-            made.append((begin, finish, True))
-            opened = finish
+            opened = first if first == end else first - _BESIDE_FOLD
+            made.append((begin, opened, True))
         at = max(at, last)
-    if opened < end or not made:
-        made.append((opened, end, False))
-    return made
+    return [*made, *([(opened, end, False)] if opened < end else [])]
 
 
 def _pieces(text: str, start: int, marks: Sequence[_Mark]) -> list[Piece]:
