@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from piiloom.evaluation.bias.figures import BiasFigures, GroupRecall
-from piiloom.evaluation.report.cells import short
-from piiloom.evaluation.report.drawing import BLUE, ORANGE, Plot, draw
+from piiloom.evaluation.pages.cells import short
+from piiloom.evaluation.pages.plots import BLUE, ORANGE, Plot, draw_plot
 
 
 def bias_plot(figures: BiasFigures) -> Plot:
     """Return recall with its interval by group, a panel an axis; the line is the recall of all names."""
     caption = f"Recall of {short(figures.entity_type)} by group ({figures.match})"
-    return draw("bias", caption, 3.2, lambda figure: _fill(figure, figures))
+    return draw_plot("bias", caption, 3.2, lambda figure: _fill(figure, figures))
 
 
 def _fill(figure: Figure, figures: BiasFigures) -> None:

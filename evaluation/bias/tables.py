@@ -6,8 +6,8 @@ from typing import Final
 
 from piiloom.evaluation.bias.figures import BiasFigures, GroupRecall, Interval
 from piiloom.evaluation.bias.name_groups import NO_FIRST, NO_LAST, NO_REGION, UNKNOWN_FIRST, UNKNOWN_LAST, Axis
-from piiloom.evaluation.report.cells import NOTHING, count, decimal
-from piiloom.evaluation.report.tables import ReportTable, Row
+from piiloom.evaluation.pages.cells import NOTHING, count, decimal
+from piiloom.evaluation.pages.tables import ReportTable, Row
 
 _REASONS: Final = {
     NO_FIRST: "no first name",

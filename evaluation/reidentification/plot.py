@@ -5,13 +5,13 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from piiloom.evaluation.reidentification.figures import AttackFigures
-from piiloom.evaluation.report.drawing import BLUE, ORANGE, Plot, draw
+from piiloom.evaluation.pages.plots import BLUE, ORANGE, Plot, draw_plot
 
 
 def k_plot(figures: AttackFigures) -> Plot:
     """Return the share of documents by k, a panel a policy; the bar of k = 1 (unique) stands out."""
     height = 0.8 + 1.5 * len(figures.policies)
-    return draw("k", "Documents by k: how many documents have all values that are left", height, lambda figure: _fill(figure, figures))
+    return draw_plot("k", "Documents by k: how many documents have all values that are left", height, lambda figure: _fill(figure, figures))
 
 
 def _fill(figure: Figure, figures: AttackFigures) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.evaluation.report.cells import Quoted, count
+from piiloom.evaluation.pages.cells import Quoted, count
+from piiloom.evaluation.pages.tables import ReportTable
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.sources import Source
-from piiloom.evaluation.report.tables import ReportTable, all_tables
+from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.markdown import escaped
 
 

@@ -1,4 +1,4 @@
-"""The plots of a report. Needs matplotlib (the extra ``report``); import this module only if plots are wanted."""
+"""The plots of a report, as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from piiloom.evaluation.report.cells import percent, short, span_of_bin
-from piiloom.evaluation.report.drawing import BLUE, GREY, ORANGE, Plot, draw
+from piiloom.evaluation.pages.cells import percent, short
+from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot
+from piiloom.evaluation.report.cells import span_of_bin
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.guessing import CHANCE
 from piiloom.evaluation.report.texts import Opener, TextFigures
@@ -20,21 +21,21 @@ _PANELS = 5  # side by side
 
 def all_plots(figures: Figures) -> Iterator[Plot]:
     """Yield all plots for which there is data."""
-    yield draw("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
-    yield draw("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
+    yield draw_plot("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
+    yield draw_plot("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
     if figures.types:
         height = 1.4 + 0.28 * len(figures.types)
-        yield draw("relevance", "Types by relevance", height, lambda figure: _relevance(figure.subplots(), figures.types))
+        yield draw_plot("relevance", "Types by relevance", height, lambda figure: _relevance(figure.subplots(), figures.types))
     opened = [each for each in figures.types if each.open]
     if opened:
-        yield draw(
+        yield draw_plot(
             "values",
             "How often the values of open types repeat",
             1 + 1.9 * -(-len(opened) // _PANELS),
             lambda figure: _values(figure, opened),
         )
     if figures.guessability.type.accuracy is not None:
-        yield draw("guessability", "What relevance is guessed from", 3.2, lambda figure: _guessability(figure.subplots(), figures))
+        yield draw_plot("guessability", "What relevance is guessed from", 3.2, lambda figure: _guessability(figure.subplots(), figures))
 
 
 def _panels(figure: Figure, figures: Figures, *, stacked: bool = False) -> list[tuple[Axes, str, TextFigures]]:

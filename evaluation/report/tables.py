@@ -1,26 +1,12 @@
-"""The figures as plain tables, for the terminal and the dataset card.
-
-A cell with text of the corpus or of the user is a ``Quoted``: the renderer must escape it, so that no markup in it takes effect.
-"""
+"""The figures as plain tables, for the terminal and the dataset card."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from piiloom.evaluation.report.cells import (
-    NOTHING,
-    Quoted,
-    bleu,
-    count,
-    decimal,
-    listed,
-    percent,
-    shares_of,
-    short,
-    span_of_bin,
-    with_share,
-)
+from piiloom.evaluation.pages.cells import NOTHING, Quoted, count, decimal, percent, short, with_share
+from piiloom.evaluation.pages.tables import ReportTable, Row
+from piiloom.evaluation.report.cells import bleu, listed, shares_of, span_of_bin
 from piiloom.evaluation.report.figures import Figures, SplitFigures
 from piiloom.evaluation.report.guessing import CHANCE, Guess
 from piiloom.evaluation.report.self_bleu import SAMPLE_TEXTS
@@ -31,20 +17,6 @@ from piiloom.evaluation.report.words import ORDERS
 
 _BAR = 30
 _OPENERS_SHOWN = 8
-
-
-Row = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportTable:
-    """A table with a note on how to read it. The first ``texts`` columns hold text, the others figures."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    note: str = ""
-    texts: int = 1
 
 
 def all_tables(source: Source, figures: Figures) -> list[ReportTable]:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from piiloom.evaluation.pages.cells import NOTHING, Quoted, count, decimal, percent, with_share
+from piiloom.evaluation.pages.tables import ReportTable, Row
 from piiloom.evaluation.report.background import Background
-from piiloom.evaluation.report.cells import NOTHING, Quoted, count, decimal, percent, with_share
 from piiloom.evaluation.report.figures import Figures
-from piiloom.evaluation.report.tables import ReportTable, Row
 
 # What is told of each split, and where it stands in the figures.
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (

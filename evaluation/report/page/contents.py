@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from piiloom.evaluation.pages.cells import count, percent, visible
+from piiloom.evaluation.pages.charts import Chart
+from piiloom.evaluation.pages.tables import ReportTable
 from piiloom.evaluation.report.background import Background, ReleaseFacts
-from piiloom.evaluation.report.cells import count, percent
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.page import background_tables as told
 from piiloom.evaluation.report.page.again import Again, citation, how_to_make_again
-from piiloom.evaluation.report.page.figure_charts import Chart, content_charts, guess_chart
+from piiloom.evaluation.report.page.figure_charts import content_charts, guess_chart
 from piiloom.evaluation.report.page.limits import limits, uses
-from piiloom.evaluation.report.page.marked_texts import ShownRecord, shown_family, visible
+from piiloom.evaluation.report.page.marked_texts import ShownRecord, shown_family
 from piiloom.evaluation.report.page.search_sample import search_sample
 from piiloom.evaluation.report.samples import draw_samples
 from piiloom.evaluation.report.sources import NO_LOCALE, Corpus
 from piiloom.evaluation.report.tables import (
-    ReportTable,
     leaks_table,
     openers_table,
     plan_table,

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from piiloom.evaluation.report.cells import Quoted, count, span_of_bin
+from piiloom.evaluation.pages.cells import Quoted, count
+from piiloom.evaluation.pages.charts import Chart, Series, bars_from_base, columns, heat_map, stacked_bars, step_lines
+from piiloom.evaluation.pages.tables import ReportTable
+from piiloom.evaluation.report.cells import span_of_bin
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.guessing import CHANCE
-from piiloom.evaluation.report.page.charts import Series, bars_from_base, columns, heat_map, stacked_bars, step_lines
 from piiloom.evaluation.report.span_places import TENTHS
-from piiloom.evaluation.report.tables import ReportTable, guessability_table, relevance_table
+from piiloom.evaluation.report.tables import guessability_table, relevance_table
 from piiloom.evaluation.report.texts import Lengths
 
 _MAP = 16  # types on the map of pairs
 _HIGH, _LOW, _NONE = Series(name="high", kind="high"), Series(name="low", kind="low"), Series(name="not judged", kind="unjudged")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """A chart with its title, a note on how to read it, a legend (series) and the same numbers as a table."""
-
-    name: str
-    title: str
-    note: str
-    svg: Markup
-    table: ReportTable
-    legend: tuple[Series, ...] = ()
 
 
 def content_charts(figures: Figures) -> list[Chart]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from piiloom.evaluation.pages.cells import count, decimal, percent
 from piiloom.evaluation.report.background import Background
-from piiloom.evaluation.report.cells import count, decimal, percent
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.sources import NO_LOCALE, Source
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.judgements import JudgementRow
-from piiloom.evaluation.report.cells import short
+from piiloom.evaluation.pages.cells import LABEL, short, visible
 from piiloom.evaluation.report.samples import Sampled
 
 # Longer texts are cut where they are shown, so that the page stays small.
 LONGEST = 3000
-# Longer names of types are cut in labels, which stay on one line.
-LABEL = 28
-# Control characters and lone surrogates, which HTML cannot hold. One stands for one, so that offsets stay.
-_UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _RELEVANCE = {"high": "high", "low": "low", None: "not judged"}
 _KINDS = {"high": "high", "low": "low", None: "unjudged"}
 
@@ -85,11 +80,6 @@ def shown_family(family: Sequence[Sampled], reasons: Mapping[str, Sequence[Judge
             labels[span.start, span.end].add(span.relevance)
     turning = {place for place, found in labels.items() if len(found) > 1}
     return tuple(_shown(each, turning, reasons.get(each.record.id, ())) for each in family)
-
-
-def visible(text: str) -> str:
-    """Return *text* with U+FFFD in the place of characters that a page cannot hold."""
-    return _UNSHOWN.sub("\ufffd", text)
 
 
 def shown_spans(record: Record) -> list[Span]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from piiloom.evaluation.report.page.marked_texts import LONGEST, shown_spans, visible
+from piiloom.evaluation.pages.cells import visible
+from piiloom.evaluation.report.page.marked_texts import LONGEST, shown_spans
 from piiloom.evaluation.report.samples import Sampled
 
 # Characters of texts in the page: 300 records of 100 words have 170,000.

@@ -4,27 +4,6 @@
   const SHOWN = 10;
   const LABEL = 28;
 
-  // Without this script neither the search nor the button for the theme is shown.
-  document.documentElement.classList.add("with-script");
-
-  const theme = byId("theme");
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
-  try { chosen = localStorage.getItem("piiloom-theme"); } catch { /* a file may have no storage */ }
-  function showTheme() {
-    const isDark = chosen === null ? dark.matches : chosen === "dark";
-    if (chosen !== null) document.documentElement.dataset.theme = chosen;
-    theme.setAttribute("aria-pressed", String(isDark));
-  }
-  theme.addEventListener("click", () => {
-    chosen = theme.getAttribute("aria-pressed") === "true" ? "light" : "dark";
-    try { localStorage.setItem("piiloom-theme", chosen); } catch { /* it holds for this visit */ }
-    showTheme();
-  });
-  dark.addEventListener("change", showTheme);
-  theme.hidden = false;
-  showTheme();
-
   // Offsets are code points; a JavaScript string is indexed by UTF-16 units.
   const data = JSON.parse(byId("sample").textContent);
   const points = data.texts.map((text) => Array.from(text));

@@ -1,4 +1,4 @@
-"""Drawing one plot as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted.
+"""Draw plots as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted.
 
 It uses neither pyplot nor global state: each plot is its own ``Figure``. The same figures give the same bytes (no dates, no random
 ids). Labels with text of the corpus are never parsed as math markup.
@@ -16,8 +16,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-BLUE, ORANGE, GREY = "#3b6ea8", "#d98232", "#b5b5b5"
 _DPI = 130
+BLUE, ORANGE, GREY = "#3b6ea8", "#d98232", "#b5b5b5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Plot:
     svg: bytes
 
 
-def draw(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
+def draw_plot(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
     """Return the plot that *fill* draws on a figure of *height* inches."""
     with _style(), warnings.catch_warnings():
         # Characters missing from the font are drawn as boxes; no warning is needed.

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from piiloom.evaluation.report.cells import count, decimal, percent, short
-from piiloom.evaluation.report.page.svg import WIDTH, drawing, element, line, rectangle, text, ticks
+from piiloom.evaluation.pages.cells import count, decimal, percent, short
+from piiloom.evaluation.pages.svg import WIDTH, drawing, element, line, rectangle, text, ticks
+from piiloom.evaluation.pages.tables import ReportTable
 
 _LABELS = 108  # width of the labels on the left
 _LABEL_CHARACTERS = 18
@@ -24,6 +25,18 @@ class Series:
 
     name: str
     kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart with its title, a note on how to read it, a legend (series) and the same numbers as a table."""
+
+    name: str
+    title: str
+    note: str
+    svg: Markup
+    table: ReportTable
+    legend: tuple[Series, ...] = ()
 
 
 def stacked_bars(label: str, rows: Sequence[tuple[str, Sequence[int]]], series: Sequence[Series], unit: str) -> Markup:

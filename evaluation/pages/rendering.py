@@ -1,0 +1,57 @@
+"""Make a page of a template: style sheets and scripts inlined, and a policy that allows nothing else.
+
+The policy of a page allows its own script and style sheet by their hashes and no other resource: what a text of the corpus might
+smuggle in would not run, and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from piiloom.corpus.releases.manifest import piiloom_version
+from piiloom.evaluation.pages.cells import visible
+
+
+def render_page(package: str, page: object, *, script: str, style: str | None = None) -> str:
+    """Return the template ``page.html.j2`` of *package* as HTML.
+
+    It extends ``frame.html.j2`` and lays out *page*. *script* and *style* are its own script and style sheet, beside it in the folder
+    ``templates``; they follow the shared ones.
+    """
+    styled = _asset(__package__, "page.css") + (_asset(package, style) if style is not None else "")
+    scripts = _asset(__package__, "theme.js") + _asset(package, script)
+    policy = f"default-src 'none'; style-src '{_digest(styled)}'; script-src '{_digest(scripts)}'; base-uri 'none'; form-action 'none'"
+    return (
+        _environment(package)
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            policy=policy,
+            style=Markup(styled),  # noqa: S704 - our own files
+            script=Markup(scripts),  # noqa: S704 - our own files
+            piiloom=piiloom_version(),
+        )
+    )
+
+
+@cache
+def _asset(package: str, name: str) -> str:
+    return (files(package) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _digest(content: str) -> str:
+    return "sha256-" + b64encode(sha256(content.encode()).digest()).decode()
+
+
+@cache
+def _environment(package: str) -> Environment:
+    loader = ChoiceLoader([PackageLoader(package), PackageLoader(__package__)])
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {"visible": visible, "capfirst": lambda text: text[:1].upper() + text[1:]}
+    return made
