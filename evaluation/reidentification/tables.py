@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.evaluation.reidentification.figures import SMALL, AttackFigures
-from piiloom.evaluation.reidentification.surrogate_names import SurrogateLinks
 from piiloom.evaluation.pages.cells import count, with_share
 from piiloom.evaluation.pages.tables import ReportTable, Row
+from piiloom.evaluation.reidentification.figures import SMALL, AttackFigures
+from piiloom.evaluation.reidentification.surrogate_names import SurrogateLinks
 from piiloom.foundation.counting import counted
 
 _BY: Final = {1: "… by one value", 2: "… by two at most", 3: "… by three at most"}

@@ -51,7 +51,30 @@ def type_key(mention: Mention) -> str:
     return mention.entity_type or NO_TYPE
 
 
-class Scheme(Protocol):
+class Figured(Protocol):
+    """Whatever has figures that come from sums of counts."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what is counted."""
+        ...
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The figures that get intervals."""
+        ...
+
+    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return the figures of sums of counts. *totals* has the shape (…, columns), each figure (…). 0/0 counts as 0."""
+        ...
+
+
+def figures_of(what: Figured, totals: NDArray[np.float64]) -> dict[str, float]:
+    """Return the figures of one row of sums, of the shape (columns,)."""
+    return {name: float(value) for name, value in what.figures(totals).items()}
+
+
+class Scheme(Figured, Protocol):
     """Interface of a scheme; all properties may be class attributes."""
 
     @property
@@ -64,20 +87,6 @@ class Scheme(Protocol):
         """Which kind of mentions it compares."""
         ...
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of what is counted."""
-        ...
-
-    @property
-    def headline(self) -> tuple[str, ...]:
-        """The figures that get intervals."""
-        ...
-
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return the counts of one document by type, each with one number per column; those over all types under ``OVERALL``."""
-        ...
-
-    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return the figures of sums of counts. *totals* has the shape (…, columns), each figure (…). 0/0 counts as 0."""
         ...

@@ -10,7 +10,7 @@ in the mode ``partial``. A gold mention in no pair is *missed*, a predicted one 
 
 The library takes the predictions in their order, and each takes the best gold mention that is left. These counts are what it gives in an
 order that is best for the prediction; so they are the library's wherever its own do not depend on the order. By type, only mentions of
-that type are looked at on either side. What is counted here are sums of which the counts of all modes follow (``_MODES``).
+that type are looked at on either side. What is counted here are sums of which the counts of all modes follow (``MODES``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COLUMNS = (
     "other_type",  # pairs of different types besides these
 )
 # The mode, and which sums its correct and its other pairs are.
-_MODES = {
+MODES = {
     "strict": (("same",), "overlapping"),
     "exact": (("same", "same_place"), "moved"),
     "partial": (("same", "same_place"), "moved"),
@@ -94,7 +94,7 @@ class NervaluateScheme:
         """Return tp, fp, fn, precision, recall, F and the five counts of ``strict``, and as ``exact_tp`` and so on those of the others."""
         sums = dict(zip(_COLUMNS, np.moveaxis(np.asarray(totals, dtype=float), -1, 0), strict=True))
         figures: dict[str, NDArray[np.float64]] = {}
-        for mode in _MODES:
+        for mode in MODES:
             prefix = "" if mode == "strict" else f"{mode}_"
             figures |= {f"{prefix}{name}": value for name, value in _mode_figures(mode, sums, self._beta).items()}
         return figures
@@ -102,7 +102,7 @@ class NervaluateScheme:
 
 def _mode_figures(mode: str, sums: Mapping[str, NDArray[np.float64]], beta: Sequence[float]) -> dict[str, NDArray[np.float64]]:
     """Return the figures of one mode. Incorrect pairs are both false positives and false negatives, partial ones half of each."""
-    names, other = _MODES[mode]
+    names, other = MODES[mode]
     correct, pairs = np.add.reduce([sums[name] for name in names]), sums[other]
     gold, found = sums["same"] + sums["other_gold"], sums["same"] + sums["other_found"]
     none = np.zeros_like(pairs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piiloom.evaluation.schemes.base import Scheme
+from piiloom.evaluation.schemes.base import Figured
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
 
@@ -77,7 +77,7 @@ def resampled_totals(sums: NDArray[np.float64], *, rounds: int, seed: int) -> ND
     return totals
 
 
-def intervals(scheme: Scheme, sums: NDArray[np.float64], resampling: Resampling) -> dict[str, Interval | None]:
+def intervals(scheme: Figured, sums: NDArray[np.float64], resampling: Resampling) -> dict[str, Interval | None]:
     """Return an interval for each headline figure of *scheme*; None for all if there are fewer than two clusters.
 
     *sums*: see ``cluster_sums``.

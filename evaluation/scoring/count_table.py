@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.schemes.base import OVERALL, Scheme
+from piiloom.evaluation.schemes.base import OVERALL, Scheme, figures_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,4 +43,4 @@ class CountTable:
 
     def overall(self) -> dict[str, float]:
         """Return the figures over all documents and types."""
-        return {name: float(value) for name, value in self.scheme.figures(self.rows.sum(axis=0)).items()}
+        return figures_of(self.scheme, self.rows.sum(axis=0))

@@ -23,6 +23,7 @@ from piiloom.cli import (
     compare_cmd,
     cost_cmd,
     doctor_cmd,
+    evaluate_cmd,
     export_cmd,
     generate_cmd,
     import_cmd,
@@ -97,6 +98,7 @@ app.add_typer(releases_cmd.releases_app, name="releases")
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
 app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
+app.command("evaluate", epilog=evaluate_cmd.EPILOG)(evaluate_cmd.evaluate)
 app.command("compare", epilog=compare_cmd.EPILOG)(compare_cmd.compare)
 app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
 app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)

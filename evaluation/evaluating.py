@@ -1,0 +1,164 @@
+"""Evaluate predictions: read both files in one pass, count under each scheme, and make figures of the counts.
+
+Schemes that compare values and schemes that compare places need other readings of the same files, so with both there are two passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.schemes.base import Needs, Scheme, figures_of
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, intervals
+from piiloom.evaluation.scoring.clusters import Clusters
+from piiloom.evaluation.scoring.collector import Collector
+from piiloom.evaluation.scoring.contrast_groups import ContrastGroups
+from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.groups import GroupFigures, Groups, Weight, mean_over_groups
+
+# Called with the number of documents read so far, every so many documents.
+Watch = Callable[[int], None]
+_TOLD_EVERY = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSettings:
+    """What to compute.
+
+    ``inputs``: how to read; its ``needs`` are set by the schemes. ``resampling`` None: no intervals. ``cluster``: what a bootstrap draws
+    (``Clusters``). ``by``: also figures by "locale" or a kind of group keys (``Groups``), and their mean by ``weight``.
+    """
+
+    inputs: InputOptions = field(default_factory=lambda: InputOptions(needs="places"))
+    cluster: str = "document"
+    resampling: Resampling | None = field(default_factory=Resampling)
+    by: str | None = None
+    weight: Weight = "documents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemeFigures:
+    """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for."""
+
+    scheme: Scheme
+    overall: Mapping[str, float]
+    by_type: Mapping[str, Mapping[str, float]]
+    intervals: Mapping[str, Interval | None]
+    groups: tuple[GroupFigures, ...] = ()
+    mean: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastFigures:
+    """How consistently relevance changes within the groups of records of one text (``ContrastGroups``)."""
+
+    figures: Mapping[str, float]
+    intervals: Mapping[str, Interval | None]
+    groups: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """All figures. ``clusters`` and ``keyed``: how many clusters there are, and documents that have a key of their kind."""
+
+    inputs: InputsSummary
+    settings: EvaluationSettings
+    documents: int
+    clusters: int
+    keyed: int
+    without_group: int
+    schemes: tuple[SchemeFigures, ...]
+    contrast: ContrastFigures | None
+
+
+def evaluate(
+    gold: Path,
+    found: Path,
+    schemes: Sequence[Scheme],
+    settings: EvaluationSettings,
+    *,
+    collectors: Mapping[Needs, Sequence[Collector]] | None = None,
+    watch: Watch | None = None,
+) -> Evaluation:
+    """Evaluate the predictions *found* against *gold* under all *schemes*; *collectors* look at the same pairs.
+
+    Raises ``DataError`` and ``UsageError`` for files that cannot be read or do not belong together (``open_pairs``).
+    """
+    passes: list[_Pass] = []
+    others = collectors or {}
+    needs: tuple[Needs, ...] = ("places", "values")
+    for need in needs:
+        wanted = [scheme for scheme in schemes if scheme.needs == need]
+        if wanted or others.get(need):
+            passes.append(_Pass(wanted, others.get(need, ()), settings))
+            passes[-1].read(gold, found, need, watch)
+    first = passes[0]
+    by_name = {one.scheme.name: one for each in passes for one in each.figures()}
+    return Evaluation(
+        inputs=first.summary,
+        settings=settings,
+        documents=first.clusters.documents,
+        clusters=first.count_clusters(),
+        keyed=first.clusters.keyed,
+        without_group=first.groups.without if first.groups else 0,
+        schemes=tuple(by_name[scheme.name] for scheme in schemes),
+        contrast=next((each.contrast_figures() for each in passes if each.contrast is not None), None),
+    )
+
+
+class _Pass:
+    """One pass over both files."""
+
+    summary: InputsSummary
+
+    def __init__(self, schemes: Sequence[Scheme], others: Sequence[Collector], settings: EvaluationSettings) -> None:
+        self._settings = settings
+        self._tables = [CountTable(scheme) for scheme in schemes]
+        self.clusters = Clusters(settings.cluster)
+        self.groups = None if settings.by is None else Groups(settings.by)
+        self.contrast = ContrastGroups() if any(scheme.name == "privacy" for scheme in schemes) else None
+        own = (self.clusters, self.groups, self.contrast)
+        self._collectors: list[Collector] = [*self._tables, *(one for one in own if one is not None), *others]
+
+    def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
+        pairs, self.summary = open_pairs(gold, found, replace(self._settings.inputs, needs=needs))
+        for number, pair in enumerate(pairs, start=1):
+            for collector in self._collectors:
+                collector.add(pair)
+            if watch is not None and number % _TOLD_EVERY == 0:
+                watch(number)
+
+    def count_clusters(self) -> int:
+        numbers = self.clusters.numbers()
+        return int(numbers.max()) + 1 if len(numbers) else 0
+
+    def figures(self) -> list[SchemeFigures]:
+        return [self._figures(table) for table in self._tables]
+
+    def contrast_figures(self) -> ContrastFigures | None:
+        held, resampling = self.contrast, self._settings.resampling
+        if held is None or not len(held.rows):
+            return None
+        return ContrastFigures(
+            figures=figures_of(held, held.rows.sum(axis=0)),
+            intervals={} if resampling is None else intervals(held, held.rows, resampling),
+            groups=len(held.rows),
+        )
+
+    def _figures(self, table: CountTable) -> SchemeFigures:
+        scheme, resampling = table.scheme, self._settings.resampling
+        numbers = self.clusters.numbers()
+        groups: tuple[GroupFigures, ...] = ()
+        if self.groups is not None:
+            groups = self.groups.figures(scheme, table.rows, clusters=numbers, resampling=resampling)
+        return SchemeFigures(
+            scheme=scheme,
+            overall=table.overall(),
+            by_type={name: figures_of(scheme, row) for name, row in table.by_type.items()},
+            intervals={} if resampling is None else intervals(scheme, cluster_sums(table.rows, numbers), resampling),
+            groups=groups,
+            mean=mean_over_groups(scheme, groups, self._settings.weight),
+        )

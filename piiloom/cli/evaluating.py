@@ -1,0 +1,170 @@
+"""The work behind ``piiloom evaluate``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from piiloom.cli.evaluation_progress import shown_documents
+from piiloom.cli.evaluation_tables import print_evaluation
+from piiloom.cli.importing import parse_columns
+from piiloom.cli.terminal import say, say_json
+from piiloom.evaluation.bias.collecting import BiasCollector, Match
+from piiloom.evaluation.cost.costing import CostCollector, model_source, usage_source
+from piiloom.evaluation.evaluating import Evaluation, EvaluationSettings, evaluate
+from piiloom.evaluation.evaluation_folder import EvaluationFolder
+from piiloom.evaluation.evaluation_json import evaluation_json
+from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
+from piiloom.evaluation.inputs.opening import InputOptions
+from piiloom.evaluation.inputs.type_map import parse_types, read_type_map
+from piiloom.evaluation.schemes.base import Scheme, SchemeOptions, Undefined
+from piiloom.evaluation.schemes.registry import make_scheme
+from piiloom.evaluation.scoring.bootstrap import Resampling
+from piiloom.evaluation.scoring.collector import Collector
+from piiloom.evaluation.scoring.groups import Weight
+from piiloom.foundation.errors import UsageError
+
+DEFAULT_SCHEME = "exact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateRequest:
+    """What the command line says; each field is the option of its name, as it was typed."""
+
+    gold: Path
+    predictions: Path
+    schemes: tuple[str, ...] = ()
+    gold_format: str | None = None
+    predictions_format: str | None = None
+    columns: tuple[str, ...] = ()
+    type_map: Path | None = None
+    types: str | None = None
+    locale: str | None = None
+    skip_values: bool = False
+    beta: tuple[float, ...] = ()
+    undefined: str = "zero"
+    by: str | None = None
+    weight: str = "documents"
+    weights: Path | None = None
+    token_probabilities: Path | None = None
+    may_stay: str | None = None
+    cluster: str = "document"
+    resamples: int = 1000
+    confidence: float = 0.95
+    seed: int = 7
+    bias: str | None = None
+    bias_match: str = "multiset"
+    usage: Path | None = None
+    model: str | None = None
+    out: Path | None = None
+    gallery_limit: int | None = None
+    force: bool = False
+
+    def scheme_list(self) -> list[Scheme]:
+        """Make the schemes; raises ``UsageError`` for an unknown one, or one that is named twice."""
+        options = SchemeOptions(
+            beta=self.beta,
+            undefined=_one_of(self.undefined, Undefined, "--undefined"),
+            weights=self.weights,
+            token_probabilities=self.token_probabilities,
+            may_stay=tuple(_parts(self.may_stay or "")),
+        )
+        names = [name for given in self.schemes for name in _parts(given)] or [DEFAULT_SCHEME]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"the scheme {name!r} is named twice", where="--scheme", remedy="Name it once")
+        return [make_scheme(name, options) for name in names]
+
+    def settings(self) -> EvaluationSettings:
+        """Make the settings; raises ``UsageError`` for what makes no sense, and ``DataError`` for a map that cannot be read."""
+        columns: dict[str, str] = {}
+        for given in self.columns:
+            columns |= parse_columns(given)
+        return EvaluationSettings(
+            inputs=InputOptions(
+                needs="places",
+                gold_format=self.gold_format,
+                found_format=self.predictions_format,
+                columns=columns,
+                type_map={} if self.type_map is None else read_type_map(self.type_map),
+                types=None if self.types is None else parse_types(self.types),
+                locale=self.locale,
+                skip_values=self.skip_values,
+            ),
+            cluster=self.cluster,
+            resampling=None if self.resamples == 0 else Resampling(rounds=self.resamples, confidence=self.confidence, seed=self.seed),
+            by=self.by,
+            weight=_one_of(self.weight, Weight, "--weight"),
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Views:
+    """What looks at the same pairs besides the schemes."""
+
+    bias: BiasCollector | None = None
+    cost: CostCollector | None = None
+    folder: EvaluationFolder | None = None
+    collectors: list[Collector] = field(default_factory=list)
+
+
+def evaluate_and_report(request: EvaluateRequest, *, as_json: bool) -> None:
+    """Evaluate and print the figures; what is wrong with the request comes out before anything is read."""
+    schemes, settings = request.scheme_list(), request.settings()
+    with ExitStack() as stack:
+        views = _views(request, stack)
+        needs = "places" if any(scheme.needs == "places" for scheme in schemes) else schemes[0].needs
+        watch = stack.enter_context(shown_documents(wanted=not as_json))
+        evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors={needs: views.collectors}, watch=watch)
+        bias = None if views.bias is None else views.bias.figures(rounds=request.resamples or Resampling().rounds, seed=request.seed)
+        cost = None if views.cost is None else views.cost.figures()
+        data = evaluation_json(evaluation)
+        data |= {name: view.to_json() for name, view in (("bias", bias), ("cost", cost)) if view is not None}
+        files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation))
+    if as_json:
+        say_json(data | {"out": None if request.out is None else str(request.out), "files": files})
+        return
+    print_evaluation(evaluation, bias, cost)
+    if request.out is not None:
+        say(f"written to {request.out}: {', '.join(files)}")
+
+
+def _views(request: EvaluateRequest, stack: ExitStack) -> _Views:
+    views = _Views()
+    if request.bias is not None:
+        views.bias = BiasCollector(request.bias, _one_of(request.bias_match, Match, "--bias-match"))
+        views.collectors.append(views.bias)
+    if request.usage is not None and request.model is not None:
+        raise UsageError("--usage and --model both say what the predictions cost", remedy="Give one of them")
+    if request.usage is not None:
+        views.cost = CostCollector(usage_source(request.usage))
+    elif request.model is not None:
+        views.cost = CostCollector(model_source(request.model))
+    if views.cost is not None:
+        views.collectors.append(views.cost)
+    if request.out is not None:
+        limit = DEFAULT_LIMIT if request.gallery_limit is None else request.gallery_limit
+        views.folder = stack.enter_context(
+            EvaluationFolder(request.out, GalleryOptions(limit=limit, seed=request.seed), force=request.force)
+        )
+        views.collectors.append(views.folder.gallery)
+    elif request.gallery_limit is not None:
+        raise UsageError("without --out there is no page", where="--gallery-limit", remedy="Name a folder with --out")
+    return views
+
+
+def _title(evaluation: Evaluation) -> str:
+    return f"Errors of {Path(evaluation.inputs.found.file).name}"
+
+
+def _one_of(word: str, known: Any, option: str) -> Any:
+    """Return *word* if it is one of the literals *known*; raises ``UsageError``."""
+    if word not in get_args(known):
+        raise UsageError(f"unknown word {word!r}", where=option, remedy=f"One of: {', '.join(get_args(known))}")
+    return word
+
+
+def _parts(text: str) -> list[str]:
+    return [part for piece in text.split(",") if (part := piece.strip())]

@@ -1,0 +1,162 @@
+"""An evaluation on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from piiloom.cli.terminal import console, harmless, say
+from piiloom.evaluation.bias.figures import BiasFigures
+from piiloom.evaluation.bias.tables import bias_table
+from piiloom.evaluation.cost.cost_figures import COLUMNS, CostFigures
+from piiloom.evaluation.evaluating import Evaluation, SchemeFigures
+from piiloom.evaluation.evaluation_json import is_count
+from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
+from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
+from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.foundation.counting import counted
+
+_NOTHING = "–"
+# What a table by type or by group shows: as many figures as fit 80 columns beside a name.
+_WIDTH = 80
+_LONGEST_NAME = 24
+_COUNTS_SHOWN = ("tp", "fp", "fn", "gold", "predicted", "matched")
+_MACRO = "macro_"
+_OF_MODE = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
+
+
+def print_evaluation(evaluation: Evaluation, bias: BiasFigures | None, cost: CostFigures | None) -> None:
+    """Print the figures of each scheme, then the other views, and what was read."""
+    for one in evaluation.schemes:
+        console().print(_headline(one))
+        if one.scheme.name == NervaluateScheme.name:
+            console().print(_modes(one))
+        if one.by_type:
+            console().print(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
+        if one.groups:
+            rows = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
+            title = f"{one.scheme.name} by {evaluation.settings.by} (documents)"
+            weight = evaluation.settings.weight
+            mean = {"mean" if weight == "equal" else f"mean by {weight}": one.mean}
+            console().print(_rows(title, evaluation.settings.by or "", rows | mean, one))
+    if evaluation.contrast is not None:
+        held = evaluation.contrast
+        shown = ", ".join(f"{name} {value:.4f}{_ends(held.intervals.get(name))}" for name, value in held.figures.items())
+        say(f"{counted(held.groups, 'contrast group')}: {shown}")
+    if bias is not None:
+        table = bias_table(bias)
+        console().print(_plain(table.title, table.columns, table.rows, texts=table.texts))
+        say(table.note or "")
+    if cost is not None:
+        console().print(_plain("cost", COLUMNS, [cost.cells()], texts=0))
+        say(cost.basis)
+    for note in _notes(evaluation):
+        say(note)
+
+
+def _headline(one: SchemeFigures) -> Table:
+    """Return all figures, those with intervals first; macro means stand beside the others, modes have a table of their own."""
+    macro = any(name.startswith(_MACRO) for name in one.overall)
+    table = Table(title=f"scheme {one.scheme.name}")
+    for title in ("figure", "value", "interval", *(("macro",) if macro else ())):
+        table.add_column(title, justify="left" if title == "figure" else "right")
+    first = [name for name in one.overall if name in one.scheme.headline]
+    prefixes = (_MACRO, *(f"{mode}_" for mode in MODES if one.scheme.name == NervaluateScheme.name))
+    for name in [*first, *(name for name in one.overall if name not in first and not name.startswith(prefixes))]:
+        ends = _ends(one.intervals.get(name)).strip() or _NOTHING
+        mean = one.overall.get(_MACRO + name)
+        beside = (_NOTHING if mean is None else _figure(name, mean),) if macro else ()
+        table.add_row(name, _figure(name, one.overall[name]), ends, *beside)
+    return table
+
+
+def _modes(one: SchemeFigures) -> Table:
+    def cells(mode: str) -> list[str]:
+        prefix = "" if mode == "strict" else f"{mode}_"
+        return [mode, *(_figure(name, one.overall[prefix + name]) for name in _OF_MODE)]
+
+    titles = ("mode", *(name if len(name) < 8 else f"{name[:6]}-\n{name[6:]}" for name in _OF_MODE))
+    return _plain("nervaluate by mode", titles, [cells(mode) for mode in MODES], texts=1)
+
+
+def _columns(one: SchemeFigures, names: Sequence[str]) -> list[str]:
+    """Return the figures that fit beside *names*: the counts, then the headline."""
+    known = next(iter(one.by_type.values()), one.overall)
+    wanted = [name for name in (*_COUNTS_SHOWN, *one.scheme.headline, "f5") if name in known]
+    left = _WIDTH - min(_LONGEST_NAME, max(map(len, names))) - 4
+    chosen = []
+    for name in wanted:
+        left -= 3 + max(6, *(len(part) for part in _broken(name).split("\n")))
+        if left < 0:
+            break
+        chosen.append(name)
+    return chosen
+
+
+def _broken(name: str) -> str:
+    return name.replace("_", "_\n")
+
+
+def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float]], one: SchemeFigures) -> Table:
+    columns = _columns(one, list(rows))
+    cells = [
+        (name, *(_figure(column, figures[column]) if column in figures else _NOTHING for column in columns))
+        for name, figures in rows.items()
+    ]
+    return _plain(title, (first, *map(_broken, columns)), cells, texts=1)
+
+
+def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, texts: int) -> Table:
+    table = Table(title=harmless(title))
+    for at, name in enumerate(columns):
+        table.add_column(harmless(name), justify="left" if at < texts else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(harmless(str(cell)) for cell in row))
+    return table
+
+
+def _figure(name: str, value: float) -> str:
+    return f"{value:,.0f}" if is_count(name) and value.is_integer() else f"{value:.4f}"
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else f" {interval.low:.4f}–{interval.high:.4f}"
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
+    inputs, resampling = evaluation.inputs, evaluation.settings.resampling
+    notes = [f"{counted(evaluation.documents, 'document')}, paired by {inputs.pairing}"]
+    if resampling is not None and evaluation.clusters > 1:
+        by = "" if evaluation.settings.cluster == "document" else f" of {evaluation.settings.cluster}"
+        drawn = f"{counted(evaluation.clusters, 'cluster')}{by}" if by else "the documents"
+        notes.append(
+            f"{resampling.confidence:.0%} intervals: bootstrap over {drawn} ({resampling.rounds:,} resamples, seed {resampling.seed})"
+        )
+    notes += _side("gold", inputs.gold) + _side("predictions", inputs.found)
+    return notes + _types(inputs)
+
+
+def _side(name: str, side: SideSummary) -> list[str]:
+    counts = {
+        "malformed": side.malformed,
+        "without a type": side.without_type,
+        "not in the text": side.without_place,
+        "skipped": side.skipped,
+        "left out by the map": side.left_out_by_map,
+        "of other types": side.left_out_by_types,
+        "documents without a row": side.absent,
+        "texts joined from tokens": side.joined_texts,
+    }
+    told = ", ".join(f"{what} {count:,}" for what, count in counts.items() if count)
+    return [f"{name}: {counted(side.mentions, 'mention')}{f'; {told}' if told else ''}"]
+
+
+def _types(inputs: InputsSummary) -> list[str]:
+    notes = []
+    for side, types in (("gold", inputs.types_only_in_gold), ("the predictions", inputs.types_only_in_found)):
+        if types:
+            notes.append(f"types only in {side}: {', '.join(types)} (--map renames types)")
+    if inputs.unused_map_keys:
+        notes.append(f"keys of the map that no file has: {', '.join(inputs.unused_map_keys)}")
+    return notes
