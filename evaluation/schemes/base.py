@@ -32,6 +32,7 @@ class SchemeOptions:
     """What a user may set.
 
     ``beta``: the weights of recall for which an F is computed besides F1 and F5. ``undefined``: what 0/0 counts as in a mean over samples.
+    ``capid_rules``: how ``capid`` does what its published description leaves open.
     """
 
     beta: tuple[float, ...] = ()
