@@ -46,7 +46,7 @@ def _scheme(one: SchemeFigures, evaluation: Evaluation) -> dict[str, Any]:
     if one.scheme.name == NervaluateScheme.name:
         found["modes"] = {mode: _of_mode(found["metrics"], mode) for mode in MODES}
     if one.scheme.name == "capid":
-        # The names of the figures that the CAPID authors publish, where one looks for them first.
+        # It has no counts of its own kind: its figures also stand where one looks for them first.
         found["metrics"] |= found["metrics"]["overall"]
     if one.intervals:
         found["intervals"] = _intervals(one.intervals)

@@ -24,8 +24,6 @@ NO_TYPE = "(no type)"
 Needs = Literal["values", "places"]
 # What a sample adds to a mean if its figure is 0/0: 0, nothing (it does not enter the mean), or 1.
 Undefined = Literal["zero", "skip", "one"]
-# How ``capid`` does what its published description leaves open; see ``schemes/capid.py``.
-CapidRules = Literal["authors", "literal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +38,6 @@ class SchemeOptions:
 
     beta: tuple[float, ...] = ()
     undefined: Undefined = "zero"
-    capid_rules: CapidRules = "authors"
     weights: Path | None = None
     token_probabilities: Path | None = None
     may_stay: tuple[str, ...] = ()

@@ -1,17 +1,12 @@
-"""``capid``: values without offsets, as the authors of CAPID score them.
+"""``capid``: values without offsets, compared leniently.
 
 Each predicted value, in the order of the file, takes the gold value that is most like it; the first wins a tie. They match if their
 similarity is over 0.2 and that gold value is not taken yet; there is no second choice. All figures are of one sample; those of a set
 are plain means over samples, in which 0/0 is 0 unless ``SchemeOptions.undefined`` says otherwise.
 
-The description leaves three things open. ``SchemeOptions.capid_rules`` says how they are done:
-
-- ``authors`` (default), as the published program does: similarities are 2PR / (P + R) in double precision, so that a few pairs of
-  exactly 0.2 come out as 0.20000000000000004 and match; types are compared without regard to case and outer blanks; a prediction whose
-  value is blank is none.
-- ``literal``: similarities are exact; types are compared as they stand; a blank prediction is one that matches nothing.
-
-A pair without a predicted type has the wrong type, one without a predicted relevance the wrong relevance.
+Similarities are exact: 2 of 10 is 0.2 and not over it. Types are compared as they stand. A value without a word (blank, or punctuation
+only) counts as one, and matches nothing. A pair without a predicted type has the wrong type, one without a predicted relevance the
+wrong relevance.
 """
 
 from __future__ import annotations
@@ -58,7 +53,6 @@ class CapidScheme:
 
     def __init__(self, options: SchemeOptions) -> None:
         self._means = SampleMeans(PAIR_COUNTS, RATIOS, options.undefined)
-        self._literal = options.capid_rules == "literal"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -67,13 +61,12 @@ class CapidScheme:
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type. It takes time in proportion to gold times found values."""
-        given = found.mentions if self._literal else [one for one in found.mentions if one.text.strip()]
         counts = pair_counts(
             gold.mentions,
-            given,
-            self._pairs(gold.mentions, given),
+            found.mentions,
+            _pairs(gold.mentions, found.mentions),
             malformed=(gold.malformed, found.malformed),
-            same_type=equal_types if self._literal else _like_types,
+            same_type=equal_types,
         )
         overall = self._means.sample_row(counts.pop(OVERALL))
         return {OVERALL: overall, **{name: self._means.pooled_row(row) for name, row in counts.items()}}
@@ -83,37 +76,35 @@ class CapidScheme:
         counts = {name: self._means.count(totals, count) for name, count in _COUNTS.items()}
         return {**self._means.means(totals), **counts, **{name: self._means.count(totals, name) for name in _MALFORMED}}
 
-    def _pairs(self, gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPair]:
-        wanted = [_normalised(one.text) for one in gold]
-        free = set(range(len(gold)))
-        pairs: list[MentionPair] = []
-        for mention in found:
-            value = _normalised(mention.text)
-            best, similarity = 0, 0.0
-            for at, other in enumerate(wanted):
-                this = self._similarity(value, other)
-                if this > similarity:
-                    best, similarity = at, this
-                    if similarity == 1:  # none is greater
-                        break
-            if similarity > THRESHOLD and best in free:
-                free.remove(best)
-                pairs.append((gold[best], mention, similarity))
-        return pairs
 
-    def _similarity(self, one: _Value, other: _Value) -> float:
-        if one.is_word and other.is_word:
-            if one.text == other.text:
-                return 1.0
-            shared, here, there = _shared_characters(one.text, other.text), len(one.text), len(other.text)
-        else:
-            shared, here, there = len(one.words & other.words), len(one.words), len(other.words)
-        if not shared:
-            return 0.0
-        if self._literal:
-            return 2 * shared / (here + there)  # the double next to the ratio: equal ratios are equal doubles
-        precision, recall = shared / here, shared / there
-        return 2 * precision * recall / (precision + recall)
+def _pairs(gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPair]:
+    wanted = [_normalised(one.text) for one in gold]
+    free = set(range(len(gold)))
+    pairs: list[MentionPair] = []
+    for mention in found:
+        value = _normalised(mention.text)
+        best, similarity = 0, 0.0
+        for at, other in enumerate(wanted):
+            this = _similarity(value, other)
+            if this > similarity:
+                best, similarity = at, this
+                if similarity == 1:  # none is greater
+                    break
+        if similarity > THRESHOLD and best in free:
+            free.remove(best)
+            pairs.append((gold[best], mention, similarity))
+    return pairs
+
+
+def _similarity(one: _Value, other: _Value) -> float:
+    if one.is_word and other.is_word:
+        if one.text == other.text:
+            return 1.0
+        shared, here, there = _shared_characters(one.text, other.text), len(one.text), len(other.text)
+    else:
+        shared, here, there = len(one.words & other.words), len(one.words), len(other.words)
+    # 2PR / (P + R), as the double next to the exact ratio: equal ratios are equal doubles.
+    return 2 * shared / (here + there) if shared else 0.0
 
 
 class _Value(NamedTuple):
@@ -132,9 +123,3 @@ def _normalised(text: str) -> _Value:
 
 def _shared_characters(one: str, other: str) -> int:
     return sum([min(one.count(char), other.count(char)) for char in set(one)])
-
-
-def _like_types(gold: Mention, found: Mention) -> bool:
-    if gold.entity_type is None or found.entity_type is None:
-        return False
-    return gold.entity_type.strip().lower() == found.entity_type.strip().lower()

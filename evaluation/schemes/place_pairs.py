@@ -47,16 +47,15 @@ def _without(mentions: Sequence[_Placed], taken: set[int]) -> list[_Placed]:
 def _same_places(golds: Sequence[_Placed], founds: Sequence[_Placed]) -> list[tuple[int, int]]:
     """Pair (by index) mentions of the same place: those of the same type and relevance first, then those of the same type."""
     pairs: list[tuple[int, int]] = []
+    gold_keys, found_keys = dict(enumerate(map(_key, golds))), dict(enumerate(map(_key, founds)))
     for compared in (4, 3, 2):
-        taken_golds, taken_founds = {gold for gold, _ in pairs}, {found for _, found in pairs}
         waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
-        for at in reversed(range(len(founds))):
-            if at not in taken_founds:
-                waiting[_key(founds[at])[:compared]].append(at)
-        for at, one in enumerate(golds):
-            same = waiting.get(_key(one)[:compared]) if at not in taken_golds else None
-            if same:
-                pairs.append((at, same.pop()))
+        for at in reversed(found_keys):
+            waiting[found_keys[at][:compared]].append(at)
+        same = [(at, waiting[key[:compared]].pop()) for at, key in gold_keys.items() if waiting.get(key[:compared])]
+        for gold, found in same:
+            del gold_keys[gold], found_keys[found]
+        pairs.extend(same)
     return pairs
 
 

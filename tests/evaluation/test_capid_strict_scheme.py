@@ -41,6 +41,27 @@ def test_a_sample_by_hand():
     assert [figures[name] for name in ("samples", "gold", "predicted", "exact", "matched")] == [1, 4, 4, 1, 3]
 
 
+def test_the_example_of_the_docs():
+    text = "Ann Lee, 42, came from Stockholm to Oslo to work as a night nurse. Her son is 24."
+
+    def document(*entries):
+        mentions = [
+            Mention(text=value, entity_type=kind, relevance=said, start=text.index(value), end=text.index(value) + len(value))
+            for value, kind, said in entries
+        ]
+        return Document(where="x:1", text=text, mentions=tuple(mentions))
+
+    name, age, son = ("Ann Lee", "name", "high"), ("42", "age", "high"), ("24", "age", "low")
+    gold = document(name, age, ("Oslo", "location", "high"), ("night nurse", "occupation", "low"), son)
+    found = document(name, son, ("nurse", "occupation", "low"), ("Stockholm", "location", "high"))
+    lenient, strict = scored("capid", (gold, found)), scored("capid-strict", (gold, found))
+    names = ("span_precision", "span_recall", "span_f1", "coverage", "type_accuracy", "relevance_accuracy", "low_accuracy", "high_accuracy")
+    assert [lenient[name] for name in names] == pytest.approx([1, 4 / 5, 8 / 9, (2 + 2 / 3 + 8 / 13) / 4, 1, 3 / 4, 1, 2 / 3])
+    assert [strict[name] for name in names] == pytest.approx([2 / 4, 2 / 5, 4 / 9, (2 + 5 / 11) / 3, 1, 1, 1, 1])
+    assert [strict[f"overlap_{name}"] for name in ("precision", "recall", "f1")] == pytest.approx([3 / 4, 3 / 5, 2 / 3])
+    assert [strict[f"{name}_of_gold"] for name in names[4:]] == pytest.approx([3 / 5, 3 / 5, 1, 1 / 3])
+
+
 def test_all_mentions_and_means_over_samples():
     small = places((0, 1)), places((0, 1))
     large = places((0, 1), (2, 3), (4, 5), (6, 7)), places((0, 1), (2, 3))
