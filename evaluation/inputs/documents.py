@@ -11,8 +11,8 @@ from typing import Literal
 from piiloom.corpus.record import Relevance
 
 Identifier = Literal["direct", "quasi"]
-# What documents hold: values as strings, each once, or all mentions.
-Needs = Literal["values", "places"]
+# What a scheme compares: values as strings, each once; mentions as strings, as often as they are there; or mentions by their places.
+Needs = Literal["values", "mentions", "places"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

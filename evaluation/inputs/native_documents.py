@@ -6,7 +6,7 @@ without ``text`` has that of its range; ``annotator`` and ``identifier`` (direct
 
 from __future__ import annotations
 
-from typing import cast
+from typing import cast, get_args
 
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.json_rows import RowFault
@@ -17,6 +17,8 @@ from piiloom.evaluation.inputs.unplaced import Unplaced
 
 _MISSING = object()
 _TEXTS = ("subtype", "value_id", "subject", "annotator")
+_RELEVANCES: tuple[str, ...] = get_args(Relevance)
+_IDENTIFIERS: tuple[str, ...] = get_args(Identifier)
 
 
 class NativeDocuments:
@@ -52,7 +54,7 @@ class NativeDocuments:
         try:
             raw = text_or_none(span, "type")
             subtype, value_id, subject, annotator = (text_or_none(span, key) for key in _TEXTS)
-            relevance, identifier = _one_of(span, "relevance", "high", "low"), _one_of(span, "identifier", "direct", "quasi")
+            relevance, identifier = _one_of(span, "relevance", _RELEVANCES), _one_of(span, "identifier", _IDENTIFIERS)
             start, end = _offset(span, "start"), _offset(span, "end")
             said = text_or_none(span, "text")
         except RowFault as fault:
@@ -97,11 +99,11 @@ def text_or_none(row: Json, key: str) -> str | None:
     raise RowFault(f"{key}: must be text or null")
 
 
-def _one_of(span: Json, key: str, first: str, second: str) -> str | None:
+def _one_of(span: Json, key: str, words: tuple[str, ...]) -> str | None:
     found = span.get(key)
-    if found is None or (isinstance(found, str) and found in (first, second)):
+    if found is None or (isinstance(found, str) and found in words):
         return found
-    raise RowFault(f"{key}: must be {first!r}, {second!r} or null")
+    raise RowFault(f"{key}: must be {', '.join(map(repr, words))} or null")
 
 
 def _offset(span: Json, key: str) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -31,7 +31,8 @@ _AS_WRITTEN = frozenset({"capid", TABLE})
 class InputOptions:
     """How to read both sides.
 
-    ``needs``: what the scheme compares. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
+    ``needs``: what the scheme compares; where one side is a CAPID file, which names each value once, mentions as strings are the values
+    of either side. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
     tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
     name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
     and end. ``types_matter``: sides without a common type are an error, see ``refuse_disjoint_types``.
@@ -57,6 +58,8 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
     """
     _check_columns(options.columns)
     formats = [_format(path, given, options.columns) for path, given in ((gold, options.gold_format), (found, options.found_format))]
+    if options.needs == "mentions" and "capid" in formats:
+        options = replace(options, needs="values")
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
     own = _own_types(gold, found)
     with types_in_force(own):

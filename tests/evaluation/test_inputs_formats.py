@@ -74,7 +74,7 @@ def test_formats_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     for name, message in (("masked", "cannot be read"), ("xml", "unknown format 'xml'")):
         with pytest.raises(UsageError, match=message):
             read_pairs(path, path, gold_format=name)
-    with pytest.raises(UsageError, match="folder without .ann files"):
+    with pytest.raises(UsageError, match=r"folder without \.ann files"):
         read_pairs(tmp_path, path)
     with pytest.raises(DataError, match="no such file"):
         read_pairs(tmp_path / "none.jsonl", path)
