@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -35,7 +36,7 @@ class InputOptions:
     of either side. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
     tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
     name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
-    and end. ``types_matter``: sides without a common type are an error, see ``refuse_disjoint_types``.
+    and end. ``types_matter``: mentions of the sides without a common type are an error, see ``refuse_disjoint_types``.
     """
 
     needs: Needs
@@ -62,12 +63,13 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
         options = replace(options, needs="values")
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
     own = _own_types(gold, found)
-    with types_in_force(own):
+    with types_in_force(own) if own else nullcontext():
         sides = [
             _Opened(gold, summary.gold, options, is_gold=True, respelled=_respelled(*formats)),
             _Opened(found, summary.found, options, is_gold=False, respelled=_respelled(*formats)),
         ]
-    return _in_force(own, _all_pairs(sides, summary, options)), summary
+    taken = _all_pairs(sides, summary, options)
+    return (_in_force(own, taken) if own else taken), summary
 
 
 class _Opened:
@@ -103,7 +105,7 @@ def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptio
     yield from pairs(gold.documents(), found.documents(), summary, (gold.unplaced, found.unplaced))
     used = gold.types.used_keys | found.types.used_keys
     summary.unused_map_keys = tuple(key for key in options.type_map if key not in used)
-    if options.types_matter and options.types is None:
+    if options.types_matter and options.types is None and options.needs != "values":
         refuse_disjoint_types(summary)
 
 
