@@ -54,7 +54,7 @@ class CapidDocuments:
             text=context,
             question=text_or_none(row, "question"),
             locale=self._locale,
-            mentions=tuple(values if self._needs == "values" else self._placed(context, values)),
+            mentions=tuple(self._placed(context, values) if self._needs == "places" else values),
             malformed=entries.count(None),
         )
 

@@ -12,8 +12,8 @@ from piiloom.corpus.record import Relevance
 
 # What a file says a mention is; "none": it identifies nobody and need not be masked.
 Identifier = Literal["direct", "quasi", "none"]
-# What documents hold: values as strings, each once, or all mentions.
-Needs = Literal["values", "places"]
+# What a scheme compares: values as strings, each once; mentions as strings, as often as they are there; or mentions by their places.
+Needs = Literal["values", "mentions", "places"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

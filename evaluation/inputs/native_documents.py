@@ -6,7 +6,8 @@ without ``text`` has that of its range; ``annotator`` and ``identifier`` (direct
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterator
+from typing import get_args
 
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.json_rows import RowFault
@@ -16,7 +17,11 @@ from piiloom.evaluation.inputs.type_map import TypeNames
 from piiloom.evaluation.inputs.unplaced import Unplaced
 
 _MISSING = object()
-_TEXTS = ("subtype", "value_id", "subject", "annotator")
+_TEXTS = ("type", "text", "subtype", "value_id", "subject", "annotator")
+_OFFSETS = ("start", "end")
+_WORDS: dict[str, tuple[str, ...]] = {"relevance": get_args(Relevance), "identifier": get_args(Identifier)}
+_RELEVANCES, _IDENTIFIERS = ((None, *words) for words in _WORDS.values())
+_TEXT_OR_NONE, _INT_OR_NONE = {str, type(None)}, {int, type(None)}
 
 
 class NativeDocuments:
@@ -49,14 +54,13 @@ class NativeDocuments:
         """Return the mention of a span, or None if it is left out."""
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: must have keys and values")
-        try:
-            raw = text_or_none(span, "type")
-            subtype, value_id, subject, annotator = (text_or_none(span, key) for key in _TEXTS)
-            relevance, identifier = _one_of(span, "relevance", "high", "low"), _one_of(span, "identifier", "direct", "quasi")
-            start, end = _offset(span, "start"), _offset(span, "end")
-            said = text_or_none(span, "text")
-        except RowFault as fault:
-            raise RowFault(f"spans[{at}].{fault}") from fault
+        texts = tuple(map(span.get, _TEXTS))
+        start, end = offsets = tuple(map(span.get, _OFFSETS))
+        relevance, identifier = span.get("relevance"), span.get("identifier")
+        right_kinds = _TEXT_OR_NONE.issuperset(map(type, texts)) and _INT_OR_NONE.issuperset(map(type, offsets))
+        if not (right_kinds and relevance in _RELEVANCES and identifier in _IDENTIFIERS):
+            raise RowFault(f"spans[{at}].{next(_faults(span))}")
+        raw, said, subtype, value_id, subject, annotator = texts
         named = self._types.of(raw)
         if named is None:
             return None
@@ -70,12 +74,12 @@ class NativeDocuments:
             entity_type=named.name,
             start=start,
             end=end,
-            relevance=cast("Relevance | None", relevance),
+            relevance=relevance,
             subtype=subtype,
             value_id=value_id,
             subject=subject,
             annotator=annotator,
-            identifier=cast("Identifier | None", identifier),
+            identifier=identifier,
         )
 
 
@@ -97,18 +101,16 @@ def text_or_none(row: Json, key: str) -> str | None:
     raise RowFault(f"{key}: must be text or null")
 
 
-def _one_of(span: Json, key: str, first: str, second: str) -> str | None:
-    found = span.get(key)
-    if found is None or (isinstance(found, str) and found in (first, second)):
-        return found
-    raise RowFault(f"{key}: must be {first!r}, {second!r} or null")
-
-
-def _offset(span: Json, key: str) -> int | None:
-    found = span.get(key)
-    if found is None or (isinstance(found, int) and not isinstance(found, bool)):
-        return found
-    raise RowFault(f"{key}: must be a whole number")
+def _faults(span: Json) -> Iterator[str]:
+    """Yield what is wrong with the keys of *span*."""
+    for key in (*_OFFSETS, *_WORDS, *_TEXTS):
+        found = span.get(key)
+        if key in _OFFSETS and type(found) not in _INT_OR_NONE:
+            yield f"{key}: must be a whole number"
+        if key in _WORDS and found is not None and found not in _WORDS[key]:
+            yield f"{key}: must be {', '.join(map(repr, _WORDS[key]))} or null"
+        if key in _TEXTS and type(found) not in _TEXT_OR_NONE:
+            yield f"{key}: must be text or null"
 
 
 def _at_place(context: str, start: int | None, end: int | None, said: str | None) -> tuple[str, str | None]:

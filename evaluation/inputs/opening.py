@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -31,10 +32,11 @@ _AS_WRITTEN = frozenset({"capid", TABLE})
 class InputOptions:
     """How to read both sides.
 
-    ``needs``: what the scheme compares. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
+    ``needs``: what the scheme compares; where one side is a CAPID file, which names each value once, mentions as strings are the values
+    of either side. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
     tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
     name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
-    and end. ``types_matter``: sides without a common type are an error, see ``refuse_disjoint_types``.
+    and end. ``types_matter``: mentions of the sides without a common type are an error, see ``refuse_disjoint_types``.
     """
 
     needs: Needs
@@ -57,14 +59,17 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
     """
     _check_columns(options.columns)
     formats = [_format(path, given, options.columns) for path, given in ((gold, options.gold_format), (found, options.found_format))]
+    if options.needs == "mentions" and "capid" in formats:
+        options = replace(options, needs="values")
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
     own = _own_types(gold, found)
-    with types_in_force(own):
+    with types_in_force(own) if own else nullcontext():
         sides = [
             _Opened(gold, summary.gold, options, is_gold=True, respelled=_respelled(*formats)),
             _Opened(found, summary.found, options, is_gold=False, respelled=_respelled(*formats)),
         ]
-    return _in_force(own, _all_pairs(sides, summary, options)), summary
+    taken = _all_pairs(sides, summary, options)
+    return (_in_force(own, taken) if own else taken), summary
 
 
 class _Opened:
@@ -100,7 +105,7 @@ def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptio
     yield from pairs(gold.documents(), found.documents(), summary, (gold.unplaced, found.unplaced))
     used = gold.types.used_keys | found.types.used_keys
     summary.unused_map_keys = tuple(key for key in options.type_map if key not in used)
-    if options.types_matter and options.types is None:
+    if options.types_matter and options.types is None and options.needs != "values":
         refuse_disjoint_types(summary)
 
 

@@ -148,18 +148,26 @@ def _with_one_text(pair: Pair, unplaced: tuple[Unplaced, Unplaced]) -> Pair:
 
 
 def _in_text(document: Document, text: str, unplaced: Unplaced) -> Document:
+    """Return *document* with *text*, and its mentions looked up in it."""
     kept: list[Mention] = []
     for mention in document.mentions:
-        if mention.place is None or text[mention.start : mention.end] == mention.text:
+        start, end = mention.start, mention.end
+        if start is None or end is None:
             kept.append(mention)
             continue
-        try:
-            keep = unplaced.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
-        except RowFault as fault:
-            raise DataError(str(fault), where=document.where, remedy="Correct the row") from fault
-        if keep:
+        there = text[start:end] if 0 <= start < end <= len(text) else ""
+        if there and mention.text in {there, ""}:  # "": the file states the place only
+            kept.append(mention if mention.text else replace(mention, text=there))
+        elif _is_kept(mention, document, unplaced):
             kept.append(replace(mention, start=None, end=None))
     return replace(document, text=text, mentions=tuple(kept))
+
+
+def _is_kept(mention: Mention, document: Document, unplaced: Unplaced) -> bool:
+    try:
+        return unplaced.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
+    except RowFault as fault:
+        raise DataError(str(fault), where=document.where, remedy="Correct the row") from fault
 
 
 def _different(fault: str, summary: InputsSummary) -> DataError:

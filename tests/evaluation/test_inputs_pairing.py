@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.inputs.pairing import pairs
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
 from piiloom.evaluation.inputs.unplaced import Unplaced
@@ -45,6 +45,17 @@ def test_in_equal_order_no_document_waits() -> None:
     next(taken)
     next(taken)
     assert read == ["g:0", "f:0", "g:1", "f:1"]
+
+
+def test_a_side_without_texts_gets_those_of_the_other() -> None:
+    summary = InputsSummary(gold=SideSummary(file="g", format="tab"), found=SideSummary(file="f", format="tab"))
+    mentions = tuple(Mention(text="", entity_type=None, start=start, end=end) for start, end in ((0, 3), (2, 99), (7, 9), (-1, 1)))
+    gold, found = Document(where="g:1", id="a", text="Ann Lee"), Document(where="f:1", id="a", mentions=mentions)
+    keep = Unplaced("keep", summary.found)
+    (pair,) = pairs(iter([gold]), iter([found]), summary, (keep, keep))
+    # The second goes beyond the text, the last two are not in it.
+    assert [(one.text, one.place) for one in pair.found.mentions] == [("Ann", (0, 3)), ("", None), ("", None), ("", None)]
+    assert (pair.found.text, summary.found.without_place) == ("Ann Lee", 3)
 
 
 def test_without_ids_on_either_side_documents_are_paired_by_position(tmp_path: Path) -> None:

@@ -90,6 +90,20 @@ def test_texts_are_taken_as_they_are(tmp_path: Path) -> None:
     assert mentions(pair.gold) == [(text, None, None) for text in texts]
 
 
+def test_strings_count_as_often_as_they_are_there_but_not_beside_a_capid_file(tmp_path: Path) -> None:
+    entities = table(tmp_path / "a.csv", [["a", "Bo", "A"], ["a", "Ann", "A"], ["a", "Bo", "A"]])
+    rows = [native("Ann, Bo, Bo", span(0, 3, "A"), span(5, 7, "A"), span(9, 11, "A"), id="a")]
+    documents = lines(tmp_path / "a.jsonl", rows)
+    (pair,) = read_pairs(documents, entities, needs="mentions")[0]
+    assert [one.text for one in pair.gold.mentions] == ["Ann", "Bo", "Bo"]
+    assert [one.text for one in pair.found.mentions] == ["Bo", "Ann", "Bo"]
+    about = {"type": "A", "relevance": "1"}
+    values = lines(tmp_path / "capid.jsonl", [{"id": "a", "context": "Ann, Bo, Bo", "piis": {"Bo": about, "Cy": about}}])
+    (pair,) = read_pairs(values, documents, needs="mentions")[0]
+    assert [one.text for one in pair.gold.mentions] == ["Bo", "Cy"]
+    assert [one.text for one in pair.found.mentions] == ["Ann", "Bo"]
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -155,7 +169,7 @@ def test_documents_beside_a_table_need_ids_of_their_own(tmp_path: Path) -> None:
             read_pairs(gold, found)
     other = lines(tmp_path / "a.jsonl", [native("Ann", id="b")])
     for gold, found in ((other, entities), (entities, other), (entities, table(tmp_path / "x.csv", [["b", "Ann", "name"]]))):
-        with pytest.raises(DataError, match="no document has an id of the other side: '[ab]' .*, '[ab]' "):
+        with pytest.raises(DataError, match=r"no document has an id of the other side: '[ab]' .*, '[ab]' "):
             read_pairs(gold, found)
 
 
