@@ -78,22 +78,28 @@ def subjects_masked_by(gold: Path, predictions: Path, format_name: str | None, f
 
 
 def subjects_with_vault(records: Path, vault: Path, format_name: str | None = None) -> Iterator[Subject]:
-    """Yield the records of an output of ``piiloom surrogate run``, with what stood at each place as the *vault* has it.
+    """Yield the documents that ``piiloom surrogate run`` replaced: their own text and values from its *records* and *vault*.
 
     The vault is held in memory. Where it has a placeholder ("[NAME_1]"), the original is not known. Raises ``DataError`` if the vault
     cannot be read, or is of another run.
     """
-    originals = _originals(vault)
+    stood = _vault(vault)
     for record in _records(records, format_name):
         source = (record.source.id if record.source else None) or record.id
-        mentions = []
+        pieces: list[str] = []
+        mentions: list[Mention] = []
+        at = 0
         for span in record.spans:
-            original = originals.get(key_of(source, str(span.start)))
-            if original is None:
+            known = stood.get(key_of(source, str(span.start)))
+            if known is None:
                 missing = f"there is nothing for the place [{span.start}, {span.end}) of record {record.id}"
                 raise DataError(missing, where=vault.name, remedy="Name the vault of the run that wrote the records")
+            text, original = known
+            pieces += (record.context[at : span.start], text)
+            at = span.end
             mentions.append(Mention(text=original, entity_type=span.entity_type, subtype=span.subtype, relevance=span.relevance))
-        document = Document(where=records.name, id=record.id, text=record.context, locale=record.locale, mentions=tuple(mentions))
+        before = "".join((*pieces, record.context[at:]))
+        document = Document(where=records.name, id=record.id, text=before, locale=record.locale, mentions=tuple(mentions))
         yield Subject(document=document, surrogates=tuple(span.text_in(record.context) for span in record.spans))
 
 
@@ -184,17 +190,18 @@ def _masked_subject(row: Json) -> Subject:
     return Subject(document=document, surrogates=surrogates)
 
 
-def _originals(vault: Path) -> dict[int, str]:
-    """Return the original by document and place in the output; "" where the vault has a placeholder only."""
-    found: dict[int, str] = {}
-    for number, line in numbered_lines(vault):
+def _vault(path: Path) -> dict[int, tuple[str, str]]:
+    """Return what stood in a text and the value that it stood for, by document and place in the output; "" for a value not known."""
+    found: dict[int, tuple[str, str]] = {}
+    for number, line in numbered_lines(path):
         try:
             row = parse_object(line)
-            stood = row["original"] if "original" in row else _unless_placeholder(str(row["text"]))
-            found[key_of(str(row["id"]), str(row["new_start"]))] = str(stood)
+            text = str(row["text"])
+            original = str(row["original"]) if "original" in row else _unless_placeholder(text)
+            found[key_of(str(row["id"]), str(row["new_start"]))] = text, original
         except (RowFault, KeyError) as error:
             remedy = "Give the file that `piiloom surrogate run --vault` wrote"
-            raise DataError("the row is not one of a vault", where=f"{vault.name}:{number}", remedy=remedy) from error
+            raise DataError("the row is not one of a vault", where=f"{path.name}:{number}", remedy=remedy) from error
     return found
 
 

@@ -36,7 +36,9 @@ def attack_tables(figures: AttackFigures) -> list[ReportTable]:
     ]
     title = f"what is left of {counted(of, 'document')}, by what is masked"
     note = _NOTE.format(rare=figures.rare) + _in_part(figures)
-    tables = [ReportTable(title=title, columns=("", *figures.policies), rows=tuple(rows), note=note)]
+    tables = [
+        ReportTable(title=title, columns=("", *(policy.replace("-", " ") for policy in figures.policies)), rows=tuple(rows), note=note)
+    ]
     if figures.surrogate_names is not None:
         tables.append(_names_table(figures.surrogate_names))
     return tables
@@ -48,7 +50,7 @@ def _share(number: int, of: int) -> str:
 
 def _in_part(figures: AttackFigures) -> str:
     most = max((one.in_part for one in figures.policies.values()), default=0)
-    return f" In up to {count(most)} documents only the rarest values were combined." if most else ""
+    return f" In up to {counted(most, 'document')} only the rarest values were combined." if most else ""
 
 
 def _names_table(links: SurrogateLinks) -> ReportTable:

@@ -102,7 +102,7 @@ def test_a_search_that_leaves_values_out_says_so():
     others = [subject(f"{number} {twin}", *(one for one in many if one != left)) for twin in "ab" for number, left in enumerate(many)]
     none = attacked([subject("A", *many), *others]).policies["none"]
     assert (none.unique, none.unique_by[3], none.in_part) == (1, 0, 1)
-    assert "1 documents only the rarest" in attack_tables(attacked([subject("A", *many), *others]))[0].note
+    assert "1 document only the rarest" in attack_tables(attacked([subject("A", *many), *others]))[0].note
 
 
 def test_records_of_one_text_are_one_document_and_what_is_left_in_one_is_known():

@@ -39,6 +39,7 @@ COMMANDS = {
     "export": "export --release v1 --format native --out OUT --store STORE",
     "report": "report --run last --out OUT --store STORE",
     "probe": "probe TRAIN PEOPLE --json",
+    "reidentify": "reidentify ROWS --out OUT",
     "surrogate run": "surrogate run NOTES --out OUT --workers 1 --json",
     "surrogate run by workers": "surrogate run NOTES --out OUT --workers 2",
     "surrogate survey": "surrogate survey NOTES --out OUT",

@@ -86,6 +86,7 @@ def test_all_commands_are_there():
         "export",
         "probe",
         "compare",
+        "reidentify",
         "report",
         "doctor",
     }
