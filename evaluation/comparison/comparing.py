@@ -13,15 +13,15 @@ import numpy as np
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.schemes.base import Scheme
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, percentiles, resampled_totals
-from piiloom.evaluation.scoring.clusters import Clusters
+from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.evaluation.scoring.randomisation import holm, permutation_p
-from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Reads a gold file and a file of predictions, and gives their documents in the order of the gold file.
+# Reads a gold file and a file of predictions, and gives their documents: those of the gold file in its order, then any others.
 OpenPairs = Callable[[Path, Path], Iterable[Pair]]
 
 
@@ -91,27 +91,32 @@ class Comparison:
 def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:
     """Read each of *systems* (predictions by name) beside *gold*, and compare them.
 
-    Raises ``UsageError`` if there is no system or the figure to rank by is none of the scheme's headline, before anything is read, and
-    ``DataError`` if two of them were not read with the same gold documents in the same order.
+    A document that *open_pairs* gives for some systems only has no counts for the others: tables of entities name the documents in which
+    there is one. Raises ``UsageError``, before anything is read, if there is no system or the figure to rank by is none of the headline.
     """
     by = _by(scheme, ranking.by)
     if not systems:
         raise UsageError("nothing to compare", remedy="Name one or more files of predictions after the gold file")
-    read = {name: _read(open_pairs(gold, path), scheme, ranking.cluster) for name, path in systems.items()}
-    first, *others = read
-    for name in others:
-        if not np.array_equal(read[name].numbers, read[first].numbers):
-            remedy = "Compare predictions for the same gold file"
-            raise DataError(f"read with other gold documents than {systems[first]}", where=str(systems[name]), remedy=remedy)
-    ranked, tests = rank_systems(scheme, {name: one.sums for name, one in read.items()}, by, ranking)
+    tables, passes = [], []
+    for path in systems.values():
+        table, clusters = CountTable(scheme), Clusters(ranking.cluster)
+        for pair in open_pairs(gold, path):
+            table.add(pair)
+            clusters.add(pair)
+        tables.append(table)
+        passes.append(clusters)
+    numbers = joint_numbers(passes)
+    count = 1 + max(int(each.max(initial=-1)) for each in numbers)
+    sums = {name: cluster_sums(table.rows, own, count) for name, table, own in zip(systems, tables, numbers, strict=True)}
+    ranked, tests = rank_systems(scheme, sums, by, ranking)
     return Comparison(
         scheme=scheme.name,
         headline=scheme.headline,
         by=by,
         ranking=ranking,
-        documents=len(read[first].numbers),
-        clusters=len(read[first].sums),
-        keyed=read[first].keyed,
+        documents=count_documents(passes),
+        clusters=count,
+        keyed=max(each.keyed for each in passes),
         systems=ranked,
         tests=tests,
     )
@@ -146,24 +151,6 @@ def rank_systems(
         for name in order
     )
     return tuple(sorted(ranked, key=lambda one: one.rank)), tests
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
-    """What is kept of one system: the cluster of each document, how many documents have a key, and the counts of each cluster."""
-
-    numbers: NDArray[np.int64]
-    keyed: int
-    sums: NDArray[np.float64]
-
-
-def _read(pairs: Iterable[Pair], scheme: Scheme, cluster: str) -> _Read:
-    table, clusters = CountTable(scheme), Clusters(cluster)
-    for pair in pairs:
-        table.add(pair)
-        clusters.add(pair)
-    numbers = clusters.numbers()
-    return _Read(numbers=numbers, keyed=clusters.keyed, sums=cluster_sums(table.rows, numbers))
 
 
 def _by(scheme: Scheme, wanted: str | None) -> str:

@@ -46,12 +46,13 @@ class Resampling:
             raise UsageError("not between 0 and 1", where="--confidence", remedy="Give for example --confidence 0.95")
 
 
-def cluster_sums(rows: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+def cluster_sums(rows: NDArray[np.float64], clusters: NDArray[np.int64], count: int = 0) -> NDArray[np.float64]:
     """Return the counts of each cluster, shape (clusters, columns).
 
     *rows*: those of documents, shape (documents, columns); *clusters*: the number of each document's cluster (see ``Clusters``).
+    *count*: how many clusters there are at least; those without a document have counts of 0.
     """
-    count = int(clusters.max()) + 1 if len(clusters) else 0
+    count = max(count, 1 + int(clusters.max(initial=-1)))
     sums = np.empty((count, rows.shape[1]))
     for at, column in enumerate(rows.T):
         sums[:, at] = np.bincount(clusters, weights=column, minlength=count)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.scoring.clusters import Clusters
+from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.foundation.errors import UsageError
 
 
@@ -72,6 +72,29 @@ def test_equal_texts_without_ids_are_clusters_of_their_own():
 
 def test_no_document_no_cluster():
     assert Clusters("story").numbers().shape == (0,)
+
+
+def test_several_passes_number_the_same_documents_alike():
+    first = [*STORIES, document("f", "persona:r", "persona:q")]
+    second = [document("g"), *reversed(STORIES)]
+    passes = [clusters_of(documents, "persona") for documents in (first, second)]
+    numbers = [
+        dict(zip((d.id for d in documents), own.tolist(), strict=True))
+        for documents, own in zip((first, second), joint_numbers(passes), strict=True)
+    ]
+    assert {name: numbers[0][name] for name in "abcde"} == {name: numbers[1][name] for name in "abcde"}
+    assert numbers[0]["f"] == numbers[1]["d"]  # by the persona q
+    assert {*numbers[0].values(), *numbers[1].values()} == set(range(5))  # ab, c, df, e, g
+    assert count_documents(passes) == 7
+    assert count_documents([Clusters("story"), Clusters("story")]) == 0
+
+
+def test_equal_texts_are_told_apart_by_their_place_in_several_passes():
+    twice = clusters_of([Document(where="a:1", text="same"), Document(where="a:2", text="same")], "document")
+    thrice = clusters_of([Document(where=f"a:{n}", text="same") for n in range(3)], "document")
+    found = [own.tolist() for own in joint_numbers([twice, thrice])]
+    assert found == [[0, 1], [0, 1, 2]]
+    assert count_documents([twice, thrice]) == 3
 
 
 @pytest.mark.parametrize("kind", ["", "story:", "a b", "<b>"])
