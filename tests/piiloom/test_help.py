@@ -85,6 +85,7 @@ def test_all_commands_are_there():
         "release",
         "export",
         "probe",
+        "utility",
         "report",
         "doctor",
     }
