@@ -105,9 +105,10 @@ def judged_by_models(
     store: Path,
     watch: Watch = noop,
     retry: RetryPolicy | None = None,
+    agree: Callable[[], object] = noop,
 ) -> UtilityResult:
-    """Ask the models of *options* about *cases*; see ``ask_models`` for errors."""
-    asked = ask_models(cases, options, store=store, watch=watch, retry=retry)
+    """Ask the models of *options* about *cases*; see ``ask_models``."""
+    asked = ask_models(cases, options, store=store, watch=watch, retry=retry, agree=agree)
     return _result(cases, left_out, options.variants, options.seed, asked)
 
 

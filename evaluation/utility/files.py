@@ -19,7 +19,7 @@ from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.outcomes import Outcomes, Verdict
-from piiloom.evaluation.utility.stand_in import LABEL, kept_share
+from piiloom.evaluation.utility.stand_in import NAME, kept_share
 from piiloom.evaluation.utility.tables import UtilityTable, pair_table, remarks, variant_table
 from piiloom.execution.asking import Lost
 from piiloom.foundation.errors import OutputError
@@ -78,7 +78,7 @@ def answer_rows(result: UtilityResult) -> Iterator[Json]:
                 "context_tells_exact": told_share(shown.whole, protected),
                 "kept_relevant": kept_share(case, variant),
             }
-            yield row | ({"by": LABEL} if result.asked is None else _said(case, first, result.outcomes, protected))
+            yield row | ({"by": NAME} if result.asked is None else _said(case, first, result.outcomes, protected))
 
 
 def _said(case: Case, variant: str, outcomes: Outcomes, protected: list[str]) -> Json:
@@ -105,7 +105,7 @@ def comparison_rows(result: UtilityResult) -> Iterator[Json]:
             ended = result.pair(case, one, other)
             row: Json = {"record": case.id, "one": one, "other": other, "result": ended}
             if result.asked is None:
-                yield row | {"by": LABEL}
+                yield row | {"by": NAME}
                 continue
             orders = ((one, other), (other, one))
             yield row | {"verdicts": [said for order in orders if (said := _verdict(case, order, result.outcomes))]}

@@ -58,11 +58,12 @@ def ask_models(
     store: Path,
     watch: Watch = noop,
     retry: RetryPolicy | None = None,
-    on_run: Callable[[str], object] = noop,
+    agree: Callable[[], object] = noop,
 ) -> Asked:
     """Have the model of *options* answer the questions of *cases*, and the judge compare and grade the answers.
 
-    Replies are kept in the DuckDB file *store*. *watch* is called after each request, *on_run* with the id of the run.
+    Replies are kept in the DuckDB file *store*. *watch* is called after each request. *agree* is called once all that can be checked
+    before is checked; if it raises, nothing is sent or stored.
 
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
     paid for are kept in any case. Raises ``UsageError`` for unknown providers or prices.
@@ -75,9 +76,9 @@ def ask_models(
         if options.judge is not None:
             judge = options.judge.connect(options)
             stack.callback(run_in_own_loop, judge.aclose)
+        agree()
         opened = stack.enter_context(Store.open(store))
         run = _run(opened, cases, options, library, author, judge)
-        on_run(run.id)
         return _Session(opened, run, options, retry or RetryPolicy()).ask(cases, library, author, judge, watch)
 
 

@@ -1,7 +1,8 @@
 """A rule that stands in for the judge where no model is asked. It writes no answers and judges nothing.
 
 Of two variants, the one that still tells more of the highly relevant values is taken to answer better; if both tell the same share, it is a
-tie. So it measures what was left in the context, not whether an answer is any good, and everything it gives is labelled with ``LABEL``.
+tie. So it measures what was left in the context, not whether an answer is any good, and everything it gives is labelled: ``LABEL`` in
+tables, ``NAME`` in rows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share
 from piiloom.evaluation.utility.outcomes import PairResult
 
+NAME: Final = "stand-in"
 LABEL: Final = "stand-in (a rule, no judge): the share of highly relevant values that a variant still tells"
 
 

@@ -17,6 +17,7 @@ ALL = "all"
 COMPOSER = "composer"
 # What the stages of a judge begin with, who may be at another provider.
 _JUDGES = ("judge_", "utility_judge_")
+_ANY_STAGE = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,7 +145,7 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
     by_run: dict[str, Costs] = {}
     by_stage: dict[str, Costs] = {}
     by_model: dict[str, Costs] = {}
-    used: dict[str, list[str]] = {}
+    used: dict[tuple[str, str], str] = {}
 
     def into(run: RunRow, stage: str, model: str) -> tuple[Costs, ...]:
         provider = run.config.get("judge_provider") or run.provider if stage.startswith(_JUDGES) else run.provider
@@ -154,13 +155,15 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
     for sums in replies:
         run = paying[sums.run_id]
         model = sums.model or run.model or "unknown"
-        used.setdefault(run.id, []).append(model)
+        used.setdefault((run.id, sums.stage), model)
+        used.setdefault((run.id, _ANY_STAGE), model)
         for costs in into(run, sums.stage, model):
             costs.add_replies(sums)
     for counts in unanswered:
         run = paying[counts.run_id]
         # Only replies name a model, which may be a snapshot of the one asked for; whatever failed counts for the same.
-        for costs in into(run, counts.stage, used.get(run.id, [run.model or "unknown"])[0]):
+        first = used.get((run.id, _ANY_STAGE), run.model or "unknown")
+        for costs in into(run, counts.stage, used.get((run.id, counts.stage), first)):
             costs.add_unanswered(counts)
     report.by_run.extend(by_run.values())
     report.by_stage.extend(in_stage_order(by_stage.values(), lambda costs: costs.name))

@@ -111,18 +111,20 @@ def _sample(corpus: Corpus, asked: UtilityCommand) -> list[Record]:
 
 
 def _judged(asked: UtilityCommand, options: UtilityOptions, cases: list[Case], left_out: dict[str, int]) -> UtilityResult:
-    _agree(describe(estimate_utility(cases, options), cases, options), yes=asked.yes)
-    asked.replies.parent.mkdir(parents=True, exist_ok=True)
+    def agree() -> None:
+        _agree(describe(estimate_utility(cases, options), cases, options), yes=asked.yes)
+
     try:
         with AskingLine() as watch:
-            return judged_by_models(cases, left_out, options, store=asked.replies, watch=watch)
+            return judged_by_models(cases, left_out, options, store=asked.replies, watch=watch, agree=agree)
     except KeyboardInterrupt:
         raise Interrupted("stopped at once", remedy=_AGAIN) from None
     except BudgetReached as error:
         error.remedy = f"{_AGAIN}. Raise --budget-usd for it"
         raise
     except ProviderError as error:
-        error.remedy = f"{error.remedy.rstrip('.')}. {_AGAIN}" if error.remedy else _AGAIN
+        if asked.replies.exists():  # else it failed before anything was sent
+            error.remedy = f"{error.remedy.rstrip('.')}. {_AGAIN}" if error.remedy else _AGAIN
         raise
 
 

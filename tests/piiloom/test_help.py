@@ -87,6 +87,8 @@ def test_all_commands_are_there():
         "probe",
         "compare",
         "reidentify",
+        "utility",
+        "evaluate",
         "report",
         "doctor",
     }

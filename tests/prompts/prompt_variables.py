@@ -50,5 +50,7 @@ VARIABLES = {
     "untold": ["night nurse"],
     "pressing": True,
     "second_hand": True,
+    "second": "Yes, with a doctor's word.",
+    "answer": "Ask your doctor first.",
     "fault": None,
 }

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 import pytest
 
+from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
 from piiloom.generation.stages.judging import JUDGES
 from piiloom.generation.stages.pipeline import templates_of
@@ -24,7 +25,7 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    assert sorted({*templates_of("staged", ()), *templates_of("case", ()), *judges, SURROGATE_VALUE}) == list(NAMES)
+    assert sorted({*templates_of("staged", ()), *templates_of("case", ()), *judges, *UTILITY, SURROGATE_VALUE}) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
