@@ -135,7 +135,7 @@ class _Facets:
             named = [(self._numbers[name][option], short(visible(option), _OPTION)) for option in options if option != "correct"]
             if name == "kind":
                 place = ERRORS.index(BOUNDARY[0])
-                named.insert(place, (" ".join(self._numbers[name][kind] for kind in BOUNDARY), "boundary, any of five"))
+                named.insert(place, (" ".join(self._numbers[name][kind] for kind in BOUNDARY), "boundary (any)"))
             if len(named) > 1:
                 made.append(Facet(name=name, title=titles[name], options=tuple(named)))
         return tuple(made)
