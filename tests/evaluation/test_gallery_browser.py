@@ -74,8 +74,8 @@ SCHEMES = pytest.mark.parametrize("opened", [{"color_scheme": "light"}, {"color_
 @SCHEMES
 def test_axe_finds_nothing_serious(opened):
     opened.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-    assert serious_violations(opened.page) == []
-    choose(opened, kind="missed")
+    search(opened, "a")  # in all documents, whose rows are marked as hits
+    assert opened.page.locator("tr.hit:visible").count() == 10
     assert serious_violations(opened.page) == []
 
 

@@ -51,23 +51,17 @@ def texts_of(page: Page) -> list[str]:
 
 
 def marked_with(page: Page, side: str) -> list[str]:
-    """The marked pieces whose classes hold *side*, in the texts."""
-    return [data for path, data in page.texts if "div.text#" in path and re.search(rf"mark\.[^#]*\b{side}\b", path[-1])]
+    """The marked pieces with the class *side*, in the texts."""
+    pieces = [(path[-1], data) for path, data in page.texts if "div.text#" in path and path[-1].startswith("mark.")]
+    return [data for element, data in pieces if side in element.removeprefix("mark.").removesuffix("#").split()]
 
 
 def labels(page: Page) -> list[str]:
+    """The labels in the texts of errors, each with its number."""
     found: list[str] = []
-    before = None
     for path, data in page.texts:
-        at = next((place for place, part in enumerate(path) if part.startswith("span.label")), None)
-        if at is None:
-            before = None
-        elif path[-1].startswith("b.") or before is None or before != "b":
-            found.append(data)
-            before = "b" if path[-1].startswith("b.") else None
-        else:
-            found[-1] += data
-            before = None
+        if any(part.startswith("span.label ") for part in path):
+            found += [data] if path[-1].startswith("b.") else [found.pop() + data]
     return found
 
 
@@ -137,6 +131,8 @@ def test_gold_and_predicted_marks_may_overlap():
     page = page_of(pair_of(text, [mention(text, 4, 11, relevance="high"), mention(text, 15, 20, "place")], [mention(text, 8, 14)]))
     assert marked_with(page, "gold") == ["Ann ", "Lee", "Leeds"]
     assert marked_with(page, "found") == ["Lee", " of"]
+    assert marked_with(page, "gold-begins") == ["Ann ", "Leeds"]
+    assert marked_with(page, "found-begins") == ["Lee"]
     assert labels(page) == ["1 gold: name · high", "1 predicted: name", "2 missed: place"]
     rows = page.within("table.errors")
     assert "shifted" in rows
