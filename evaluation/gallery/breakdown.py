@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from piiloom.evaluation.gallery.counts import CLASSES, DIMENSIONS, MISSED, SPURIOUS, Dimension, ErrorCounts
 from piiloom.evaluation.gallery.errors import BOUNDARY, KINDS
-from piiloom.evaluation.pages.cells import Quoted, count, percent, visible
+from piiloom.evaluation.pages.cells import Quoted, count, percent, short, visible
 from piiloom.evaluation.pages.charts import Chart, Series, stacked_bars
 from piiloom.evaluation.pages.tables import ReportTable
 
 _ROWS = 25  # of a chart
 _TABLE_ROWS = 200
 _MATRIX = 40  # types
+_NAME = 60  # characters of a label
 OTHERS = "others"
 
 # The classes of CLASSES, in their order, as charts mark them.
@@ -97,7 +98,7 @@ def matrix(counts: ErrorCounts, most: int = _MATRIX) -> Matrix:
 def _chart(counts: ErrorCounts, dimension: Dimension) -> Chart:
     title, note = TITLES[dimension], _NOTES[dimension]
     series = tuple(Series(name=name, kind=mark) for name, mark in zip(CLASSES, _MARKS, strict=True))
-    rows = [(visible(label), numbers) for label, numbers in rows_in_classes(counts, dimension)]
+    rows = [(short(visible(label), _NAME), numbers) for label, numbers in rows_in_classes(counts, dimension)]
     svg = stacked_bars(f"{title}: mentions", rows, series, "mentions")
     return Chart(name=dimension, title=title, note=f"{note} {_READING}", svg=svg, table=_table(counts, dimension, title), legend=series)
 
@@ -110,7 +111,9 @@ def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable
         gold = sum(number for kind, number in by.items() if kind not in CLASSES[SPURIOUS])
         cells = (by["correct"], by["missed"], by["wrong type"], sum(by[kind] for kind in BOUNDARY), by["wrong relevance"])
         spurious = by["spurious"] + by["not in the text"]
-        rows.append((Quoted(label), count(gold), *map(count, cells), count(spurious), percent(by["correct"] / gold if gold else None)))
+        rows.append(
+            (Quoted(short(label, _NAME)), count(gold), *map(count, cells), count(spurious), percent(by["correct"] / gold if gold else None))
+        )
     columns = (dimension, "in gold", "correct", "missed", "wrong type", "boundary", "wrong relevance", "spurious", "correct of gold")
     note = f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else ""
     return ReportTable(title=title, columns=columns, rows=tuple(rows), note=note)

@@ -126,6 +126,15 @@ def test_what_is_kept_is_bounded_whatever_comes():
         assert document.left_out == 1 + 100 - 40
 
 
+def test_of_very_many_mentions_in_one_row_the_first_are_kept():
+    text = "ab " * 1000
+    pair = pair_of(text, [mention(text, 0, 3000)], [mention(text, at, at + 2) for at in range(0, 3000, 3)])
+    (document,) = collected([pair]).shown()
+    (row,) = document.errors
+    assert (row.kind, len(row.found), document.shortened) == ("split", 20, True)
+    assert len(row.gold[0].text) == 300
+
+
 def test_a_long_text_is_kept_around_its_errors():
     text = f"Ann {'word ' * 4000}Bob {'word ' * 4000}Eve"
     bob, eve = text.index("Bob"), text.index("Eve")
