@@ -6,26 +6,35 @@ from dataclasses import dataclass
 
 from piiloom.evaluation.gallery.counts import CLASSES, DIMENSIONS, MISSED, SPURIOUS, Dimension, ErrorCounts
 from piiloom.evaluation.gallery.errors import BOUNDARY, KINDS
-from piiloom.evaluation.pages.cells import Quoted, count, percent, visible
+from piiloom.evaluation.pages.cells import Quoted, count, percent, short, visible
 from piiloom.evaluation.pages.charts import Chart, Series, stacked_bars
 from piiloom.evaluation.pages.tables import ReportTable
 
 _ROWS = 25  # of a chart
 _TABLE_ROWS = 200
 _MATRIX = 40  # types
+_NAME = 60  # characters of a label
 OTHERS = "others"
 
 # The classes of CLASSES, in their order, as charts mark them.
 _MARKS = ("unjudged", "low", "high", "hollow")
-_TITLES: dict[Dimension, tuple[str, str]] = {
-    "type": ("Errors by type", "The type in gold; of a spurious mention the predicted one."),
-    "characters": ("Errors by length in characters", "Length of the gold mention; of a spurious one its own."),
-    "words": ("Errors by length in words", "Words between blanks, of the gold mention; of a spurious one its own."),
-    "position": ("Errors by place in the text", "The tenth of the text in which the mention begins, 1 to 10."),
-    "locale": ("Errors by locale", "The locale of the document."),
-    "subject": ("Errors by subject", "The person whom a gold mention is about, where the file says so."),
+TITLES: dict[Dimension, str] = {
+    "type": "Errors by type",
+    "characters": "Errors by length in characters",
+    "words": "Errors by length in words",
+    "position": "Errors by place in the text",
+    "locale": "Errors by locale",
+    "subject": "Errors by subject",
 }
-READING = "Each gold mention counts once; a spurious one has no gold mention beside it."
+_NOTES: dict[Dimension, str] = {
+    "type": "The type in gold; of a spurious mention the predicted one.",
+    "characters": "Length of the gold mention; of a spurious one its own.",
+    "words": "Words between blanks, of the gold mention; of a spurious one its own.",
+    "position": "The tenth of the text in which the mention begins, 1 to 10.",
+    "locale": "The locale of the document.",
+    "subject": "The person whom a gold mention is about, where the file says so.",
+}
+_READING = "Each gold mention counts once; a spurious one has no gold mention beside it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +76,12 @@ def matrix(counts: ErrorCounts, most: int = _MATRIX) -> Matrix:
         for name in {one for one in pair if one is not None}:
             sizes[name] = sizes.get(name, 0) + number
     ranked = sorted(sizes, key=lambda name: (-sizes[name], name))
-    kept = sorted(ranked if len(ranked) <= most else ranked[: most - 1])
+    kept = set(ranked if len(ranked) <= most else ranked[: most - 1])
     numbers: dict[tuple[str | None, str | None], int] = {}
     for (gold, found), number in counts.confusion.items():
         key = (gold if gold is None or gold in kept else OTHERS, found if found is None or found in kept else OTHERS)
         numbers[key] = numbers.get(key, 0) + number
-    names: list[str | None] = [*kept, *([OTHERS] if len(kept) < len(ranked) else []), None]
+    names: list[str | None] = [*sorted(kept), *([OTHERS] if len(kept) < len(ranked) else []), None]
     rows = []
     for gold in names:
         line = [numbers.get((gold, found), 0) for found in names]
@@ -87,11 +96,11 @@ def matrix(counts: ErrorCounts, most: int = _MATRIX) -> Matrix:
 
 
 def _chart(counts: ErrorCounts, dimension: Dimension) -> Chart:
-    title, note = _TITLES[dimension]
+    title, note = TITLES[dimension], _NOTES[dimension]
     series = tuple(Series(name=name, kind=mark) for name, mark in zip(CLASSES, _MARKS, strict=True))
-    rows = [(visible(label), numbers) for label, numbers in rows_in_classes(counts, dimension)]
+    rows = [(short(visible(label), _NAME), numbers) for label, numbers in rows_in_classes(counts, dimension)]
     svg = stacked_bars(f"{title}: mentions", rows, series, "mentions")
-    return Chart(name=dimension, title=title, note=f"{note} {READING}", svg=svg, table=_table(counts, dimension, title), legend=series)
+    return Chart(name=dimension, title=title, note=f"{note} {_READING}", svg=svg, table=_table(counts, dimension, title), legend=series)
 
 
 def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable:
@@ -102,7 +111,9 @@ def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable
         gold = sum(number for kind, number in by.items() if kind not in CLASSES[SPURIOUS])
         cells = (by["correct"], by["missed"], by["wrong type"], sum(by[kind] for kind in BOUNDARY), by["wrong relevance"])
         spurious = by["spurious"] + by["not in the text"]
-        rows.append((Quoted(label), count(gold), *map(count, cells), count(spurious), percent(by["correct"] / gold if gold else None)))
+        rows.append(
+            (Quoted(short(label, _NAME)), count(gold), *map(count, cells), count(spurious), percent(by["correct"] / gold if gold else None))
+        )
     columns = (dimension, "in gold", "correct", "missed", "wrong type", "boundary", "wrong relevance", "spurious", "correct of gold")
     note = f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else ""
     return ReportTable(title=title, columns=columns, rows=tuple(rows), note=note)

@@ -17,6 +17,7 @@ from piiloom.evaluation.pages.charts import Chart
 
 _NAME = 80  # characters of an id in a heading
 _OPTION = 60
+_LABEL = 120  # of types, subjects and places of files in tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,7 @@ class ShownDocument:
     after: int
     errors: tuple[ShownError, ...]
     left_out: int
+    shortened: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,7 @@ class _Facets:
             named = [(self._numbers[name][option], short(visible(option), _OPTION)) for option in options if option != "correct"]
             if name == "kind":
                 place = ERRORS.index(BOUNDARY[0])
-                named.insert(place, (" ".join(self._numbers[name][kind] for kind in BOUNDARY), "boundary, any of five"))
+                named.insert(place, (" ".join(self._numbers[name][kind] for kind in BOUNDARY), "boundary (any)"))
             if len(named) > 1:
                 made.append(Facet(name=name, title=titles[name], options=tuple(named)))
         return tuple(made)
@@ -149,14 +151,15 @@ def _shown(document: KeptDocument, facets: _Facets) -> ShownDocument:
     made, after = stretches(document)
     return ShownDocument(
         name=short(visible(document.id if document.id is not None else document.where), _NAME),
-        where=visible(document.where),
+        where=short(visible(document.where), _LABEL),
         question=None if document.question is None else visible(document.question),
-        locale=None if document.locale is None else visible(document.locale),
+        locale=None if document.locale is None else short(visible(document.locale), _LABEL),
         has_text=bool(document.excerpts),
         stretches=tuple(made),
         after=after,
         errors=tuple(_shown_error(document, row, facets) for row in document.errors),
         left_out=document.left_out,
+        shortened=document.shortened,
     )
 
 
@@ -173,9 +176,9 @@ def _shown_error(document: KeptDocument, row: Row, facets: _Facets) -> ShownErro
 def _shown_mention(mention: Mention) -> ShownMention:
     return ShownMention(
         text=visible(mention.text),
-        type=visible(type_name(mention)),
+        type=short(visible(type_name(mention)), _LABEL),
         relevance=mention.relevance or "",
-        subject=visible(mention.subject or ""),
+        subject=short(visible(mention.subject or ""), _LABEL),
     )
 
 

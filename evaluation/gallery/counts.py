@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
@@ -87,7 +88,7 @@ def type_name(mention: Mention) -> str:
 
 def bin_label(number: int, edges: Sequence[int]) -> str:
     """Return ``5–9``, or ``50+`` for the last bin; what is below the first is in it."""
-    place = max((place for place, edge in enumerate(edges) if edge <= number), default=0)
+    place = max(0, bisect_right(edges, number) - 1)
     if place == len(edges) - 1:
         return f"{edges[place]}+"
     last = edges[place + 1] - 1

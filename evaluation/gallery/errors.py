@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = ("correct", *ERRORS)
 
 MEANING: dict[Kind, str] = {
     "correct": "place, type and relevance (where both state one) as in gold",
-    "missed": "a gold mention that no prediction overlaps, or whose place was given to another",
+    "missed": "a gold mention that no prediction overlaps, or only such as go with others",
     "spurious": "a predicted mention where gold has none, or none that is left",
     "not in the text": "a predicted value that the text does not hold",
     "wrong type": "the place overlaps, but the types differ (the place or the relevance may differ, too)",

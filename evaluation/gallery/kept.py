@@ -16,13 +16,15 @@ _LONG_MENTION = 1000  # of a longer one, the end is not kept
 _MOST_ERRORS = 40
 _MOST_CORRECT = 200
 _LONGEST_VALUE = 300
+_MOST_MENTIONS = 20  # of one row on either side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptDocument:
     """``excerpts``: parts of the text as (start, text), one if it is whole, none if the file has no text; ``length`` is that of the text.
 
-    ``errors`` and ``correct`` are the rows that are shown, ``left_out`` the number of errors that are not. Values in rows are cut.
+    ``errors`` and ``correct`` are the rows that are shown, ``left_out`` the number of errors that are not. Values in rows are cut, and so
+    are rows with very many mentions (``shortened``).
     """
 
     id: str | None
@@ -34,11 +36,13 @@ class KeptDocument:
     errors: tuple[Row, ...]
     correct: tuple[Row, ...]
     left_out: int
+    shortened: bool
 
     @property
     def size(self) -> int:
         """About how many characters it takes on the page."""
-        return sum(len(text) for _, text in self.excerpts) + len(self.question or "") + 700 * len(self.errors) + 100 * len(self.correct)
+        mentions = sum(len(row.gold) + len(row.found) for row in self.errors)
+        return sum(len(text) for _, text in self.excerpts) + len(self.question or "") + 400 * mentions + 100 * len(self.correct)
 
 
 def kept_document(pair: Pair, rows: Sequence[Row]) -> KeptDocument:
@@ -61,6 +65,7 @@ def kept_document(pair: Pair, rows: Sequence[Row]) -> KeptDocument:
         errors=tuple(map(_cut, kept)),
         correct=tuple(map(_cut, correct[:_MOST_CORRECT])),
         left_out=len(errors) - len(kept),
+        shortened=any(max(len(row.gold), len(row.found)) > _MOST_MENTIONS for row in kept),
     )
 
 
@@ -91,7 +96,8 @@ def _is_seen(row: Row, windows: Sequence[tuple[int, int]]) -> bool:
 
 
 def _cut(row: Row) -> Row:
-    def cut(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
-        return tuple(replace(one, text=short(one.text, _LONGEST_VALUE)) if len(one.text) > _LONGEST_VALUE else one for one in mentions)
+    return replace(row, gold=tuple(map(_cut_value, row.gold[:_MOST_MENTIONS])), found=tuple(map(_cut_value, row.found[:_MOST_MENTIONS])))
 
-    return replace(row, gold=cut(row.gold), found=cut(row.found))
+
+def _cut_value(mention: Mention) -> Mention:
+    return mention if len(mention.text) <= _LONGEST_VALUE else replace(mention, text=short(mention.text, _LONGEST_VALUE))

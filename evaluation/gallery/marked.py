@@ -122,8 +122,7 @@ def _pieces(text: str, start: int, marks: Sequence[_Mark]) -> list[Piece]:
     for first, last in pairwise(cuts):
         over = [mark for mark in near if mark.start <= first and mark.end >= last]
         classes = [side for side in ("gold", "found", "correct") if any(mark.label.side == side for mark in over)]
-        if any(mark.start == first for mark in over):
-            classes.append("begins")
+        classes += [f"{side}-begins" for side in ("gold", "found") if any(mark.label.side == side and mark.start == first for mark in over)]
         labels = tuple(mark.label for mark in over if mark.end == last or (last == end and mark.end > end))
         made.append(Piece(text=text[first - start : last - start], classes=" ".join(classes), labels=labels))
     return made

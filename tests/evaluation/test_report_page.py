@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections import Counter
 from functools import cache
 from hashlib import sha256
-from html.parser import HTMLParser
 
 import pytest
 
@@ -18,36 +17,9 @@ from piiloom.evaluation.report.page.figure_charts import content_charts, guess_c
 from piiloom.evaluation.report.page.rendering import dataset_page
 from piiloom.evaluation.report.samples import SHOWN, draw_samples
 from piiloom.evaluation.report.sources import Corpus, Source
+from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK, WIDE, page_corpus, twins
 from tests.evaluation.report_records import marked, varied
-
-
-class Page(HTMLParser):
-    """The elements of a page with their attributes and text. ``inside``: pieces of text by the class or name of an element around them."""
-
-    EMPTY = ("meta", "input", "br")
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[tuple[str, ...], str]] = []
-        self._open: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in self.EMPTY:
-            self._open.append(f"{tag}.{dict(attrs).get('class') or ''}#{dict(attrs).get('id') or ''}")
-
-    def handle_endtag(self, tag):
-        assert self._open.pop().split(".")[0] == tag
-
-    def handle_data(self, data):
-        self.texts.append((tuple(self._open), data))
-
-    def within(self, name: str) -> str:
-        return "".join(data for path, data in self.texts if any(each.startswith(name) or each.endswith(name) for each in path))
-
 
 CORPUS = page_corpus()
 

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.page.rendering import dataset_page
+from tests.evaluation.opened_page import OpenedPage, opened_page, serious_violations
 from tests.evaluation.page_corpora import ATTACK, page_corpus
-
-
-@dataclass
-class Opened:
-    """A page and what happened on it: messages of the console, errors and dialogs, and what it asked for beside itself."""
-
-    page: Any
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-
-    def search(self, words: str, field_name: str = "any") -> str:
-        """Type *words*, and return what the status says then."""
-        self.page.select_option("#field", field_name)
-        self.page.fill("#words", words)
-        self.page.wait_for_timeout(200)
-        return str(self.page.text_content("#found"))
 
 
 @pytest.fixture(scope="module")
@@ -40,18 +22,18 @@ def path(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def opened(browser, path, request) -> Iterator[Opened]:
+def opened(browser, path, request) -> Iterator[OpenedPage]:
     """The page; a parameter gives options of the browser's context."""
-    page = browser.new_context(**getattr(request, "param", {})).new_page()
-    found = Opened(page)
-    page.on("console", lambda message: found.said.append(message.text))
-    page.on("pageerror", lambda error: found.said.append(str(error)))
-    page.on("dialog", lambda dialog: (found.said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda asked: found.asked.append(asked.url))
-    page.goto(path.as_uri())
-    yield found
-    assert found.said == []
-    assert found.asked == [path.as_uri()]
+    with opened_page(browser, path, **getattr(request, "param", {})) as found:
+        yield found
+
+
+def search(opened: OpenedPage, words: str, field_name: str = "any") -> str:
+    """Type *words*, and return what the status says then."""
+    opened.page.select_option("#field", field_name)
+    opened.page.fill("#words", words)
+    opened.page.wait_for_timeout(200)
+    return str(opened.page.text_content("#found"))
 
 
 SCHEMES = pytest.mark.parametrize("opened", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True, ids=["light", "dark"])
@@ -59,42 +41,33 @@ SCHEMES = pytest.mark.parametrize("opened", [{"color_scheme": "light"}, {"color_
 
 @SCHEMES
 def test_axe_finds_nothing_serious(opened):
-    pytest.importorskip("axe_playwright_python", reason="axe-playwright-python, which brings axe-core, is not installed")
-    opened.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
     opened.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-    opened.search("baker")
-    found = opened.page.evaluate("axe.run(document)")
-    assert found["passes"]
-    serious = [
-        (each["id"], [node["html"] for node in each["nodes"]][:3])
-        for each in found["violations"]
-        if each["impact"] in {"serious", "critical"}
-    ]
-    assert serious == []
+    search(opened, "baker")
+    assert serious_violations(opened.page) == []
 
 
 def test_what_the_corpus_holds_is_shown_and_not_run(opened):
-    assert opened.search(ATTACK.split()[0]) == "1 record of 18"
+    assert search(opened, ATTACK.split()[0]) == "1 record of 18"
     shown = opened.page.text_content("#results .text")
     assert ATTACK in shown
     assert opened.page.locator("img, iframe, #results script").count() == 0
 
 
 def test_the_search_finds_by_text_question_value_and_type(opened):
-    assert opened.search("baker") == "3 records of 18"
-    assert opened.search("BAKER", "question") == "1 record of 18"
-    assert opened.search("bakers", "question") == "1 record of 18"
-    assert opened.search("leeds", "value") == "4 records of 18"
-    assert opened.search("age occupation", "type") == "8 records of 18"
-    assert opened.search("age kites", "any") == "0 records of 18"
-    assert opened.search("") == ""
+    assert search(opened, "baker") == "3 records of 18"
+    assert search(opened, "BAKER", "question") == "1 record of 18"
+    assert search(opened, "bakers", "question") == "1 record of 18"
+    assert search(opened, "leeds", "value") == "4 records of 18"
+    assert search(opened, "age occupation", "type") == "8 records of 18"
+    assert search(opened, "age kites", "any") == "0 records of 18"
+    assert search(opened, "") == ""
     assert opened.page.locator("#results article").count() == 0
     assert opened.page.get_attribute("#found", "aria-live") == "polite"
 
 
 def test_found_values_are_marked_by_code_points(opened):
-    opened.search("astronaut")
-    opened.search("wide", "question")
+    search(opened, "astronaut")
+    search(opened, "wide", "question")
     marks = opened.page.evaluate("[...document.querySelectorAll('#results mark')].map((mark) => mark.firstChild.data)")
     assert marks == ["b́aker🥐", "שלום", "नमस्ते"]
     labels = opened.page.locator("#results .label").all_text_contents()
@@ -134,7 +107,7 @@ def test_the_theme_can_be_changed_and_is_remembered(opened, path):
 def test_nothing_is_wider_than_a_phone(opened):
     page = opened.page
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-    opened.search("a")
+    search(opened, "a")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     outside = """[...document.querySelectorAll('main *')].filter((each) => !each.closest('.scroll, pre, svg, .unseen')
         && each.getBoundingClientRect().right > 360.5).map((each) => each.outerHTML.slice(0, 80))"""
