@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from piiloom.evaluation.inputs.documents import Needs
 from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import Needs, Scheme, figures_of
+from piiloom.evaluation.schemes.base import Scheme, figures_of
+from piiloom.evaluation.schemes.registry import BY_TYPE
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.collector import Collector
@@ -89,7 +91,7 @@ def evaluate(
     """
     passes: list[_Pass] = []
     others = collectors or {}
-    needs: tuple[Needs, ...] = ("places", "values")
+    needs: tuple[Needs, ...] = ("places", "mentions", "values")
     for need in needs:
         wanted = [scheme for scheme in schemes if scheme.needs == need]
         if wanted or others.get(need):
@@ -100,7 +102,7 @@ def evaluate(
     return Evaluation(
         inputs=first.summary,
         settings=settings,
-        documents=first.clusters.documents,
+        documents=len(first.clusters.documents),
         clusters=first.count_clusters(),
         keyed=first.clusters.keyed,
         without_group=first.groups.without if first.groups else 0,
@@ -124,7 +126,8 @@ class _Pass:
         self._collectors: list[Collector] = [*self._tables, *(one for one in own if one is not None), *others]
 
     def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
-        pairs, self.summary = open_pairs(gold, found, replace(self._settings.inputs, needs=needs))
+        matter = any(table.scheme.name in BY_TYPE for table in self._tables)
+        pairs, self.summary = open_pairs(gold, found, replace(self._settings.inputs, needs=needs, types_matter=matter))
         for number, pair in enumerate(pairs, start=1):
             for collector in self._collectors:
                 collector.add(pair)

@@ -16,6 +16,8 @@ from piiloom.evaluation.inputs.entity_tables import is_entity_table, table_heade
 from piiloom.foundation.errors import DataError, UsageError
 
 TABLE = "table"
+# The files of the Text Anonymization Benchmark; they have to be named.
+TAB = "tab"
 _BY_SUFFIX = {".spacy": "spacy", ".conll": "conll"}
 _TABLES = {".parquet": "parquet", ".csv": "csv", ".tsv": TABLE}
 _SHOWN = 12
@@ -23,9 +25,9 @@ _SHOWN = 12
 
 def checked_format(name: str) -> str:
     """Return *name* if it is a format that can be read; raises ``UsageError``, listing those, if not."""
-    if name != TABLE and name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}", remedy=f"Known formats: {', '.join((*FORMATS, TABLE))}")
-    return name if name == TABLE else get_readable_format(name).name
+    if name not in (TABLE, TAB) and name not in FORMATS:
+        raise UsageError(f"unknown format {name!r}", remedy=f"Known formats: {', '.join((*FORMATS, TABLE, TAB))}")
+    return name if name in (TABLE, TAB) else get_readable_format(name).name
 
 
 def find_format(path: Path, columns: Mapping[str, str]) -> str:

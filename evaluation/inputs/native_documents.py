@@ -126,5 +126,11 @@ def _at_place(context: str, start: int | None, end: int | None, said: str | None
 
 
 def _group_keys(meta: object) -> tuple[str, ...]:
-    keys = meta.get("group_keys") if isinstance(meta, dict) else None
-    return tuple(key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()
+    """Return the group keys, and the pair of types that the record was made for as a key "pair:age+health"."""
+    if not isinstance(meta, dict):
+        return ()
+    keys, pair = meta.get("group_keys"), meta.get("pair")
+    found = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
+    if isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair):
+        found.append(f"pair:{'+'.join(pair)}")
+    return tuple(found)

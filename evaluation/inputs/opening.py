@@ -11,12 +11,13 @@ from typing import TypeVar
 
 from piiloom.corpus.formats.columns import FIELDS
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.detecting import TABLE, checked_format, find_format
-from piiloom.evaluation.inputs.documents import Needs, Pair
+from piiloom.evaluation.inputs.detecting import TAB, TABLE, checked_format, find_format
+from piiloom.evaluation.inputs.documents import Document, Needs, Pair
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
 from piiloom.evaluation.inputs.pairing import Side, pairs
 from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
+from piiloom.evaluation.inputs.tab_files import read_tab_gold, read_tab_predictions
 from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
 from piiloom.foundation.errors import DataError, UsageError
@@ -87,6 +88,8 @@ class _Opened:
     def documents(self) -> Side:
         """Return the documents; a table is read as a whole."""
         options = self._options
+        if self._summary.format == TAB:
+            return self._of_benchmark()
         if self._summary.format != TABLE:
             columns = {name: column for name, column in options.columns.items() if name not in COLUMNS}
             reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=columns, locale=options.locale)
@@ -98,6 +101,14 @@ class _Opened:
         for document in documents.values():
             count_document(document, self._summary)
         return EntityTable(table.file, documents)
+
+    def _of_benchmark(self) -> Iterator[Document]:
+        for document in (read_tab_gold if self._is_gold else read_tab_predictions)(self._path):
+            named = ((one, self.types.of(one.entity_type)) for one in document.mentions)
+            kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
+            whole = with_needed(replace(document, mentions=kept), self._options.needs)
+            count_document(whole, self._summary)
+            yield whole
 
 
 def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptions) -> Iterator[Pair]:

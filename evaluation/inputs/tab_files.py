@@ -9,7 +9,6 @@ Other keys are ignored. Both files are read as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -82,7 +81,7 @@ def read_tab_gold(path: Path) -> Iterator[Document]:
 
 
 def read_tab_predictions(path: Path) -> Iterator[Document]:
-    """Yield what is predicted for each document. The file has no texts: ``placed_in`` adds them.
+    """Yield what is predicted for each document. The file has no texts; pairing adds them.
 
     Raises ``DataError`` (file, document) for what has another form.
     """
@@ -98,17 +97,6 @@ def read_tab_predictions(path: Path) -> Iterator[Document]:
             raise DataError(f"{at or 'the value'} is not [start, end]", where=where, remedy=_FORM) from error
         mentions = (Mention(text="", entity_type=None, start=start, end=end) for start, end in places)
         yield Document(where=where, id=name, mentions=tuple(mentions))
-
-
-def placed_in(document: Document, text: str) -> Document:
-    """Return *document* with its text, and its mentions with theirs. Raises ``DataError`` for an empty range, or one outside of *text*."""
-    mentions = []
-    for at, one in enumerate(document.mentions):
-        if one.place is not None:
-            start, end = _checked(one.place, text, f"{document.where}[{at}]")
-            one = replace(one, text=text[start:end])  # noqa: PLW2901 - the same mention, with its text
-        mentions.append(one)
-    return replace(document, text=text, mentions=tuple(mentions))
 
 
 def _loaded(path: Path) -> object:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 from piiloom.evaluation.probe.matching import pairs_in_order
-from piiloom.evaluation.schemes.base import Needs
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, equal_types, pair_counts
 from piiloom.evaluation.schemes.precision_recall import share
 

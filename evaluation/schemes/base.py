@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 OVERALL = ""
 # The key of the counts of mentions whose type the file does not state.
 NO_TYPE = "(no type)"
-# Whether a scheme compares values as strings, in the order of the file, or mentions by their places.
-Needs = Literal["values", "places"]
 # What a sample adds to a mean if its figure is 0/0: 0, nothing (it does not enter the mean), or 1.
 Undefined = Literal["zero", "skip", "one"]
 

@@ -15,8 +15,8 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, equal_types, pair_counts
 from piiloom.evaluation.schemes.sample_means import SampleMeans
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, equal_types, pair_counts
 from piiloom.evaluation.schemes.place_pairs import place_pairs
 from piiloom.evaluation.schemes.sample_means import SampleMeans

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, in_common, types_of
 from piiloom.evaluation.schemes.precision_recall import precision_recall

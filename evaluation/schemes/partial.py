@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, types_of
 from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall

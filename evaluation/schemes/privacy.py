@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.masking import found_ranges, is_covered, masked_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.taxonomy.identifying import Identifying, identifying_table

@@ -27,6 +27,8 @@ SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
     "token": TokenScheme,
     "nervaluate": NervaluateScheme,
 }
+# Under these, nothing is found if both sides have no type in common.
+BY_TYPE = frozenset(("exact", "partial", "text", "token", "nervaluate"))
 
 
 def make_scheme(name: str, options: SchemeOptions) -> Scheme:

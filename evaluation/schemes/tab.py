@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document, Identifier, Mention
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions
+from piiloom.evaluation.inputs.documents import Document, Identifier, Mention, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
 from piiloom.evaluation.schemes.masking import Place, Ranges, counting, found_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.evaluation.schemes.token_information import TokenInformation, Weigh, uniform

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions, type_key
+from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions, type_key
 from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class TextScheme:
     """The scheme; see the module docstring. Mentions without a type are a type of their own (``NO_TYPE``)."""
 
     name = "text"
-    needs: Needs = "values"
+    needs: Needs = "mentions"
     columns = COUNTS
     headline = ("precision", "recall", "f1", "f5")
 

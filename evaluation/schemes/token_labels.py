@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.schemes.base import OVERALL, Needs, SchemeOptions, type_key
+from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions, type_key
 from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
 from piiloom.evaluation.schemes.tokens import Cover, token_count, token_cover
 

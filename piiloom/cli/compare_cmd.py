@@ -7,13 +7,24 @@ from typing import Annotated
 
 import typer
 
+from piiloom.cli.evaluation_inputs import (
+    ColumnsOption,
+    FormatOption,
+    GoldFormatOption,
+    InputChoice,
+    LocaleOption,
+    MapOption,
+    PredictionsFormatOption,
+    SkipValuesOption,
+    TypesOption,
+)
 from piiloom.cli.options import JsonOption, examples
 
 EPILOG = examples(
     "piiloom compare outputs/v1/test.jsonl crf.jsonl bert.jsonl rules.jsonl",
     "piiloom compare test.jsonl 'Our CRF=crf.jsonl' BERT=bert.jsonl --by recall --cluster story",
     "piiloom compare test.jsonl crf.jsonl bert.jsonl --table outputs/systems.tex --table outputs/systems.html",
-    "piiloom compare test.jsonl crf.jsonl bert.jsonl --format md",
+    "piiloom compare test.jsonl crf.jsonl bert.jsonl --print md",
 )
 
 
@@ -29,6 +40,14 @@ def compare(
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="FIGURE", help="The figure to rank by; F1 if not given.")] = None,
     lowest: Annotated[bool, typer.Option("--lowest", help="The lowest figure is the best, as of an error rate.")] = False,
+    file_format: FormatOption = None,
+    gold_format: GoldFormatOption = None,
+    predictions_format: PredictionsFormatOption = None,
+    columns: ColumnsOption = None,
+    type_map: MapOption = None,
+    types: TypesOption = None,
+    locale: LocaleOption = None,
+    skip_values: SkipValuesOption = False,
     cluster: Annotated[
         str,
         typer.Option(
@@ -43,7 +62,7 @@ def compare(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Write the table to FILE.md, .tex, .html or .json, which is replaced; can be repeated."),
     ] = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="FORM", help="Print the table as md, tex, html or json.")] = None,
+    form: Annotated[str | None, typer.Option("--print", metavar="FORM", help="Print the table as md, tex, html or json.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Rank systems by their predictions for GOLD, with intervals, and say which differences may be chance.
@@ -52,7 +71,6 @@ def compare(
     differ share a rank. docs/evaluation.md says how to read the table.
     """
     from piiloom.cli.comparing import compare_and_report
-    from piiloom.cli.native_pairs import open_native_pairs
     from piiloom.evaluation.comparison.comparing import Ranking
     from piiloom.evaluation.schemes.base import SchemeOptions
     from piiloom.evaluation.schemes.registry import make_scheme
@@ -61,7 +79,16 @@ def compare(
     compare_and_report(
         gold,
         predictions,
-        open_pairs=open_native_pairs,
+        inputs=InputChoice(
+            file_format=file_format,
+            gold_format=gold_format,
+            predictions_format=predictions_format,
+            columns=columns or (),
+            type_map=type_map,
+            types=types,
+            locale=locale,
+            skip_values=skip_values,
+        ),
         scheme=make_scheme(scheme, SchemeOptions(beta=tuple(beta or ()))),
         ranking=Ranking(
             by=by,

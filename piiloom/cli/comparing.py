@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from piiloom.cli.compare_table import print_comparison
+from piiloom.cli.evaluation_inputs import InputChoice
+from piiloom.cli.evaluation_reading import input_options
 from piiloom.cli.terminal import say, say_json
 from piiloom.evaluation.comparison.as_json import comparison_json
 from piiloom.evaluation.comparison.as_page import html_page
 from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
-from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, compare_files
+from piiloom.evaluation.comparison.comparing import Comparison, Ranking, compare_files
 from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
+from piiloom.evaluation.inputs.opening import open_pairs
 from piiloom.evaluation.schemes.base import Scheme
+from piiloom.evaluation.schemes.registry import BY_TYPE
 from piiloom.foundation.errors import OutputError, UsageError
 
 Extra = Mapping[str, Mapping[str, str]]
@@ -27,7 +32,7 @@ def compare_and_report(
     gold: Path,
     given: Sequence[str],
     *,
-    open_pairs: OpenPairs,
+    inputs: InputChoice,
     scheme: Scheme,
     ranking: Ranking,
     tables: Sequence[Path] = (),
@@ -41,11 +46,12 @@ def compare_and_report(
     """
     systems = named_systems(given)
     if form is not None and form not in FORMS:
-        raise UsageError(f"unknown form {form!r}", where="--format", remedy=f"Give one of: {', '.join(FORMS)}")
+        raise UsageError(f"unknown form {form!r}", where="--print", remedy=f"Give one of: {', '.join(FORMS)}")
     for path in tables:
         _check_place(path, (gold, *systems.values()))
     extra = extra_columns or {}
-    comparison = compare_files(gold, systems, open_pairs, scheme, ranking)
+    options = replace(input_options(inputs, scheme.needs), types_matter=scheme.name in BY_TYPE)
+    comparison = compare_files(gold, systems, lambda one, other: open_pairs(one, other, options)[0], scheme, ranking)
     for path in tables:
         _write(path, _in_form(comparison, path.suffix[1:], extra))
     if as_json or form == "json":

@@ -7,6 +7,17 @@ from typing import Annotated
 
 import typer
 
+from piiloom.cli.evaluation_inputs import (
+    ColumnsOption,
+    FormatOption,
+    GoldFormatOption,
+    InputChoice,
+    LocaleOption,
+    MapOption,
+    PredictionsFormatOption,
+    SkipValuesOption,
+    TypesOption,
+)
 from piiloom.cli.options import JsonOption, examples
 
 EPILOG = examples(
@@ -16,7 +27,7 @@ EPILOG = examples(
     "piiloom evaluate test.jsonl predictions.jsonl --by locale --cluster story --json",
     "piiloom evaluate gold.csv found.csv --scheme text --bias NAME_STUDENT --bias-match membership",
 )
-INPUTS, FIGURES, UNCERTAINTY, MORE = "Reading", "Figures", "Uncertainty", "More views"
+FIGURES, UNCERTAINTY, MORE = "Figures", "Uncertainty", "More views"
 
 
 def evaluate(
@@ -31,38 +42,14 @@ def evaluate(
             rich_help_panel=FIGURES,
         ),
     ] = None,
-    file_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="The format of both files, if they don't tell.", rich_help_panel=INPUTS),
-    ] = None,
-    gold_format: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="The format of GOLD, if it is another.", rich_help_panel=INPUTS)
-    ] = None,
-    predictions_format: Annotated[
-        str | None,
-        typer.Option("--pred-format", metavar="FORMAT", help="The format of PRED, if it is another.", rich_help_panel=INPUTS),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FIELD=COLUMN,…",
-            help="Where a table has what: document, text, type, start, end of an entity table, or the fields of a table of records.",
-            rich_help_panel=INPUTS,
-        ),
-    ] = None,
-    type_map: Annotated[
-        Path | None, typer.Option("--map", metavar="YAML", help="Rename types on both sides: PERSON: NAME_STUDENT.", rich_help_panel=INPUTS)
-    ] = None,
-    types: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Look at these types only, on both sides, once renamed.", rich_help_panel=INPUTS)
-    ] = None,
-    locale: Annotated[
-        str | None, typer.Option(metavar="LOCALE", help="The locale of documents that name none.", rich_help_panel=INPUTS)
-    ] = None,
-    skip_values: Annotated[
-        bool,
-        typer.Option("--skip-values", help="Leave gold values out that are not in the text; without it, an error.", rich_help_panel=INPUTS),
-    ] = False,
+    file_format: FormatOption = None,
+    gold_format: GoldFormatOption = None,
+    predictions_format: PredictionsFormatOption = None,
+    columns: ColumnsOption = None,
+    type_map: MapOption = None,
+    types: TypesOption = None,
+    locale: LocaleOption = None,
+    skip_values: SkipValuesOption = False,
     beta: Annotated[
         list[float] | None,
         typer.Option(metavar="B", help="Also give the F that weighs recall B times as much; can be repeated.", rich_help_panel=FIGURES),
@@ -146,13 +133,16 @@ def evaluate(
             gold=gold,
             predictions=predictions,
             schemes=tuple(schemes or ()),
-            gold_format=gold_format or file_format,
-            predictions_format=predictions_format or file_format,
-            columns=tuple(columns or ()),
-            type_map=type_map,
-            types=types,
-            locale=locale,
-            skip_values=skip_values,
+            inputs=InputChoice(
+                file_format=file_format,
+                gold_format=gold_format,
+                predictions_format=predictions_format,
+                columns=columns or (),
+                type_map=type_map,
+                types=types,
+                locale=locale,
+                skip_values=skip_values,
+            ),
             beta=tuple(beta or ()),
             undefined=undefined,
             by=by,

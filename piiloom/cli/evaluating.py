@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from piiloom.cli.evaluation_inputs import InputChoice
 from piiloom.cli.evaluation_progress import shown_documents
+from piiloom.cli.evaluation_reading import input_options
 from piiloom.cli.evaluation_tables import print_evaluation
-from piiloom.cli.importing import parse_columns
 from piiloom.cli.terminal import say, say_json
 from piiloom.evaluation.bias.collecting import BiasCollector, Match
 from piiloom.evaluation.cost.costing import CostCollector, model_source, usage_source
@@ -17,8 +18,6 @@ from piiloom.evaluation.evaluating import Evaluation, EvaluationSettings, evalua
 from piiloom.evaluation.evaluation_folder import EvaluationFolder
 from piiloom.evaluation.evaluation_json import evaluation_json
 from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
-from piiloom.evaluation.inputs.opening import InputOptions
-from piiloom.evaluation.inputs.type_map import parse_types, read_type_map
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions, Undefined
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
@@ -36,13 +35,7 @@ class EvaluateRequest:
     gold: Path
     predictions: Path
     schemes: tuple[str, ...] = ()
-    gold_format: str | None = None
-    predictions_format: str | None = None
-    columns: tuple[str, ...] = ()
-    type_map: Path | None = None
-    types: str | None = None
-    locale: str | None = None
-    skip_values: bool = False
+    inputs: InputChoice = field(default_factory=InputChoice)
     beta: tuple[float, ...] = ()
     undefined: str = "zero"
     by: str | None = None
@@ -79,20 +72,8 @@ class EvaluateRequest:
 
     def settings(self) -> EvaluationSettings:
         """Make the settings; raises ``UsageError`` for what makes no sense, and ``DataError`` for a map that cannot be read."""
-        columns: dict[str, str] = {}
-        for given in self.columns:
-            columns |= parse_columns(given)
         return EvaluationSettings(
-            inputs=InputOptions(
-                needs="places",
-                gold_format=self.gold_format,
-                found_format=self.predictions_format,
-                columns=columns,
-                type_map={} if self.type_map is None else read_type_map(self.type_map),
-                types=None if self.types is None else parse_types(self.types),
-                locale=self.locale,
-                skip_values=self.skip_values,
-            ),
+            inputs=input_options(self.inputs),
             cluster=self.cluster,
             resampling=None if self.resamples == 0 else Resampling(rounds=self.resamples, confidence=self.confidence, seed=self.seed),
             by=self.by,
@@ -115,7 +96,8 @@ def evaluate_and_report(request: EvaluateRequest, *, as_json: bool) -> None:
     schemes, settings = request.scheme_list(), request.settings()
     with ExitStack() as stack:
         views = _views(request, stack)
-        needs = "places" if any(scheme.needs == "places" for scheme in schemes) else schemes[0].needs
+        asked = {scheme.needs for scheme in schemes}
+        needs = next(each for each in ("places", "mentions", "values") if each in asked)
         watch = stack.enter_context(shown_documents(wanted=not as_json))
         evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors={needs: views.collectors}, watch=watch)
         bias = None if views.bias is None else views.bias.figures(rounds=request.resamples or Resampling().rounds, seed=request.seed)

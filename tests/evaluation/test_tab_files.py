@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.inputs.tab_files import placed_in, read_tab_gold, read_tab_predictions
+from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.tab_files import read_tab_gold, read_tab_predictions
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
@@ -60,10 +61,20 @@ def test_gold(file: Callable[[Any], Path]) -> None:
 def test_predictions_get_their_texts_from_gold(file: Callable[[Any], Path]) -> None:
     [found, empty] = read_tab_predictions(file({"d1": [[23, 29], [0, 3]], "d2": []}))
     assert (found.id, found.text, [one.place for one in found.mentions], empty.mentions) == ("d1", None, [(23, 29), (0, 3)], ())
-    placed = placed_in(found, TEXT)
-    assert (placed.text, [one.text for one in placed.mentions]) == (TEXT, ["Bergen", "Zoë"])
-    without = Document(where="a:1", mentions=(Mention(text="x", entity_type=None),))
-    assert placed_in(without, TEXT).mentions == without.mentions
+
+
+def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> None:
+    gold, found = tmp_path / "gold.json", tmp_path / "found.json"
+    gold.write_text(json.dumps([row(annotated(0, 10), annotated(23, 29, entity_type="LOC"))]), encoding="utf-8")
+    found.write_text(json.dumps({"d1": [[23, 29], [0, 3], [29, 31]]}), encoding="utf-8")
+    options = InputOptions(
+        needs="places", gold_format="tab", found_format="tab", type_map={"PERSON": "name", "LOC": None}, types_matter=False
+    )
+    pairs, summary = open_pairs(gold, found, options)
+    [pair] = pairs
+    assert [(one.text, one.entity_type) for one in pair.gold.mentions] == [("Zoë 🙂 Lund", "name")]
+    assert [(one.text, one.place) for one in pair.found.mentions] == [("Bergen", (23, 29)), ("Zoë", (0, 3)), ("", None)]
+    assert (summary.gold.left_out_by_map, summary.found.mentions, summary.found.without_place) == (1, 3, 1)
 
 
 def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
@@ -119,9 +130,6 @@ def refused(documents: Iterator[Document], where: str, message: str) -> None:
     assert TEXT not in str(raised.value)
 
 
-def test_predictions_beyond_the_text(file: Callable[[Any], Path], tmp_path: Path) -> None:
-    [found] = read_tab_predictions(file({"d1": [[0, 3], [29, 31]]}))
-    with pytest.raises(DataError, match=r"d1\[1\]: \[29, 31\) is empty or outside"):
-        placed_in(found, TEXT)
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         list(read_tab_gold(tmp_path / "none.json"))

@@ -48,7 +48,7 @@ def test_table(cli, files):
 def test_json_is_all_there_is_and_same_seeds_give_the_same(cli, files):
     runs = [
         cli("compare", files["gold"], files["bad"], files["good"], *QUICK, "--seed", seed, *form)
-        for seed, form in ((3, ["--json"]), (3, ["--format", "json"]), (4, ["--json"]))
+        for seed, form in ((3, ["--json"]), (3, ["--print", "json"]), (4, ["--json"]))
     ]
     assert runs[0].out == runs[1].out != runs[2].out
     told = json.loads(runs[0].out)
