@@ -67,9 +67,8 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
     gold, found = tmp_path / "gold.json", tmp_path / "found.json"
     gold.write_text(json.dumps([row(annotated(0, 10), annotated(23, 29, entity_type="LOC"))]), encoding="utf-8")
     found.write_text(json.dumps({"d1": [[23, 29], [0, 3], [29, 31]]}), encoding="utf-8")
-    options = InputOptions(
-        needs="places", gold_format="tab", found_format="tab", type_map={"PERSON": "name", "LOC": None}, types_matter=False
-    )
+    types = {"PERSON": "name", "LOC": None}
+    options = InputOptions(needs="places", gold_format="tab", found_format="tab", type_map=types, types_matter=False)
     pairs, summary = open_pairs(gold, found, options)
     [pair] = pairs
     assert [(one.text, one.entity_type) for one in pair.gold.mentions] == [("Zoë 🙂 Lund", "name")]
