@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,20 +61,23 @@ def subjects_of_file(path: Path, reading: Reading, format_name: str | None = Non
 def subjects_masked_by(gold: Path, predictions: Path, format_name: str | None, found_format: str | None) -> Iterator[Subject]:
     """Yield the records of *gold*, each with the record of *predictions* that has the same text and question.
 
-    The predictions are held in memory. Raises ``DataError``, naming the record, if one file has a text that the other lacks.
+    The places of all predictions are held in memory, no texts. Raises ``DataError``, naming the record, if one file has a text that the
+    other lacks.
     """
-    waiting: dict[int, deque[Record]] = {}
+    waiting: dict[int, deque[tuple[str, Sequence[tuple[int, int]]]]] = {}
     for record in _records(predictions, found_format):
-        waiting.setdefault(_text_key(record), deque()).append(record)
+        waiting.setdefault(_text_key(record), deque()).append((record.id, [(span.start, span.end) for span in record.spans]))
     for record in _records(gold, format_name):
         same = waiting.get(_text_key(record))
         if not same:
             remedy = "Give predictions for all texts, unchanged"
             raise DataError(f"no prediction has the text and question of record {record.id}", where=predictions.name, remedy=remedy)
-        yield Subject(document=_document(record), found=_document(same.popleft()))
+        found, places = same.popleft()
+        mentions = tuple(Mention(text=record.context[start:end], entity_type=None, start=start, end=end) for start, end in places)
+        yield Subject(document=_document(record), found=Document(where=found, id=found, text=record.context, mentions=mentions))
     left = next((queue[0] for queue in waiting.values() if queue), None)
     if left is not None:
-        raise DataError(f"no gold record has the text of prediction {left.id}", where=gold.name, remedy="Give the gold file of these texts")
+        raise DataError(f"no gold record has the text of prediction {left[0]}", where=gold.name, remedy="Give the gold file of these texts")
 
 
 def subjects_with_vault(records: Path, vault: Path, format_name: str | None = None) -> Iterator[Subject]:

@@ -60,7 +60,7 @@ def reidentify(
     name_types: Annotated[
         str, typer.Option("--name-types", metavar="TYPE,...", help="The types whose surrogates are compared with originals.")
     ] = "name",
-    rare: Annotated[int, typer.Option(metavar="N", help="A value left in two to N documents links them.")] = 3,
+    rare: Annotated[int, typer.Option(metavar="N", help="Documents in which the same value is left are linked, if at most N have it.")] = 3,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write reidentification.json and .md and a plot to this folder, new or empty.")
     ] = None,
@@ -70,7 +70,8 @@ def reidentify(
     """Attack a corpus by fixed rules, and say how many of its documents remain unique.
 
     The attacker knows all annotated values of all documents, reads what masking left in one, and counts the documents that fit (k). He
-    knows nothing of the world and reads nothing that is not annotated, so his success is a lower bound. Docs: evaluation.md.
+    knows nothing of the world and reads nothing that is not annotated: compare, and take no share for a person's risk. docs/evaluation.md
+    has his rules.
     """
     from piiloom.cli.reidentifying import Target, attack_and_print
 
