@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
+from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.masked import masked_row
 from piiloom.corpus.formats.registry import get_readable_format
@@ -107,19 +107,26 @@ def subjects_with_vault(records: Path, vault: Path, format_name: str | None = No
 
 
 def _records(path: Path, format_name: str | None, reading: Reading | None = None) -> Iterator[Record]:
-    """Yield the records of a file. Without *reading*, the first row that is none raises ``DataError``."""
+    """Yield the records of a file. The first row that is none raises ``DataError``; with *reading*, only if there is no record at all."""
     if not path.exists():
         raise DataError("there is no such file", where=str(path), remedy="Check the path")
     file_format = get_readable_format(format_name) if format_name is not None else format_of(path)
     tally = ReadTally()
+    refused: RowReject | None = None
+    records = 0
     with types_in_force(types_beside(path)):
         for row in file_format.read(path, ReadOptions(skip_values=True, blank_contexts=True), tally):
             if isinstance(row, Record):
+                records += 1
                 yield row
-            elif reading is not None:
-                reading.refused_rows += 1
-            else:
-                raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy="Correct the row, or take it out of both files")
+                continue
+            refused = refused or row
+            if reading is None:
+                break
+            reading.refused_rows += 1
+    if refused is not None and (reading is None or not records):
+        remedy = f"It was read as {file_format.name}; correct the row, or name another format"
+        raise DataError(refused.reason, where=f"{path.name}:{refused.line}", remedy=remedy)
     if reading is not None:
         reading.values_without_place = len(tally.skipped_values)
 
