@@ -26,7 +26,7 @@ class Attack:
     """Takes subjects in, one pass, and keeps numbers only.
 
     *policies*: those to attack; None: all that the subjects allow. *types*: the types that the attacker looks at; None: all. *name_types*:
-    those whose surrogates are compared. *rare*: in how many documents at most a value is left that links them.
+    those whose surrogates are compared. *rare*: how many documents at most have a value that links them.
     """
 
     def __init__(

@@ -24,14 +24,14 @@ class Linked:
 
 
 def linked_by_rare_values(register: Register, bit: int, rare: int) -> Linked:
-    """Link documents that share a value which is left in two to *rare* documents."""
+    """Link documents in which the same value is left, if at most *rare* persons of the register have it."""
     held: dict[int, list[int]] = {}
     for document, values in enumerate(register.left(bit)):
         for value in values:
             held.setdefault(value, []).append(document)
     links = Links(register.size)
-    for documents in held.values():
-        if 1 < len(documents) <= rare:
+    for value, documents in held.items():
+        if len(register.holders[value]) <= rare:
             links.join_all(documents)
     sizes = [size for size in Counter(links.roots().tolist()).values() if size > 1]
     return Linked(documents=sum(sizes), groups=len(sizes), largest=max(sizes, default=0))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
+from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.masked import masked_row
 from piiloom.corpus.formats.registry import get_readable_format
@@ -61,20 +61,23 @@ def subjects_of_file(path: Path, reading: Reading, format_name: str | None = Non
 def subjects_masked_by(gold: Path, predictions: Path, format_name: str | None, found_format: str | None) -> Iterator[Subject]:
     """Yield the records of *gold*, each with the record of *predictions* that has the same text and question.
 
-    The predictions are held in memory. Raises ``DataError``, naming the record, if one file has a text that the other lacks.
+    The places of all predictions are held in memory, no texts. Raises ``DataError``, naming the record, if one file has a text that the
+    other lacks.
     """
-    waiting: dict[int, deque[Record]] = {}
+    waiting: dict[int, deque[tuple[str, Sequence[tuple[int, int]]]]] = {}
     for record in _records(predictions, found_format):
-        waiting.setdefault(_text_key(record), deque()).append(record)
+        waiting.setdefault(_text_key(record), deque()).append((record.id, [(span.start, span.end) for span in record.spans]))
     for record in _records(gold, format_name):
         same = waiting.get(_text_key(record))
         if not same:
             remedy = "Give predictions for all texts, unchanged"
             raise DataError(f"no prediction has the text and question of record {record.id}", where=predictions.name, remedy=remedy)
-        yield Subject(document=_document(record), found=_document(same.popleft()))
+        found, places = same.popleft()
+        mentions = tuple(Mention(text=record.context[start:end], entity_type=None, start=start, end=end) for start, end in places)
+        yield Subject(document=_document(record), found=Document(where=found, id=found, text=record.context, mentions=mentions))
     left = next((queue[0] for queue in waiting.values() if queue), None)
     if left is not None:
-        raise DataError(f"no gold record has the text of prediction {left.id}", where=gold.name, remedy="Give the gold file of these texts")
+        raise DataError(f"no gold record has the text of prediction {left[0]}", where=gold.name, remedy="Give the gold file of these texts")
 
 
 def subjects_with_vault(records: Path, vault: Path, format_name: str | None = None) -> Iterator[Subject]:
@@ -104,19 +107,26 @@ def subjects_with_vault(records: Path, vault: Path, format_name: str | None = No
 
 
 def _records(path: Path, format_name: str | None, reading: Reading | None = None) -> Iterator[Record]:
-    """Yield the records of a file. Without *reading*, the first row that is none raises ``DataError``."""
+    """Yield the records of a file. The first row that is none raises ``DataError``; with *reading*, only if there is no record at all."""
     if not path.exists():
         raise DataError("there is no such file", where=str(path), remedy="Check the path")
     file_format = get_readable_format(format_name) if format_name is not None else format_of(path)
     tally = ReadTally()
+    refused: RowReject | None = None
+    records = 0
     with types_in_force(types_beside(path)):
         for row in file_format.read(path, ReadOptions(skip_values=True, blank_contexts=True), tally):
             if isinstance(row, Record):
+                records += 1
                 yield row
-            elif reading is not None:
-                reading.refused_rows += 1
-            else:
-                raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy="Correct the row, or take it out of both files")
+                continue
+            refused = refused or row
+            if reading is None:
+                break
+            reading.refused_rows += 1
+    if refused is not None and (reading is None or not records):
+        remedy = f"It was read as {file_format.name}; correct the row, or name another format"
+        raise DataError(refused.reason, where=f"{path.name}:{refused.line}", remedy=remedy)
     if reading is not None:
         reading.values_without_place = len(tally.skipped_values)
 

@@ -13,7 +13,7 @@ from piiloom.foundation.counting import counted
 _BY: Final = {1: "… by one value", 2: "… by two at most", 3: "… by three at most"}
 _NOTE: Final = (
     "k: how many documents of the corpus have all values that are left in one; unique: k is 1. Alone: no other document has just these "
-    "values left. Linked: documents that share a value left in at most {rare} documents."
+    "values left. Linked: they share a value left in both that at most {rare} documents have."
 )
 _NAMES_NOTE: Final = "Whoever has the originals tells true pairs from the others; whoever has the corpus alone sees linked pairs only."
 

@@ -17,6 +17,24 @@ EPILOG = examples(
     "piiloom reidentify outputs/v1-masked/train.jsonl --mask surrogates --json",
 )
 
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="How FILE is written: masked, or any format that piiloom import reads; when not given, the first row tells.",
+    ),
+]
+MaskOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mask",
+        metavar="POLICY",
+        help="What is masked: none, relevance-aware (all but values of high relevance), surrogates (all values are replaced), all, or "
+        "predictions (with --masked-by). May be repeated; without it, all that the data allow.",
+    ),
+]
+
 
 def reidentify(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The annotated corpus, with its true values.")] = None,
@@ -24,23 +42,8 @@ def reidentify(
         Path | None, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace (default outputs/piiloom.duckdb).")
     ] = None,
     release: Annotated[str | None, typer.Option("--release", metavar="NAME", help="Attack this release of the store, not a FILE.")] = None,
-    file_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="How FILE is written: masked, or any format that piiloom import reads; when not given, the first row tells.",
-        ),
-    ] = None,
-    masks: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mask",
-            metavar="POLICY",
-            help="What is masked: none, relevance-aware (all but values of high relevance), surrogates (all values are replaced), all, or "
-            "predictions (with --masked-by). May be repeated; without it, all that the data allow.",
-        ),
-    ] = None,
+    file_format: FormatOption = None,
+    masks: MaskOption = None,
     masked_by: Annotated[
         Path | None,
         typer.Option("--masked-by", metavar="PRED", help="What a detector found in the same texts: all else of FILE's values is left."),
@@ -60,7 +63,7 @@ def reidentify(
     name_types: Annotated[
         str, typer.Option("--name-types", metavar="TYPE,...", help="The types whose surrogates are compared with originals.")
     ] = "name",
-    rare: Annotated[int, typer.Option(metavar="N", help="A value left in two to N documents links them.")] = 3,
+    rare: Annotated[int, typer.Option(metavar="N", help="Documents in which the same value is left are linked, if at most N have it.")] = 3,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write reidentification.json and .md and a plot to this folder, new or empty.")
     ] = None,
@@ -70,7 +73,8 @@ def reidentify(
     """Attack a corpus by fixed rules, and say how many of its documents remain unique.
 
     The attacker knows all annotated values of all documents, reads what masking left in one, and counts the documents that fit (k). He
-    knows nothing of the world and reads nothing that is not annotated, so his success is a lower bound. Docs: evaluation.md.
+    knows nothing of the world and reads nothing that is not annotated: compare, and take no share for a person's risk. docs/evaluation.md
+    has his rules.
     """
     from piiloom.cli.reidentifying import Target, attack_and_print
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.bias.collecting import BiasCollector
-from piiloom.evaluation.bias.name_groups import NameGroups
+from piiloom.evaluation.bias.name_groups import AXES, REASONS, NameGroups
 from piiloom.evaluation.bias.tables import bias_table
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.foundation.errors import UsageError
@@ -73,6 +73,13 @@ def test_a_name_has_the_gender_of_its_first_name_and_the_region_of_its_last(name
 def test_why_a_name_is_left_out(name, gender, region):
     found = GROUPS.of(name)
     assert (found["gender"].reason, found["region"].reason) == (gender, region)
+
+
+@pytest.mark.long
+@given(st.text(max_size=40) | st.text("(),.'\"-& drmIV", max_size=40))
+def test_any_text_is_looked_up(name):
+    for axis, one in GROUPS.of(name).items():
+        assert (one.group in AXES[axis]) != (one.reason in REASONS[axis])
 
 
 def small_index() -> NamesIndex:

@@ -66,6 +66,9 @@ def test_k_and_the_smallest_combination_by_hand():
 
 
 def test_documents_that_share_a_rare_value_are_linked():
+    found = attacked([*CORPUS, subject("F", "name:Bob!", "age:99")], rare=3).policies
+    # Bob is left in C and F, and in none of the others; Ann in A alone, though B and E have her, too.
+    assert found["relevance-aware"].linked.to_json() == {"documents": 2, "groups": 1, "largest_group": 2}
     none, aware = (attacked(CORPUS, rare=2).policies[policy].linked for policy in ("none", "relevance-aware"))
     assert (none.documents, none.groups, none.largest) == (3, 1, 3)  # C and D by Bob, B and D by 31; Ann is in three documents
     assert (aware.documents, aware.groups, aware.largest) == (0, 0, 0)
@@ -235,6 +238,7 @@ def test_masking_more_makes_nobody_unique_and_no_order_matters(documents, data):
     assert much.unique <= less.unique <= attacked(masked_by(fewer)).policies["none"].unique
     assert all(much.unique_by[size] <= less.unique_by[size] for size in (1, 2, 3))
     assert much.least_k >= less.least_k
+    assert much.linked.documents <= less.linked.documents
     subjects = list(masked_by(fewer))
     random.Random(1).shuffle(subjects)
     assert attacked(subjects).to_json() == attacked(masked_by(fewer)).to_json()

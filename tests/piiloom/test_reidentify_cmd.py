@@ -165,6 +165,9 @@ def test_rows_that_cannot_be_read_are_counted(cli, gold):
     assert told(cli, gold)["reading"]["refused_rows"] == 1
     assert "left out: 1 row that could not be read, 0 values not in the text" in cli("reidentify", gold).out
     assert "gold.jsonl:5: " in cli("reidentify", gold, "--masked-by", gold).err
+    gold.write_text('{"context": 7}\n', encoding="utf-8")
+    outcome = cli("reidentify", gold)
+    assert (outcome.code, "gold.jsonl:1: " in outcome.err, "It was read as native" in outcome.err) == (1, True, True)
 
 
 @pytest.mark.parametrize(
