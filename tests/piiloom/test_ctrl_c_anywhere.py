@@ -39,6 +39,7 @@ COMMANDS = {
     "export": "export --release v1 --format native --out OUT --store STORE",
     "report": "report --run last --out OUT --store STORE",
     "probe": "probe TRAIN PEOPLE --json",
+    "utility": "utility v1 --out OUT --json --store STORE",
     "surrogate run": "surrogate run NOTES --out OUT --workers 1 --json",
     "surrogate run by workers": "surrogate run NOTES --out OUT --workers 2",
     "surrogate survey": "surrogate survey NOTES --out OUT",
