@@ -47,6 +47,13 @@ def test_without_a_provider_a_rule_stands_in_and_says_so_everywhere(cli, file, t
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "test.jsonl"]
 
 
+def test_what_is_left_out_is_told(cli, file):
+    with file.open("a") as fh:
+        fh.write('{"id": "b", "context": "I am 34.", "question": null, "spans": []}\n{"id": "c"}\n')
+    assert json.loads(cli("utility", file, "--json").out)["left_out"] == {"no question": 1, "a row that is no record": 1}
+    assert "left out: 1 (no question)" in cli("utility", file).out
+
+
 def test_a_release_is_read_from_its_store(cli, released):
     told = json.loads(cli("utility", "v1", "--store", released, "--split", "train", "--json").out)
     assert (told["records"], told["source"]) == (12, "release v1 of test.duckdb")
