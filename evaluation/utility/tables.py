@@ -9,6 +9,7 @@ from typing import Final
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.intervals import Figure
 from piiloom.evaluation.utility.outcomes import TIES
+from piiloom.foundation.counting import counted
 
 # The title of each figure of a variant.
 _TITLES: Final[Mapping[str, str]] = {
@@ -64,8 +65,9 @@ def pair_table(result: UtilityResult) -> UtilityTable:
 def remarks(result: UtilityResult) -> list[str]:
     """Say what the tables cannot."""
     figures = result.figures
-    lines = [f"{figures.records:,} records of {figures.documents:,} documents; 95% intervals by a bootstrap over documents"]
-    lines += [f"left out: {count:,} records ({reason})" for reason, count in result.left_out.items()]
+    told = f"{counted(figures.records, 'record')} of {counted(figures.documents, 'document')}"
+    lines = [f"{told}; 95% intervals by a bootstrap over documents"]
+    lines += [f"left out: {count:,} ({reason})" for reason, count in result.left_out.items()]
     if figures.followed.value is not None:
         share = _cell(figures.followed)
         lines.append(f"position bias: {share} of {figures.followed.of:,} pairs follow the position")

@@ -26,6 +26,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
+_REFUSED = "a row that is no record"
 _AGAIN = "Give the same command again: what was paid for is kept, and is not asked again"
 
 
@@ -39,6 +40,9 @@ def utility_and_report(asked: UtilityCommand) -> None:
     records = _sample(corpus, asked)
     with types_in_force(corpus.types):
         cases, left_out = prepared(records, variants)
+    reading = corpus.source.reading
+    if reading is not None and reading.refused:
+        left_out[_REFUSED] = reading.refused
     title = corpus.source.title()
     if asked.estimate:
         say_estimate(None if options is None else estimate_utility(cases, options), cases, as_json=asked.as_json)

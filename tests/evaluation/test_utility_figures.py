@@ -6,7 +6,7 @@ import random
 from itertools import permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.evaluation.utility.cases import cases_of
@@ -15,6 +15,7 @@ from piiloom.evaluation.utility.intervals import MeanTable
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
 from piiloom.execution.asking import Lost
 from tests.evaluation.utility_panel import asthmatics
+from tests.longer import EXPLORE
 
 TWO = ("original", "all_masked")
 LOST = Lost(code="invalid_reply", message="no JSON", attempts=3, last_reply="{")
@@ -88,6 +89,7 @@ def test_grades_and_disclosures_are_means_over_records():
 _SAID = st.sampled_from(["first", "second", "tie", None])
 
 
+@settings(max_examples=200 if EXPLORE else 12)
 @given(st.lists(st.tuples(_SAID, _SAID), min_size=1, max_size=12), st.randoms())
 def test_the_order_of_records_changes_nothing_and_wins_mirror_losses(verdicts, rng):
     figures = measured(verdicts)

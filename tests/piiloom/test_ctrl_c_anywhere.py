@@ -40,6 +40,7 @@ COMMANDS = {
     "report": "report --run last --out OUT --store STORE",
     "probe": "probe TRAIN PEOPLE --json",
     "reidentify": "reidentify ROWS --out OUT",
+    "utility": "utility v1 --out OUT --json --store STORE",
     "surrogate run": "surrogate run NOTES --out OUT --workers 1 --json",
     "surrogate run by workers": "surrogate run NOTES --out OUT --workers 2",
     "surrogate survey": "surrogate survey NOTES --out OUT",

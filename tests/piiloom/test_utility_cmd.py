@@ -19,7 +19,7 @@ from tests.providers.provider_calls import MODELS
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "test.jsonl"
-    get_format("native").write(asthmatics(3), path, WriteOptions())
+    get_format("native").write(asthmatics(2), path, WriteOptions())
     return path
 
 
@@ -39,12 +39,19 @@ def test_without_a_provider_a_rule_stands_in_and_says_so_everywhere(cli, file, t
     assert outcome.out.count("stand-in (a rule, no judge)") == 2
     assert "No model was asked" in outcome.out
     told = json.loads(cli("utility", file, "--json").out)
-    assert (told["stand_in"], told["judge"], told["cost"], told["records"]) == (True, None, None, 3)
+    assert (told["stand_in"], told["judge"], told["cost"], told["records"]) == (True, None, None, 2)
     assert "no judge" in told["method"]
     for name in ("answers.jsonl", "comparisons.jsonl"):
         assert all(json.loads(line)["by"] == "stand-in" for line in (tmp_path / "out" / name).read_text().splitlines())
     assert "no judge" in (tmp_path / "out" / "utility.md").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "test.jsonl"]
+
+
+def test_what_is_left_out_is_told(cli, file):
+    with file.open("a") as fh:
+        fh.write('{"id": "b", "context": "I am 34.", "question": null, "spans": []}\n{"id": "c"}\n')
+    assert json.loads(cli("utility", file, "--json").out)["left_out"] == {"no question": 1, "a row that is no record": 1}
+    assert "left out: 1 (no question)" in cli("utility", file).out
 
 
 def test_a_release_is_read_from_its_store(cli, released):
@@ -62,26 +69,27 @@ def test_a_model_answers_and_judges_and_is_paid_once(cli, file, key, tmp_path):
     with LLMServer(Panel()) as server:
         outcome = cli(*_asking(server, file, "--yes", "--json", "--out", tmp_path / "out"))
         assert outcome.code == 0, outcome.err
-        assert server.requests == 3 * 24
+        assert server.requests == 2 * 24
         again = cli(*_asking(server, file, "--yes", "--concurrency", 3))
-        assert server.requests == 3 * 24
+        assert server.requests == 2 * 24
     told = json.loads(outcome.out)
     assert (told["stand_in"], told["judge"]) == (False, {"provider": "openai", "model": MODELS["openai"]})
     assert told["cost"]["usd"] > 0
     assert told["files"] == ["answers.jsonl", "comparisons.jsonl", "utility.md", "utility.json"]
-    assert "3 contexts with questions and labelled values would leave this machine: 12 requests for answers to openai" in outcome.err
+    assert "2 contexts with questions and labelled values would leave this machine: 8 requests for answers to openai" in outcome.err
     assert "sk-test" not in outcome.out + outcome.err
     assert "position bias: 0.000" in again.out
     assert f"piiloom cost --run {told['cost']['run']} --store " in again.out
     costs = json.loads(cli("cost", "--store", tmp_path / "kept" / "replies.duckdb", "--json").out)
     assert {one["name"]: one["answered"] for one in costs["by_stage"]} == {
-        "utility_answer": 12,
-        "utility_judge_pair": 36,
-        "utility_judge_completeness": 12,
-        "utility_judge_disclosure": 12,
+        "utility_answer": 8,
+        "utility_judge_pair": 24,
+        "utility_judge_completeness": 8,
+        "utility_judge_disclosure": 8,
     }
 
 
+@pytest.mark.long
 def test_the_costs_of_another_judge_are_those_of_its_provider(cli, file, key, tmp_path, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789-abcdefghij")
     with LLMServer(Panel()) as server:
@@ -89,7 +97,7 @@ def test_the_costs_of_another_judge_are_those_of_its_provider(cli, file, key, tm
         outcome = cli(*_asking(server, file, "--yes", "--variants", "original,all_masked", *judge))
     assert "judged by anthropic claude-haiku-5-5" in outcome.out
     costs = json.loads(cli("cost", "--store", tmp_path / "kept" / "replies.duckdb", "--json").out)
-    assert {one["name"]: one["answered"] for one in costs["by_model"]} == {"openai gpt-6-luna": 6, "anthropic claude-haiku-5-5": 18}
+    assert {one["name"]: one["answered"] for one in costs["by_model"]} == {"openai gpt-6-luna": 4, "anthropic claude-haiku-5-5": 12}
 
 
 def test_nothing_is_sent_when_nobody_can_agree(cli, file, key, monkeypatch):
@@ -107,15 +115,15 @@ def test_a_budget_that_is_reached_says_how_to_go_on(cli, file, key):
         stopped = cli(*_asking(server, file, "--yes", "--price", "input=1000,output=1000", "--budget-usd", 10))
         paid = server.requests
         done = cli(*_asking(server, file, "--yes", "--price", "input=1000,output=1000", "--budget-usd", 1000))
-        assert server.requests == 3 * 24
+        assert server.requests == 2 * 24
     assert (stopped.code, done.code) == (1, 0)
-    assert 0 < paid < 3 * 24
+    assert 0 < paid < 2 * 24
     assert "Give the same command again: what was paid for is kept" in stopped.err.splitlines()[-1]
 
 
 def test_an_estimate_needs_no_key_and_sends_nothing(cli, file):
     told = json.loads(cli("utility", file, "--provider", "anthropic", "--estimate", "--json").out)
-    assert [stage["calls"] for stage in told["stages"]] == [12, 36, 12, 12]
+    assert [stage["calls"] for stage in told["stages"]] == [8, 24, 8, 8]
     assert told["total"]["most_usd"] > told["total"]["about_usd"] > 0
     assert told["prices_dated"]
     shown = cli("utility", file, "--provider", "anthropic", "--estimate").out
