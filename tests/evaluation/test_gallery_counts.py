@@ -143,6 +143,11 @@ def test_a_long_text_is_kept_around_its_errors():
     assert [(start, start + len(kept)) for start, kept in document.excerpts] == [(bob - 300, bob + 303), (eve - 300, eve + 3)]
     assert all(text[start : start + len(kept)] == kept for start, kept in document.excerpts)
     assert document.length == len(text)
+    # A gap of a few code points is closed: between both, and at the beginning.
+    near = mention(text, bob + 650, bob + 653)
+    (document,) = collected([pair_of(text, [mention(text, 350, 353), mention(text, bob, bob + 3), near], [])]).shown()
+    assert [(start, start + len(kept)) for start, kept in document.excerpts] == [(0, 653), (bob - 300, bob + 953)]
+    (document,) = collected([pair]).shown()
     assert document.correct == ()  # Ann stands in what is left out
 
 
