@@ -39,7 +39,7 @@ def _order(mention: Mention) -> tuple[object, ...]:
     """Return a key that is equal only for mentions that are equal in all that is said of them."""
     place = (1, 0, 0) if mention.start is None or mention.end is None else (0, mention.start, mention.end)
     labels = (mention.entity_type or "", mention.relevance or "", mention.subtype or "", mention.value_id or "", mention.subject or "")
-    return (*place, mention.text, *labels, mention.annotator or "", mention.identifier or "")
+    return (*place, mention.text, mention.entity_type is None, *labels, mention.annotator or "", mention.identifier or "")
 
 
 def _place(mention: Mention) -> object:

@@ -12,6 +12,7 @@ from piiloom.evaluation.pages.cells import short
 # Code points of a text that are kept whole, and about as many of a longer one.
 LONGEST = 4000
 _AROUND = 300  # on either side of an error
+_GAP = 100  # fewer are not left out
 _LONG_MENTION = 1000  # of a longer one, the end is not kept
 _MOST_ERRORS = 40
 _MOST_CORRECT = 200
@@ -75,8 +76,9 @@ def _windows(length: int, errors: Sequence[Row]) -> list[tuple[int, int]]:
         return [(0, length)]
     kept: list[tuple[int, int]] = []
     for start, end in sorted(place for row in errors for place in _places(row)):
-        first, last = max(0, start - _AROUND), min(length, min(end, start + _LONG_MENTION) + _AROUND)
-        if kept and first <= kept[-1][1]:
+        first, last = start - _AROUND, min(end, start + _LONG_MENTION) + _AROUND
+        first, last = (0 if first < _GAP else first), (length if last > length - _GAP else last)
+        if kept and first < kept[-1][1] + _GAP:
             kept[-1] = (kept[-1][0], max(last, kept[-1][1]))
         elif sum(end - start for start, end in kept) >= LONGEST:
             break

@@ -47,6 +47,7 @@ class ErrorSample:
         self._limit, self._seed = limit, seed
         self._all = _LowestKept(limit)
         self._groups: dict[_Group, _LowestKept] = {}
+        self._ranks: dict[_Group, tuple[int, _Group]] = {}
 
     def add(self, pair: Pair, rows: Sequence[Row]) -> None:
         """Take note of a document and its *rows*, of which one or more are errors."""
@@ -76,8 +77,10 @@ class ErrorSample:
         if group in self._groups:
             return self._groups[group]
         made = self._groups[group] = _LowestKept(min(_EACH, self._limit))
-        if len(self._groups) > _MOST_GROUPS:  # those of lowest number stay, whatever order they come in
-            del self._groups[max(self._groups, key=lambda each: (derive_seed(self._seed, *each), each))]
+        self._ranks[group] = (derive_seed(self._seed, *group), group)
+        if len(self._groups) > _MOST_GROUPS:  # those of lowest rank stay, whatever order they come in
+            _, last = max(self._ranks.values())
+            del self._groups[last], self._ranks[last]
         return made
 
     def _in_turn(self) -> Iterator[tuple[_Key, KeptDocument]]:

@@ -94,6 +94,13 @@ def test_what_is_kept_does_not_depend_on_the_order_of_documents(order, limit):
     assert len(one.shown()) == min(limit, one.counts.with_errors)
 
 
+def test_nor_if_predictions_have_more_types_than_are_told_apart():
+    pairs = [pair_of("Ann", [], [mention("Ann", 0, 3, f"type {n}")], name=f"d{n}") for n in range(400)]
+    shown = collected(pairs, limit=20).shown()
+    assert shown == collected(pairs[::-1], limit=20).shown()
+    assert len(shown) == 20
+
+
 def test_every_kind_and_type_is_among_what_is_shown_before_any_comes_again():
     common = [pair_of(f"{n} Ann", [mention(f"{n} Ann", 4, 7)], name=f"n{n}") for n in range(100, 400)]
     rare = pair_of("Leeds", [mention("Leeds", 0, 5, "place")], [mention("Leeds", 0, 5)], name="rare")
@@ -143,6 +150,11 @@ def test_a_long_text_is_kept_around_its_errors():
     assert [(start, start + len(kept)) for start, kept in document.excerpts] == [(bob - 300, bob + 303), (eve - 300, eve + 3)]
     assert all(text[start : start + len(kept)] == kept for start, kept in document.excerpts)
     assert document.length == len(text)
+    # A gap of a few code points is closed: between both, and at the beginning.
+    near = mention(text, bob + 650, bob + 653)
+    (document,) = collected([pair_of(text, [mention(text, 350, 353), mention(text, bob, bob + 3), near], [])]).shown()
+    assert [(start, start + len(kept)) for start, kept in document.excerpts] == [(0, 653), (bob - 300, bob + 953)]
+    (document,) = collected([pair]).shown()
     assert document.correct == ()  # Ann stands in what is left out
 
 
