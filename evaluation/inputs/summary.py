@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from piiloom.corpus.formats.base import Json
-from piiloom.foundation.counting import counted
 
 Pairing = Literal["id", "position"]
 
@@ -35,19 +34,6 @@ class SideSummary:
     absent: int = 0
     joined_texts: int = 0
     types: Counter[str] = field(default_factory=Counter)
-
-    def surprises(self) -> list[tuple[int, str]]:
-        """Return (number, words) of what a reader of figures should know of, if the number is not 0."""
-        return [
-            (self.malformed, "entries are no annotation and were dropped (malformed)"),
-            (self.without_type, "mentions without a type"),
-            (self.without_place, "values without a place in their text, which count as spurious wherever places are compared"),
-            (self.skipped, "values without a place in their text were left out (--skip-values)"),
-            (self.left_out_by_map, "annotations left out by the map"),
-            (self.left_out_by_types, "annotations of other types than those asked for were left out"),
-            (self.absent, "documents of the other side are not in it and count as empty"),
-            (self.joined_texts, "texts were made of their tokens"),
-        ]
 
     def to_json(self) -> Json:
         """The fields as JSON values, types sorted by name."""
@@ -87,23 +73,6 @@ class InputsSummary:
     def types_only_in_found(self) -> list[str]:
         """The types that only predicted mentions have."""
         return sorted(self.found.types.keys() - self.gold.types.keys())
-
-    def lines(self) -> list[str]:
-        """Return what to tell people of the inputs: a line on each side, and one on whatever may surprise them."""
-        told = [
-            f"{side.file} ({side.format}): {counted(side.documents, 'document')}, {counted(side.mentions, 'mention')}"
-            for side in self._sides
-        ]
-        for side in self._sides:
-            told += (f"{side.file}: {number:,} {words}" for number, words in side.surprises() if number)
-        for names, where in ((self.types_only_in_gold, "gold"), (self.types_only_in_found, "prediction")):
-            told += [f"types of the {where} only: {', '.join(names)}"] if names else []
-        told += [f"keys of the map that neither side has: {', '.join(self.unused_map_keys)}"] if self.unused_map_keys else []
-        return told
-
-    @property
-    def _sides(self) -> tuple[SideSummary, SideSummary]:
-        return self.gold, self.found
 
     def to_json(self) -> Json:
         """The fields as JSON values."""
