@@ -159,14 +159,14 @@ def agrees(documents):
     assert ours([pair(*sides) for sides in zip(gold, found, strict=True)]) == library(gold, found)
 
 
-@settings(max_examples=100 if EXPLORE else 25)
+@settings(max_examples=100 if EXPLORE else 25, deadline=None)
 @given(documents=aligned_documents())
 def test_agrees_where_nothing_depends_on_the_order(documents):
     agrees(documents)
 
 
 @pytest.mark.long
-@settings(max_examples=2_000)
+@settings(max_examples=2_000, deadline=None)
 @given(documents=aligned_documents())
 def test_agrees_2000_times_where_nothing_depends_on_the_order(documents):
     agrees(documents)
@@ -183,14 +183,14 @@ def is_one_of_the_librarys(gold, found):
         assert (counts[0], -counts[3]) == max((one[0], -one[3]) for one in theirs)
 
 
-@settings(max_examples=60 if EXPLORE else 8)
+@settings(max_examples=60 if EXPLORE else 8, deadline=None)
 @given(gold=disjoint_places(size=12, most=3), found=disjoint_places(size=12, most=3))
 def test_is_what_the_library_gives_in_some_order(gold, found):
     is_one_of_the_librarys(gold, found)
 
 
 @pytest.mark.long
-@settings(max_examples=examples(2_000))
+@settings(max_examples=examples(2_000), deadline=None)
 @given(gold=disjoint_places(size=12, most=3), found=disjoint_places(size=12, most=3))
 def test_is_what_the_library_gives_in_some_order_many_times(gold, found):
     is_one_of_the_librarys(gold, found)

@@ -22,7 +22,7 @@ ON_PLACES = [name for name in SCHEMES if make_scheme(name, SchemeOptions()).need
 SYMMETRIC = ["exact", "partial", "token", "nervaluate"]
 PRECISION_OR_RECALL = re.compile(r"(?:^|_)(?:precision|recall|f\d+)$")
 
-few = settings(max_examples=500 if EXPLORE else 12)
+few = settings(max_examples=500 if EXPLORE else 12, deadline=None)
 for_each_scheme = pytest.mark.parametrize("name", ON_PLACES)
 
 

@@ -128,14 +128,14 @@ def agrees(text, gold, found):
         assert [figures[name] for name in FIGURES] == pytest.approx(list(theirs))
 
 
-@settings(max_examples=100 if EXPLORE else 12)
+@settings(max_examples=100 if EXPLORE else 12, deadline=None)
 @given(drawn=annotated())
 def test_agrees_with_scikit_learn(drawn):
     agrees(*drawn)
 
 
 @pytest.mark.long
-@settings(max_examples=examples(2_000))
+@settings(max_examples=examples(2_000), deadline=None)
 @given(drawn=annotated())
 def test_agrees_with_scikit_learn_many_times(drawn):
     agrees(*drawn)
