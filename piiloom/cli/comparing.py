@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from piiloom.cli.compare_options import CompareCommand
 from piiloom.cli.compare_table import print_comparison
-from piiloom.cli.evaluation_inputs import InputChoice
 from piiloom.cli.evaluation_reading import input_options
 from piiloom.cli.terminal import say, say_json
 from piiloom.evaluation.comparison.as_json import comparison_json
 from piiloom.evaluation.comparison.as_page import html_page
 from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
-from piiloom.evaluation.comparison.comparing import Comparison, Ranking, compare_files
+from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, compare_files
 from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
+from piiloom.evaluation.cost.cost_figures import COLUMNS
+from piiloom.evaluation.cost.costing import CostCollector, usage_source
+from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.opening import open_pairs
-from piiloom.evaluation.schemes.base import Scheme
-from piiloom.evaluation.schemes.registry import BY_TYPE
+from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
+from piiloom.evaluation.schemes.registry import BY_TYPE, make_scheme
+from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.foundation.errors import OutputError, UsageError
 
 Extra = Mapping[str, Mapping[str, str]]
@@ -28,33 +32,20 @@ _TABLES: dict[str, Callable[[ComparisonTable], str]] = {"md": markdown_table, "t
 FORMS = (*_TABLES, "json")
 
 
-def compare_and_report(
-    gold: Path,
-    given: Sequence[str],
-    *,
-    inputs: InputChoice,
-    scheme: Scheme,
-    ranking: Ranking,
-    tables: Sequence[Path] = (),
-    form: str | None = None,
-    as_json: bool = False,
-    extra_columns: Extra | None = None,
-) -> None:
-    """Compare the predictions *given* ("FILE" or "NAME=FILE") and print the table; what is wrong with the request comes out first.
-
-    *tables*: files to write it to, in the form that their suffix names. *form*: print it in this one of ``FORMS``.
-    """
-    systems = named_systems(given)
+def compare_and_report(request: CompareCommand) -> None:
+    """Compare and print the table; what is wrong with the request comes out before anything is read."""
+    systems, tables, form = named_systems(request.predictions), request.table or [], request.form
     if form is not None and form not in FORMS:
         raise UsageError(f"unknown form {form!r}", where="--print", remedy=f"Give one of: {', '.join(FORMS)}")
     for path in tables:
-        _check_place(path, (gold, *systems.values()))
-    extra = extra_columns or {}
-    options = replace(input_options(inputs, scheme.needs), types_matter=scheme.name in BY_TYPE)
-    comparison = compare_files(gold, systems, lambda one, other: open_pairs(one, other, options)[0], scheme, ranking)
+        _check_place(path, (request.gold, *systems.values()))
+    scheme = make_scheme(request.scheme, SchemeOptions(beta=tuple(request.beta or ())))
+    costs = _costs(request.usage or (), systems)
+    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, costs), scheme, _ranking(request))
+    extra = _cost_columns(costs)
     for path in tables:
         _write(path, _in_form(comparison, path.suffix[1:], extra))
-    if as_json or form == "json":
+    if request.as_json or form == "json":
         say_json(comparison_json(comparison, extra))
         return
     if form is not None:
@@ -63,6 +54,48 @@ def compare_and_report(
     print_comparison(comparison, extra)
     for path in tables:
         say(f"written: {path}")
+
+
+def _ranking(request: CompareCommand) -> Ranking:
+    return Ranking(
+        by=request.by,
+        lowest=request.lowest,
+        cluster=request.cluster,
+        resampling=Resampling(rounds=request.resamples, confidence=request.confidence, seed=request.seed),
+        permutations=request.permutations,
+    )
+
+
+def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], costs: Mapping[str, CostCollector]) -> OpenPairs:
+    """Return what reads a system beside the gold, and lets the collector of its cost look on."""
+    options = replace(input_options(request, scheme.needs), types_matter=scheme.name in BY_TYPE)
+    name_of = {path: name for name, path in systems.items()}
+
+    def read(gold: Path, found: Path) -> Iterator[Pair]:
+        cost = costs.get(name_of[found])
+        for pair in open_pairs(gold, found, options)[0]:
+            if cost is not None:
+                cost.add(pair)
+            yield pair
+
+    return read
+
+
+def _costs(given: Sequence[str], systems: Mapping[str, Path]) -> dict[str, CostCollector]:
+    """Return a collector for each system with a usage file, given as NAME=FILE; raises ``UsageError`` for the name of no system."""
+    costs: dict[str, CostCollector] = {}
+    for word in given:
+        name, equals, file = word.partition("=")
+        if not equals or name not in systems:
+            remedy = f"Write NAME=FILE; the systems: {', '.join(systems)}"
+            raise UsageError(f"no system is called {name!r}", where="--usage", remedy=remedy)
+        costs[name] = CostCollector(usage_source(Path(file)))
+    return costs
+
+
+def _cost_columns(costs: Mapping[str, CostCollector]) -> Extra:
+    cells = {name: cost.figures().cells() for name, cost in costs.items()}
+    return {title: {name: each[at] for name, each in cells.items()} for at, title in enumerate(COLUMNS)} if cells else {}
 
 
 def named_systems(given: Sequence[str]) -> dict[str, Path]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from piiloom.cli.evaluation_inputs import InputChoice
+from piiloom.cli.evaluate_options import EvaluateCommand
 from piiloom.cli.evaluation_progress import shown_documents
 from piiloom.cli.evaluation_reading import input_options
 from piiloom.cli.evaluation_tables import print_evaluation
@@ -28,59 +28,6 @@ from piiloom.foundation.errors import UsageError
 DEFAULT_SCHEME = "exact"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateRequest:
-    """What the command line says; each field is the option of its name, as it was typed."""
-
-    gold: Path
-    predictions: Path
-    schemes: tuple[str, ...] = ()
-    inputs: InputChoice = field(default_factory=InputChoice)
-    beta: tuple[float, ...] = ()
-    undefined: str = "zero"
-    by: str | None = None
-    weight: str = "documents"
-    weights: Path | None = None
-    token_probabilities: Path | None = None
-    may_stay: str | None = None
-    cluster: str = "document"
-    resamples: int = 1000
-    confidence: float = 0.95
-    seed: int = 7
-    bias: str | None = None
-    bias_match: str = "multiset"
-    usage: Path | None = None
-    model: str | None = None
-    out: Path | None = None
-    gallery_limit: int | None = None
-    force: bool = False
-
-    def scheme_list(self) -> list[Scheme]:
-        """Make the schemes; raises ``UsageError`` for an unknown one, or one that is named twice."""
-        options = SchemeOptions(
-            beta=self.beta,
-            undefined=_one_of(self.undefined, Undefined, "--undefined"),
-            weights=self.weights,
-            token_probabilities=self.token_probabilities,
-            may_stay=tuple(_parts(self.may_stay or "")),
-        )
-        names = [name for given in self.schemes for name in _parts(given)] or [DEFAULT_SCHEME]
-        for name in names:
-            if names.count(name) > 1:
-                raise UsageError(f"the scheme {name!r} is named twice", where="--scheme", remedy="Name it once")
-        return [make_scheme(name, options) for name in names]
-
-    def settings(self) -> EvaluationSettings:
-        """Make the settings; raises ``UsageError`` for what makes no sense, and ``DataError`` for a map that cannot be read."""
-        return EvaluationSettings(
-            inputs=input_options(self.inputs),
-            cluster=self.cluster,
-            resampling=None if self.resamples == 0 else Resampling(rounds=self.resamples, confidence=self.confidence, seed=self.seed),
-            by=self.by,
-            weight=_one_of(self.weight, Weight, "--weight"),
-        )
-
-
 @dataclass(slots=True, kw_only=True)
 class _Views:
     """What looks at the same pairs besides the schemes."""
@@ -91,21 +38,21 @@ class _Views:
     collectors: list[Collector] = field(default_factory=list)
 
 
-def evaluate_and_report(request: EvaluateRequest, *, as_json: bool) -> None:
+def evaluate_and_report(request: EvaluateCommand) -> None:
     """Evaluate and print the figures; what is wrong with the request comes out before anything is read."""
-    schemes, settings = request.scheme_list(), request.settings()
+    schemes, settings = _schemes(request), _settings(request)
     with ExitStack() as stack:
         views = _views(request, stack)
         asked = {scheme.needs for scheme in schemes}
         needs = next(each for each in ("places", "mentions", "values") if each in asked)
-        watch = stack.enter_context(shown_documents(wanted=not as_json))
+        watch = stack.enter_context(shown_documents(wanted=not request.as_json))
         evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors={needs: views.collectors}, watch=watch)
         bias = None if views.bias is None else views.bias.figures(rounds=request.resamples or Resampling().rounds, seed=request.seed)
         cost = None if views.cost is None else views.cost.figures()
         data = evaluation_json(evaluation)
         data |= {name: view.to_json() for name, view in (("bias", bias), ("cost", cost)) if view is not None}
         files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation))
-    if as_json:
+    if request.as_json:
         say_json(data | {"out": None if request.out is None else str(request.out), "files": files})
         return
     print_evaluation(evaluation, bias, cost)
@@ -113,7 +60,36 @@ def evaluate_and_report(request: EvaluateRequest, *, as_json: bool) -> None:
         say(f"written to {request.out}: {', '.join(files)}")
 
 
-def _views(request: EvaluateRequest, stack: ExitStack) -> _Views:
+def _schemes(request: EvaluateCommand) -> list[Scheme]:
+    """Make the schemes; raises ``UsageError`` for an unknown one, or one that is named twice."""
+    options = SchemeOptions(
+        beta=tuple(request.beta or ()),
+        undefined=_one_of(request.undefined, Undefined, "--undefined"),
+        weights=request.weights,
+        token_probabilities=request.token_probabilities,
+        may_stay=tuple(_parts(request.may_stay or "")),
+    )
+    names = [name for given in request.schemes or () for name in _parts(given)] or [DEFAULT_SCHEME]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the scheme {name!r} is named twice", where="--scheme", remedy="Name it once")
+    return [make_scheme(name, options) for name in names]
+
+
+def _settings(request: EvaluateCommand) -> EvaluationSettings:
+    """Make the settings; raises ``UsageError`` for what makes no sense, and ``DataError`` for a map that cannot be read."""
+    return EvaluationSettings(
+        inputs=input_options(request),
+        cluster=request.cluster,
+        resampling=None
+        if request.resamples == 0
+        else Resampling(rounds=request.resamples, confidence=request.confidence, seed=request.seed),
+        by=request.by,
+        weight=_one_of(request.weight, Weight, "--weight"),
+    )
+
+
+def _views(request: EvaluateCommand, stack: ExitStack) -> _Views:
     views = _Views()
     if request.bias is not None:
         views.bias = BiasCollector(request.bias, _one_of(request.bias_match, Match, "--bias-match"))

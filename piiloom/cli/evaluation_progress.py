@@ -11,6 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from piiloom.cli.pace import rate_text
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.evaluation.evaluating import Watch
+from piiloom.foundation.counting import counted
 
 LINE_EVERY_S = 5.0
 
@@ -46,4 +47,4 @@ def _lines(started: float) -> Watch:
 
 
 def _told(done: int, started: float) -> str:
-    return f"{done:,} documents · {rate_text(done / max(time.monotonic() - started, 1e-6))}"
+    return f"{counted(done, 'document')} · {rate_text(done / max(time.monotonic() - started, 1e-6))}"
