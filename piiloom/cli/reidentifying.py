@@ -120,7 +120,7 @@ def _attacked(attack: Attack, subjects: Iterable[Subject], *, wanted: bool) -> A
         for number, subject in enumerate(subjects, start=1):
             attack.add(subject)
             if number % _EVERY == 0:
-                status.update(f"reading: {number:,} documents …")
+                status.update(f"reading: {counted(number, 'document')} …")
         status.update("combining the values …")
         return attack.figures()
 
@@ -134,7 +134,7 @@ def _listed(text: str, option: str) -> list[str]:
 
 def _print(target: Target, reading: Reading, figures: AttackFigures) -> None:
     to = console()
-    say(f"attack on {target.title()}: {figures.records:,} records, {figures.documents:,} texts")
+    say(f"attack on {target.title()}: {counted(figures.records, 'record')}, {counted(figures.documents, 'text')}")
     if reading.refused_rows or reading.values_without_place:
         rows, values = counted(reading.refused_rows, "row"), counted(reading.values_without_place, "value")
         say(f"left out: {rows} that could not be read, {values} not in the text")

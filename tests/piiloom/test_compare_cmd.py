@@ -65,7 +65,7 @@ def test_tables_go_to_files_and_to_standard_output(cli, files, tmp_path):
     assert outcome.out.splitlines()[-4:] == [f"written: {out / 't'}.{form}" for form in ("md", "tex", "html", "json")]
     assert sorted(path.name for path in out.iterdir()) == ["t.html", "t.json", "t.md", "t.tex"]
     for form in ("md", "tex", "html"):
-        assert cli(*words, "--format", form).out.rstrip("\n") == (out / f"t.{form}").read_text().rstrip("\n")
+        assert cli(*words, "--print", form).out.rstrip("\n") == (out / f"t.{form}").read_text().rstrip("\n")
     assert json.loads((out / "t.json").read_text()) == json.loads(cli(*words, "--json").out)
 
 
@@ -98,7 +98,7 @@ def test_a_file_with_an_equals_sign_is_a_file(cli, files, tmp_path):
     [
         (["bad.jsonl", "--scheme", "nonsense"], "unknown scheme 'nonsense'"),
         (["bad.jsonl", "--by", "f9"], "--by: 'f9' is no headline figure of the scheme exact"),
-        (["bad.jsonl", "--format", "pdf"], "--format: unknown form 'pdf'"),
+        (["bad.jsonl", "--print", "pdf"], "--print: unknown form 'pdf'"),
         (["bad.jsonl", "--table", "out.pdf"], "out.pdf: the name does not say which form"),
         (["bad.jsonl", "--confidence", "1.5"], "--confidence: not between 0 and 1"),
         (["bad.jsonl", "--cluster", "a:b"], "--cluster: 'a:b' is no kind of group keys"),
