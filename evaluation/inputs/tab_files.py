@@ -20,7 +20,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.schema_faults import schema_faults
 
 _IDENTIFIERS: dict[str, Identifier] = {"DIRECT": "direct", "QUASI": "quasi", "NO_MASK": "none"}
-_FORM = "Compare it with docs/evaluation.md, tab"
+_FORM = "Compare it with docs/schemes.md, tab"
 
 _Offset = Annotated[int, Field(ge=0, strict=True)]
 

@@ -1,6 +1,6 @@
 """The attack: what is left in each document under each policy, how unique that is, and what links documents.
 
-docs/evaluation.md states the attacker's rules.
+docs/reidentification.md states the attacker's rules.
 """
 
 from __future__ import annotations

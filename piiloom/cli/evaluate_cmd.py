@@ -21,7 +21,8 @@ EPILOG = examples(
 def evaluate(**given: Any) -> None:
     """Compare PRED with GOLD: figures with intervals, by type, and on request by group, bias, cost and a page of the errors.
 
-    Both can be in any format that piiloom reads, or a table with one row a mention. docs/evaluation.md defines all figures.
+    Both can be in any format that piiloom reads, or a table with one row a mention.
+    docs/evaluation.md shows how to read the figures, docs/schemes.md defines them.
     """
     from piiloom.cli.evaluating import evaluate_and_report
 

@@ -73,8 +73,8 @@ def reidentify(
     """Attack a corpus by fixed rules, and say how many of its documents remain unique.
 
     The attacker knows all annotated values of all documents, reads what masking left in one, and counts the documents that fit (k). He
-    knows nothing of the world and reads nothing that is not annotated: compare, and take no share for a person's risk. docs/evaluation.md
-    has his rules.
+    knows nothing of the world and reads nothing that is not annotated: compare, and take no share for a person's risk.
+    docs/reidentification.md has his rules.
     """
     from piiloom.cli.reidentifying import Target, attack_and_print
 

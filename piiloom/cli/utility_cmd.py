@@ -23,7 +23,7 @@ def utility(**given: Any) -> None:
 
     One model answers from every variant; a judge compares the answers pair by pair, in both orders, and grades how complete each is and how
     much of the irrelevant personal data it gives away. Without a provider, a rule stands in, and is labelled so.
-    docs/evaluation.md says how to read the figures.
+    docs/utility.md says how to read the figures.
     """
     from piiloom.cli.utility_running import utility_and_report
 

@@ -1,4 +1,4 @@
-"""The text of docs/evaluation.md under each scheme on offsets: the table there says why."""
+"""The text of docs/schemes.md under each scheme on offsets: the table there says why."""
 
 from __future__ import annotations
 
