@@ -21,9 +21,7 @@ class CompareCommand(InputChoice):
         list[str],
         typer.Argument(metavar="[NAME=]FILE...", help="Predictions for it, a file a system; without a name, that of the file is taken."),
     ]
-    scheme: Annotated[str, typer.Option("--scheme", metavar="SCHEME", help="What counts as found; docs/schemes.md defines them.")] = (
-        "exact"
-    )
+    scheme: Annotated[str, typer.Option("--scheme", metavar="SCHEME", help="What counts as found; docs/schemes.md defines them.")] = "exact"
     beta: Annotated[
         list[float] | None, typer.Option("--beta", metavar="B", help="Also give the F that weighs recall B times as much; can be repeated.")
     ] = None
