@@ -78,7 +78,7 @@ class Target:
             return subjects_of_release(self.store or DEFAULT_STORE, self.release, surrogates=surrogates, tell=say_sight)
         file = self.file or Path()
         if self.masked_by is not None:
-            return subjects_masked_by(file, self.masked_by, self.file_format, self.found_format or self.file_format)
+            return subjects_masked_by(file, self.masked_by, reading, self.file_format, self.found_format or self.file_format)
         if self.vault is not None:
             return subjects_with_vault(file, self.vault, self.file_format)
         return subjects_of_file(file, reading, self.file_format, surrogates=surrogates)
