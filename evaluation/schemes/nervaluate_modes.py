@@ -22,7 +22,7 @@ import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
-from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
+from piiloom.evaluation.schemes.overlaps import greatest_worth, links, overlap_groups
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, in_common, types_of
 from piiloom.evaluation.schemes.precision_recall import precision_recall
 
@@ -67,12 +67,12 @@ class NervaluateScheme:
         groups = compared(gold, found)
         for column, mentions in enumerate(groups):
             add_by_type(counts, column, types_of(mentions), width)
-        for wanted, given in clusters(*groups[1:]):
+        for wanted, given in overlap_groups(*groups[1:]):
             self._count_overlaps(counts, wanted, given)
         return counts
 
     def _count_overlaps(self, counts: dict[str, list[float]], gold: list[Placed], found: list[Placed]) -> None:
-        """Add the pairs of one cluster."""
+        """Add the pairs of one group."""
         linked = links(gold, found, _LEAST_PERCENT)
         if not linked:
             return

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
-from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
+from piiloom.evaluation.schemes.overlaps import greatest_worth, links, overlap_groups
 from tests.evaluation.scheme_documents import any_places, disjoint_places, document, pair, table_of
 from tests.evaluation.test_nervaluate_scheme import library
 
@@ -100,5 +100,5 @@ def test_many_mentions_under_one_that_covers_them_all():
     # A prediction of the whole text, and 200 mentions each found a character too long: none of this takes more than a moment.
     gold = [("name", 10 * number, 10 * number + 5) for number in range(200)] + [("name", 0, 1_999)]
     found = [("name", start, end + 1) for _, start, end in gold]
-    assert [(len(one), len(other)) for one, other in clusters(gold, found)] == [(201, 201)]
+    assert [(len(one), len(other)) for one, other in overlap_groups(gold, found)] == [(201, 201)]
     assert greatest_worth(links(gold, found)) == 201
