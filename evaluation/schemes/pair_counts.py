@@ -117,7 +117,7 @@ def _listed(row: _TypeCounts) -> list[float]:
 
 
 def _overall(rows: Iterable[list[float]], malformed: tuple[int, int]) -> list[float]:
-    total = [fsum(column) for column in zip(*rows, strict=True)] or [0.0] * len(PAIR_COUNTS)
+    total = list(map(fsum, zip(*rows, strict=True))) or [0.0] * len(PAIR_COUNTS)
     total[0] = 1
     total[_GOLD_MALFORMED], total[_MALFORMED] = malformed
     return total
