@@ -15,8 +15,7 @@ from piiloom.evaluation.gallery.collector import GalleryCollector, GalleryOption
 from piiloom.evaluation.gallery.error_log import error_log
 from piiloom.evaluation.gallery.files import write_confusion, write_plots
 from piiloom.evaluation.gallery.page import write_gallery
-from piiloom.evaluation.pages.writing import drafted
-from piiloom.evaluation.report.folder import check_folder
+from piiloom.evaluation.pages.writing import check_folder, drafted
 from piiloom.foundation.errors import UsageError
 
 FIGURES, PAGE, ERRORS, CONFUSION, PLOTS = "evaluation.json", "errors.html", "errors.jsonl", "confusion.csv", "plots"

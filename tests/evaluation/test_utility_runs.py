@@ -9,10 +9,11 @@ from collections import Counter
 
 import pytest
 
+from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.estimate import estimate_utility
-from piiloom.evaluation.utility.files import answer_rows, as_markdown, check_folder, comparison_rows, write_result
+from piiloom.evaluation.utility.files import answer_rows, as_markdown, comparison_rows, write_result
 from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
 from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.money.budget import BudgetReached
