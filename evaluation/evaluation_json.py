@@ -10,7 +10,7 @@ from typing import Any
 
 from piiloom.evaluation.evaluating import ContrastFigures, Evaluation, SchemeFigures
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
-from piiloom.evaluation.scoring.bootstrap import Interval, ends
+from piiloom.evaluation.scoring.bootstrap import Interval
 
 _OF_MENTIONS = ("tp", "fp", "fn", "correct", "incorrect", "partial", "missed", "spurious")
 _OF_VALUES = ("samples", "gold", "predicted", "matched", "exact", "malformed")
@@ -90,4 +90,4 @@ def _contrast(one: ContrastFigures) -> dict[str, Any]:
 
 
 def _intervals(found: Mapping[str, Interval | None]) -> dict[str, list[float] | None]:
-    return {name: ends(one) for name, one in found.items()}
+    return {name: None if one is None else [one.low, one.high] for name, one in found.items()}

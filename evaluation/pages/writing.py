@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from piiloom.foundation.errors import OutputError
+
+if TYPE_CHECKING:
+    from piiloom.evaluation.pages.plots import Plot  # needs matplotlib
 
 
 @contextmanager
@@ -29,9 +32,18 @@ def drafted(path: Path) -> Iterator[BinaryIO]:
         raise OutputError(f"the file cannot be written ({error.strerror})", where=str(path), remedy="Name another place") from error
 
 
+def write_plot(folder: Path, plot: Plot) -> list[Path]:
+    """Write *plot* to *folder* as PNG and SVG, and return the files. Raises ``OutputError``."""
+    images = {folder / f"{plot.name}.png": plot.png, folder / f"{plot.name}.svg": plot.svg}
+    for path, image in images.items():
+        with drafted(path) as file:
+            file.write(image)
+    return list(images)
+
+
 def check_folder(out: Path, *, force: bool) -> None:
     """Raise ``OutputError`` if *out* is not a folder, or is not empty (allowed with *force*). Call this before the work begins."""
-    with _output_errors(out):
+    with output_errors(out):
         if out.exists() and not out.is_dir():
             raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
         if not force and out.exists() and any(out.iterdir()):
@@ -45,7 +57,7 @@ def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[st
     All are written as drafts first, and the last one takes its place last: a folder that has it is complete.
     """
     drafts = {name: out / f".{name}.part" for name in contents}
-    with _output_errors(out):
+    with output_errors(out):
         out.mkdir(parents=True, exist_ok=True)
         try:
             for name, content in contents.items():
@@ -61,7 +73,8 @@ def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[st
 
 
 @contextmanager
-def _output_errors(out: Path) -> Iterator[None]:
+def output_errors(out: Path) -> Iterator[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to *out*."""
     try:
         yield
     except OSError as error:

@@ -51,7 +51,7 @@ def evaluate_and_report(request: EvaluateCommand) -> None:
         cost = None if views.cost is None else views.cost.figures()
         data = evaluation_json(evaluation)
         data |= {name: view.to_json() for name, view in (("bias", bias), ("cost", cost)) if view is not None}
-        files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation))
+        files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation), bias=bias)
     if request.as_json:
         say_json(data | {"out": None if request.out is None else str(request.out), "files": files})
         return
