@@ -8,12 +8,14 @@ from typing import Final, Literal, get_args
 from piiloom.evaluation.bias.figures import BiasFigures, bias_figures
 from piiloom.evaluation.bias.name_groups import AXES, REASONS, Axis, NameGroups
 from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.foundation.errors import UsageError
 
 Match = Literal["multiset", "membership"]
 # Groups of all axes, in the order of the columns; the first column is that of all mentions, in a group or not.
 GROUPS: Final[tuple[tuple[Axis, str], ...]] = tuple((axis, group) for axis, groups in AXES.items() for group in groups)
-_SHOWN = 12
+_RESAMPLING: Final = Resampling()
+_SHOWN: Final = 12
 
 
 class BiasCollector:
@@ -61,8 +63,8 @@ class BiasCollector:
                 self._tied[axis] += total * one.tied
         return columns
 
-    def figures(self, *, rounds: int = 1000, seed: int = 7) -> BiasFigures:
-        """Return recall by group with intervals from *rounds* resamples of the documents.
+    def figures(self, resampling: Resampling = _RESAMPLING) -> BiasFigures:
+        """Return recall by group with intervals; what is drawn are documents.
 
         Raises ``UsageError``, naming the types that there are, if no gold mention is of the type.
         """
@@ -79,6 +81,5 @@ class BiasCollector:
             index=self._groups.source,
             left_out={axis: {reason: self._left_out[axis, reason] for reason in reasons} for axis, reasons in REASONS.items()},
             tied={axis: self._tied[axis] for axis in AXES},
-            rounds=rounds,
-            seed=seed,
+            resampling=resampling,
         )

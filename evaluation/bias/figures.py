@@ -2,7 +2,7 @@
 
 A resample draws as many documents as there are, with replacement. Documents with equal counts are interchangeable, so it is enough to draw
 how often each different row of counts comes: a multinomial draw. That is the same for any order of the documents, and costs as much for a
-million documents as for ten thousand.
+million documents as for ten thousand. (``scoring.bootstrap`` draws documents one by one: there a row is a cluster, and few are equal.)
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from piiloom.evaluation.bias.name_groups import Axis
-from piiloom.foundation.errors import UsageError
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, ends, percentiles
 from piiloom.foundation.seeding import derive_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CONFIDENCE: Final = 0.95
 _AT_ONCE: Final = 1 << 22  # numbers drawn at a time: 32 MB
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +34,7 @@ class GroupRecall:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data for JSON."""
-        return {"total": self.total, "found": self.found, "recall": self.recall, "ci": None if self.ci is None else list(self.ci)}
+        return {"total": self.total, "found": self.found, "recall": self.recall, "ci": ends(self.ci)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ class Gap:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data for JSON."""
-        return {"value": self.value, "ci": list(self.ci), "best": self.best, "worst": self.worst}
+        return {"value": self.value, "ci": ends(self.ci), "best": self.best, "worst": self.worst}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +68,11 @@ class BiasFigures:
     gaps: Mapping[Axis, Gap | None]
     left_out: Mapping[Axis, Mapping[str, int]]
     tied: Mapping[Axis, int]
-    rounds: int
-    seed: int
+    resampling: Resampling
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain data: the groups under their axis, what concerns an axis as a whole beside them."""
+        how = self.resampling
         return {
             "type": self.entity_type,
             "match": self.match,
@@ -86,7 +83,7 @@ class BiasFigures:
             "left_out": {axis: dict(reasons) for axis, reasons in self.left_out.items()},
             "tied": dict(self.tied),
             "names_index": self.index,
-            "bootstrap": {"rounds": self.rounds, "seed": self.seed, "confidence": CONFIDENCE, "cluster": "document"},
+            "bootstrap": {"rounds": how.rounds, "seed": how.seed, "confidence": how.confidence, "cluster": "document"},
         }
 
 
@@ -99,22 +96,19 @@ def bias_figures(
     index: str,
     left_out: Mapping[Axis, Mapping[str, int]],
     tied: Mapping[Axis, int],
-    rounds: int,
-    seed: int,
+    resampling: Resampling,
 ) -> BiasFigures:
     """Return the figures of *rows*: counts of a document → number of documents with them.
 
-    A row is (total, found) of all mentions, then of each of *groups*. Raises ``UsageError`` for fewer than 2 rounds.
+    A row is (total, found) of all mentions, then of each of *groups*.
     """
-    if rounds < 2:
-        raise UsageError("an interval needs at least 2 resamples", where="rounds", remedy="1,000 is usual")
     distinct = sorted(rows)
     counts = np.array(distinct, dtype=float).reshape(len(distinct), 2 + 2 * len(groups))
     documents = np.array([rows[row] for row in distinct], dtype=np.int64)
     totals = documents @ counts
-    drawn = _resampled(counts, documents, rounds, seed)
-    recalls = np.divide(drawn[:, 1::2], drawn[:, 0::2], out=np.full((rounds, 1 + len(groups)), np.nan), where=drawn[:, 0::2] > 0)
-    of = [_recall(totals[2 * at], totals[2 * at + 1], recalls[:, at]) for at in range(1 + len(groups))]
+    drawn = _resampled(counts, documents, resampling)
+    recalls = np.divide(drawn[:, 1::2], drawn[:, 0::2], out=np.full((len(drawn), 1 + len(groups)), np.nan), where=drawn[:, 0::2] > 0)
+    of = [_recall(totals[2 * at], totals[2 * at + 1], recalls[:, at], resampling) for at in range(1 + len(groups))]
     axes: dict[Axis, dict[str, GroupRecall]] = {}
     columns: dict[Axis, dict[str, NDArray[np.float64]]] = {}
     for at, (axis, group) in enumerate(groups, start=1):
@@ -127,47 +121,40 @@ def bias_figures(
         documents=int(documents.sum()),
         overall=of[0],
         groups=axes,
-        gaps={axis: _gap(axes[axis], columns[axis]) for axis in axes},
+        gaps={axis: _gap(axes[axis], columns[axis], resampling) for axis in axes},
         left_out=left_out,
         tied=tied,
-        rounds=rounds,
-        seed=seed,
+        resampling=resampling,
     )
 
 
-def _resampled(counts: NDArray[np.float64], documents: NDArray[np.int64], rounds: int, seed: int) -> NDArray[np.float64]:
-    """Return the sums of counts of each resample; shape (rounds, columns)."""
-    rng = np.random.default_rng(derive_seed("bootstrap of bias", seed))
+def _resampled(counts: NDArray[np.float64], documents: NDArray[np.int64], resampling: Resampling) -> NDArray[np.float64]:
+    """Return the sums of counts of each resample, shape (rounds, columns).
+
+    *counts*: distinct rows, shape (rows, columns); *documents*: how many have each, shape (rows,).
+    """
+    rng = np.random.default_rng(derive_seed("bootstrap of bias", resampling.seed))
     number = int(documents.sum())
-    sums = np.zeros((rounds, counts.shape[1]))
+    sums = np.zeros((resampling.rounds, counts.shape[1]))
     step = max(1, _AT_ONCE // max(1, len(counts)))
-    for start in range(0, rounds if number else 0, step):
-        size = min(step, rounds - start)
+    for start in range(0, resampling.rounds if number else 0, step):
+        size = min(step, resampling.rounds - start)
         sums[start : start + size] = rng.multinomial(number, documents / number, size=size) @ counts
     return sums
 
 
-def _recall(total: float, found: float, drawn: NDArray[np.float64]) -> GroupRecall:
+def _recall(total: float, found: float, drawn: NDArray[np.float64], resampling: Resampling) -> GroupRecall:
     recall = found / total if total else None
-    return GroupRecall(total=int(total), found=int(found), recall=recall, ci=_interval(drawn))
+    return GroupRecall(total=int(total), found=int(found), recall=recall, ci=percentiles(drawn, resampling.confidence))
 
 
-def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float64]]) -> Gap | None:
+def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float64]], resampling: Resampling) -> Gap | None:
     """Return the gap between the groups that are furthest apart in the data (not anew in each resample, which could never be 0)."""
     known = [(one.recall, name) for name, one in groups.items() if one.recall is not None]
     if len(known) < 2:
         return None
     best, worst = max(known, key=lambda one: one[0]), min(reversed(known), key=lambda one: one[0])
-    interval = _interval(drawn[best[1]] - drawn[worst[1]])
+    interval = percentiles(drawn[best[1]] - drawn[worst[1]], resampling.confidence)
     if interval is None:  # one group or the other is missing in every resample
         return None
     return Gap(best=best[1], worst=worst[1], value=best[0] - worst[0], ci=interval)
-
-
-def _interval(drawn: NDArray[np.float64]) -> Interval | None:
-    """Return the percentile interval of the resamples in which there is a figure; None if there is none in any."""
-    known = drawn[~np.isnan(drawn)]
-    if not known.size:
-        return None
-    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)

@@ -35,7 +35,7 @@ def _fill(figure: Figure, figures: BiasFigures) -> None:
 def _panel(panel: Axes, groups: Mapping[str, GroupRecall]) -> None:
     for place, one in enumerate(groups.values()):
         if one.recall is not None and one.ci is not None:
-            panel.plot([place, place], one.ci, color=BLUE, lw=2.2, solid_capstyle="butt")
+            panel.plot([place, place], [one.ci.low, one.ci.high], color=BLUE, lw=2.2, solid_capstyle="butt")
             panel.plot([place], [one.recall], "o", color=BLUE)
     panel.set_xticks(range(len(groups)), [f"{name}\n{one.total:,}" for name, one in groups.items()], fontsize=9)
     panel.set_xlim(-0.6, len(groups) - 0.4)

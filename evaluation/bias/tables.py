@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.evaluation.bias.figures import BiasFigures, GroupRecall, Interval
+from piiloom.evaluation.bias.figures import BiasFigures, GroupRecall
 from piiloom.evaluation.bias.name_groups import NO_FIRST, NO_LAST, NO_REGION, UNKNOWN_FIRST, UNKNOWN_LAST, Axis
 from piiloom.evaluation.pages.cells import NOTHING, count, decimal
 from piiloom.evaluation.pages.tables import ReportTable, Row
+from piiloom.evaluation.scoring.bootstrap import Interval
 
 _REASONS: Final = {
     NO_FIRST: "no first name",
@@ -17,8 +18,8 @@ _REASONS: Final = {
     NO_REGION: "country without region",
 }
 _NOTE: Final = (
-    "95% intervals from {rounds} resamples of the documents. The gap is that of the two groups furthest apart: if its interval holds 0, "
-    "the difference may be chance. Groups are guesses about names, by the index: {index}."
+    "{confidence:.0%} intervals from {rounds} resamples of the documents. The gap is that of the two groups furthest apart: "
+    "if its interval holds 0, the difference may be chance. Groups are guesses about names, by the index: {index}."
 )
 
 
@@ -28,8 +29,9 @@ def bias_table(figures: BiasFigures) -> ReportTable:
     for axis, groups in figures.groups.items():
         rows += [(axis if not place else "", name, *_cells(one)) for place, (name, one) in enumerate(groups.items())]
         rows += _of_axis(figures, axis)
-    note = _NOTE.format(rounds=count(figures.rounds), index=figures.index)
-    columns = ("by", "group", "mentions", "found", "recall", "95% interval")
+    how = figures.resampling
+    note = _NOTE.format(confidence=how.confidence, rounds=count(how.rounds), index=figures.index)
+    columns = ("by", "group", "mentions", "found", "recall", f"{how.confidence:.0%} interval")
     return ReportTable(title=f"bias: {figures.match}", columns=columns, rows=tuple(rows), note=note, texts=2)
 
 
@@ -51,4 +53,4 @@ def _cells(one: GroupRecall) -> Row:
 
 
 def _interval(ci: Interval | None) -> str:
-    return NOTHING if ci is None else f"{ci[0]:.3f} to {ci[1]:.3f}"
+    return NOTHING if ci is None else f"{ci.low:.3f} to {ci.high:.3f}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
-from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.evaluation.scoring.bootstrap import ends
 
 
 def comparison_json(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> dict[str, Any]:
@@ -39,13 +39,9 @@ def _system(one: RankedSystem, extra: Mapping[str, str]) -> dict[str, Any]:
         "rank": one.rank,
         "tied": one.tied,
         "metrics": one.figures,
-        "intervals": {name: _ends(interval) for name, interval in one.intervals.items()},
+        "intervals": {name: ends(interval) for name, interval in one.intervals.items()},
         "difference": one.difference,
-        "difference_interval": _ends(one.difference_interval),
+        "difference_interval": ends(one.difference_interval),
         "p_adjusted": one.p,
         **({"extra": dict(extra)} if extra else {}),
     }
-
-
-def _ends(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from piiloom.evaluation.gallery.breakdown import matrix
 from piiloom.evaluation.gallery.counts import ErrorCounts
-from piiloom.evaluation.pages.writing import drafted
+from piiloom.evaluation.pages.writing import drafted, write_plot
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 
@@ -38,10 +38,4 @@ def write_plots(folder: Path, counts: ErrorCounts) -> list[Path]:
         from piiloom.evaluation.gallery.plots import all_plots
     except ImportError as error:
         raise UsageError("plots need matplotlib, which is not installed", remedy=f"Install it: {how_to_install('report')}") from error
-    written = []
-    for plot in all_plots(counts):
-        for suffix, image in (("png", plot.png), ("svg", plot.svg)):
-            written.append(folder / f"{plot.name}.{suffix}")
-            with drafted(written[-1]) as file:
-                file.write(image)
-    return written
+    return [path for plot in all_plots(counts) for path in write_plot(folder, plot)]

@@ -1,1 +1,1 @@
-"""What HTML pages and plots of evaluation share: charts as inline SVG, tables, the frame with its policy, style, theme."""
+"""What HTML pages, plots and folders of evaluation share: charts as inline SVG, tables, the frame of a page, the writing of files."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.evaluation.probe.run import ProbeResult, TestResult
+from piiloom.evaluation.scoring.bootstrap import ends
 
 
 def result_json(result: ProbeResult, *, by_type: bool) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:
         "high_spans": test.high,
         "low_spans": test.low,
         **test.figures.to_json(),
-        "intervals": {name: [interval.low, interval.high] for name, interval in test.intervals.items()},
+        "intervals": {name: ends(interval) for name, interval in test.intervals.items()},
     }
     if by_type:
         values["by_type"] = [

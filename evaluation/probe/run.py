@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
 from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.models import RelevanceJudge, SpanDetector
-from piiloom.evaluation.probe.scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
+from piiloom.evaluation.probe.scores import Figures, TypeScore, count_table, figures, intervals, type_scores
+from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 from piiloom.evaluation.probe.matching import pairs_in_order
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, equal_types, pair_counts
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, pair_counts
 from piiloom.evaluation.schemes.precision_recall import share
 
 if TYPE_CHECKING:
@@ -74,4 +74,4 @@ def _places(mentions: Sequence[Mention]) -> list[tuple[int, int]]:
 
 def _counts(gold: Document, found: Sequence[Mention], pairs: Sequence[tuple[Mention, Mention]]) -> dict[str, list[float]]:
     alike = [(one, other, 1.0) for one, other in pairs]
-    return pair_counts(gold.mentions, found, alike, malformed=(0, 0), same_type=equal_types)
+    return pair_counts(gold.mentions, found, alike)

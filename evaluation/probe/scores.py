@@ -11,6 +11,7 @@ from piiloom.corpus.record import Relevance
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.probe.matching import Comparison
 from piiloom.evaluation.probe.scheme import JUDGE, SPAN_COLUMNS, ProbeScheme
+from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.foundation.seeding import derive_seed
 
@@ -30,14 +31,6 @@ class Figures:
     def to_json(self) -> dict[str, float]:
         """Return the figures by name."""
         return asdict(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A 95% bootstrap interval (2.5% and 97.5% quantiles)."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +75,7 @@ def figures(table: CountTable) -> Figures:
 
 
 def intervals(table: CountTable, *, seed: int) -> dict[str, Interval]:
-    """Return bootstrap intervals of exact F1, overlap F1 and balanced relevance, from ``RESAMPLES`` resamples of the records.
+    """Return 95% bootstrap intervals of exact F1, overlap F1 and balanced relevance, from ``RESAMPLES`` resamples of the records.
 
     They show how much the figures depend on the choice of test records, but not how much on the training set or its order. The same
     seed and number of records give the same resamples, so that models can be compared.

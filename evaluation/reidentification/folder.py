@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from piiloom.evaluation.pages.writing import write_folder
 from piiloom.evaluation.reidentification.figures import AttackFigures
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.report.card import markdown_section
-from piiloom.evaluation.report.folder import output_errors
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.markdown import escaped
 
@@ -33,8 +33,5 @@ def write_attack(out: Path, title: str, told: dict[str, Any], figures: AttackFig
     parts = [f"# Re-identification: {escaped(title)}", *map(markdown_section, attack_tables(figures)), *pictured]
     texts = {TABLES_FILE: "\n\n".join(parts) + "\n", FIGURES_FILE: json.dumps(told, ensure_ascii=False, indent=2) + "\n"}
     contents = images | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
-    with output_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (out / name).write_bytes(content)
+    write_folder(out, contents)
     return tuple(contents), install

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
 from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
 from piiloom.evaluation.reidentification.subjects import Subject, key_of
 from piiloom.evaluation.report.sources import Tell, format_of
 from piiloom.foundation.errors import DataError
@@ -58,26 +58,18 @@ def subjects_of_file(path: Path, reading: Reading, format_name: str | None = Non
         yield _subject(record, surrogates=surrogates)
 
 
-def subjects_masked_by(gold: Path, predictions: Path, format_name: str | None, found_format: str | None) -> Iterator[Subject]:
-    """Yield the records of *gold*, each with the record of *predictions* that has the same text and question.
+def subjects_masked_by(
+    gold: Path, predictions: Path, reading: Reading, format_name: str | None = None, found_format: str | None = None
+) -> Iterator[Subject]:
+    """Yield the documents of *gold*, each with its prediction: files of any format that ``piiloom evaluate`` reads, paired as it does.
 
-    The places of all predictions are held in memory, no texts. Raises ``DataError``, naming the record, if one file has a text that the
-    other lacks.
+    Values of *gold* that are not in their text are left out, and counted in *reading*. Raises ``DataError`` for what ``open_pairs`` says.
     """
-    waiting: dict[int, deque[tuple[str, Sequence[tuple[int, int]]]]] = {}
-    for record in _records(predictions, found_format):
-        waiting.setdefault(_text_key(record), deque()).append((record.id, [(span.start, span.end) for span in record.spans]))
-    for record in _records(gold, format_name):
-        same = waiting.get(_text_key(record))
-        if not same:
-            remedy = "Give predictions for all texts, unchanged"
-            raise DataError(f"no prediction has the text and question of record {record.id}", where=predictions.name, remedy=remedy)
-        found, places = same.popleft()
-        mentions = tuple(Mention(text=record.context[start:end], entity_type=None, start=start, end=end) for start, end in places)
-        yield Subject(document=_document(record), found=Document(where=found, id=found, text=record.context, mentions=mentions))
-    left = next((queue[0] for queue in waiting.values() if queue), None)
-    if left is not None:
-        raise DataError(f"no gold record has the text of prediction {left[0]}", where=gold.name, remedy="Give the gold file of these texts")
+    options = InputOptions(needs="places", gold_format=format_name, found_format=found_format, skip_values=True, types_matter=False)
+    pairs, summary = open_pairs(gold, predictions, options)
+    for pair in pairs:
+        yield Subject(document=pair.gold, found=pair.found)
+    reading.values_without_place = summary.gold.skipped
 
 
 def subjects_with_vault(records: Path, vault: Path, format_name: str | None = None) -> Iterator[Subject]:
@@ -151,10 +143,6 @@ def _document(record: Record) -> Document:
         for span in record.spans
     )
     return Document(where=record.id, id=record.id, text=record.context, question=record.question, locale=record.locale, mentions=mentions)
-
-
-def _text_key(record: Record) -> int:
-    return key_of(record.context, record.question or "")
 
 
 def is_masked_export(path: Path) -> bool:

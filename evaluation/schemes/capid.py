@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, equal_types, pair_counts
+from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
 from piiloom.evaluation.schemes.sample_means import SampleMeans
 
 if TYPE_CHECKING:
@@ -61,15 +61,8 @@ class CapidScheme:
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type. It takes time in proportion to gold times found values."""
-        counts = pair_counts(
-            gold.mentions,
-            found.mentions,
-            _pairs(gold.mentions, found.mentions),
-            malformed=(gold.malformed, found.malformed),
-            same_type=equal_types,
-        )
-        overall = self._means.sample_row(counts.pop(OVERALL))
-        return {OVERALL: overall, **{name: self._means.pooled_row(row) for name, row in counts.items()}}
+        pairs = _pairs(gold.mentions, found.mentions)
+        return self._means.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the means over samples, and the numbers of samples, values, matches and malformed entries."""

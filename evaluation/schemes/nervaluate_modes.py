@@ -22,7 +22,7 @@ import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
-from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
+from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, in_common, types_of
 from piiloom.evaluation.schemes.precision_recall import precision_recall
 
@@ -67,25 +67,25 @@ class NervaluateScheme:
         groups = compared(gold, found)
         for column, mentions in enumerate(groups):
             add_by_type(counts, column, types_of(mentions), width)
-        for wanted, given in clusters(*groups[1:]):
+        for wanted, given in overlap_groups(*groups[1:]):
             self._count_overlaps(counts, wanted, given)
         return counts
 
     def _count_overlaps(self, counts: dict[str, list[float]], gold: list[Placed], found: list[Placed]) -> None:
-        """Add the pairs of one cluster."""
-        linked = links(gold, found, _LEAST_PERCENT)
-        if not linked:
+        """Add the pairs of one group."""
+        edges = overlap_edges(gold, found, _LEAST_PERCENT)
+        if not edges:
             return
-        pairs = greatest_worth(linked)
-        alike = [link for link in linked if gold[link[0]][0] == found[link[1]][0]]
+        pairs = greatest_weight(edges)
+        alike = [edge for edge in edges if gold[edge[0]][0] == found[edge[1]][0]]
         same_type = 0
         for name in {gold[row][0] for row, _, _ in alike}:
-            of_type = greatest_worth([link for link in alike if gold[link[0]][0] == name])
+            of_type = greatest_weight([edge for edge in alike if gold[edge[0]][0] == name])
             same_type += of_type
             for column in (3, 5, 6):  # among mentions of one type, all three are the same pairs
                 counts[name][column] += of_type
         same_place, moved = _places_first(gold, found, pairs)
-        other_type = _other_type(linked, set(alike), pairs, same_type)
+        other_type = _other_type(edges, set(alike), pairs, same_type)
         overall = counts[OVERALL]
         for column, value in enumerate((pairs, same_place, moved, same_type, other_type), start=3):
             overall[column] += value
@@ -121,13 +121,13 @@ def _mode_figures(mode: str, sums: Mapping[str, NDArray[np.float64]], beta: Sequ
 def _places_first(gold: list[Placed], found: list[Placed], pairs: int) -> tuple[int, int]:
     """Return the number of pairs of the same place, whatever the types, and that of pairs of the others."""
     same, wanted, given = in_common([("", *one[1:]) for one in gold], [("", *one[1:]) for one in found])
-    return len(same), greatest_worth(links(wanted, given, _LEAST_PERCENT)) if same else pairs
+    return len(same), greatest_weight(overlap_edges(wanted, given, _LEAST_PERCENT)) if same else pairs
 
 
-def _other_type(linked: Sequence[tuple[int, int, int]], alike: set[tuple[int, int, int]], pairs: int, same_type: int) -> int:
+def _other_type(edges: Sequence[tuple[int, int, int]], alike: set[tuple[int, int, int]], pairs: int, same_type: int) -> int:
     """Return how many pairs of different types there can be besides *same_type* pairs of the same one."""
     if not alike or same_type == pairs:
         return pairs - same_type
-    above_all = len(linked) + 1  # one pair of the same type is worth more than any number of others
-    best = greatest_worth([(row, column, above_all if (row, column, worth) in alike else worth) for row, column, worth in linked])
+    above_all = len(edges) + 1  # one pair of the same type is worth more than any number of others
+    best = greatest_weight([(row, column, above_all if (row, column, weight) in alike else weight) for row, column, weight in edges])
     return best - same_type * above_all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import fsum
 from operator import attrgetter
@@ -63,13 +63,12 @@ def pair_counts(
     found: Iterable[Mention],
     pairs: Iterable[MentionPair],
     *,
-    malformed: tuple[int, int],
-    same_type: Callable[[Mention, Mention], bool],
+    malformed: tuple[int, int] = (0, 0),
 ) -> dict[str, list[float]]:
     """Return the counts, in the order of ``PAIR_COUNTS``, by type and over all types.
 
-    *malformed*: how many entries of the gold and of the predicted document are no mention. *same_type* says whether a (gold, predicted)
-    pair agrees in type.
+    *malformed*: how many entries of the gold and of the predicted document are no mention. A type that the prediction does not state is
+    never right.
     """
     types: dict[str, _TypeCounts] = {}
     for mention in gold:
@@ -87,7 +86,7 @@ def pair_counts(
         row.gold_exact += exact
         answer.found_exact += exact
         row.similarity += similarity
-        row.type_right += same_type(one, other)
+        row.type_right += other.entity_type is not None and other.entity_type == one.entity_type
         right = one.relevance == other.relevance
         if one.relevance == "low":
             row.low_matched += 1
@@ -97,11 +96,6 @@ def pair_counts(
             row.high_right += right
     counts = {name: _listed(row) for name, row in types.items()}
     return {OVERALL: _overall(counts.values(), malformed), **counts}
-
-
-def equal_types(gold: Mention, found: Mention) -> bool:
-    """Whether both say the same type; a type that is not stated is never right."""
-    return found.entity_type is not None and found.entity_type == gold.entity_type
 
 
 def _row(types: dict[str, _TypeCounts], mention: Mention) -> _TypeCounts:
@@ -117,7 +111,7 @@ def _listed(row: _TypeCounts) -> list[float]:
 
 
 def _overall(rows: Iterable[list[float]], malformed: tuple[int, int]) -> list[float]:
-    total = [fsum(column) for column in zip(*rows, strict=True)] or [0.0] * len(PAIR_COUNTS)
+    total = list(map(fsum, zip(*rows, strict=True))) or [0.0] * len(PAIR_COUNTS)
     total[0] = 1
     total[_GOLD_MALFORMED], total[_MALFORMED] = malformed
     return total

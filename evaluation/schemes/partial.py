@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
-from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
+from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, types_of
 from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
 
@@ -54,8 +54,8 @@ class PartialScheme:
 def _partial_pairs(gold: Sequence[Placed], found: Sequence[Placed]) -> dict[str, int]:
     """Return the number of pairs by type."""
     pairs: dict[str, int] = {}
-    for wanted, given in clusters(gold, found):
+    for wanted, given in overlap_groups(gold, found):
         for name in set(types_of(wanted)).intersection(types_of(given)):
-            linked = links([one for one in wanted if one[0] == name], [one for one in given if one[0] == name])
-            pairs[name] = pairs.get(name, 0) + greatest_worth(linked)
+            edges = overlap_edges([one for one in wanted if one[0] == name], [one for one in given if one[0] == name])
+            pairs[name] = pairs.get(name, 0) + greatest_weight(edges)
     return pairs

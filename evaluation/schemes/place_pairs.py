@@ -8,9 +8,11 @@ from math import lcm
 
 from piiloom.evaluation.inputs.documents import Mention
 from piiloom.evaluation.schemes.assignment import best_assignment
+from piiloom.evaluation.schemes.overlaps import overlap_groups
 from piiloom.evaluation.schemes.pair_counts import MentionPair
 
-_Placed = tuple[int, int, Mention]
+# A mention, its start and its end.
+_Placed = tuple[Mention, int, int]
 
 
 def place_pairs(gold: Iterable[Mention], found: Iterable[Mention]) -> list[MentionPair]:
@@ -25,19 +27,20 @@ def place_pairs(gold: Iterable[Mention], found: Iterable[Mention]) -> list[Menti
     """
     wanted, given = _sorted(gold), _sorted(found)
     same = _same_places(wanted, given)
-    pairs = [(wanted[one][2], given[other][2], 1.0) for one, other in same]
-    for golds, founds in _groups(_without(wanted, {one for one, _ in same}), _without(given, {other for _, other in same})):
+    pairs = [(wanted[one][0], given[other][0], 1.0) for one, other in same]
+    for golds, founds in overlap_groups(_without(wanted, {one for one, _ in same}), _without(given, {other for _, other in same})):
         pairs.extend(_best(golds, founds))
     return pairs
 
 
 def _sorted(mentions: Iterable[Mention]) -> list[_Placed]:
-    placed = [(*one.place, one) for one in mentions if one.place]
+    placed = [(one, *one.place) for one in mentions if one.place]
     return sorted(placed, key=_key)
 
 
 def _key(one: _Placed) -> tuple[int, int, str, str]:
-    return one[0], one[1], one[2].entity_type or "", one[2].relevance or ""
+    mention, start, end = one
+    return start, end, mention.entity_type or "", mention.relevance or ""
 
 
 def _without(mentions: Sequence[_Placed], taken: set[int]) -> list[_Placed]:
@@ -59,25 +62,10 @@ def _same_places(golds: Sequence[_Placed], founds: Sequence[_Placed]) -> list[tu
     return pairs
 
 
-def _groups(golds: Sequence[_Placed], founds: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], list[_Placed]]]:
-    """Yield what overlaps, directly or by others, in text order, where there are mentions of both sides."""
-    group: tuple[list[_Placed], list[_Placed]] = [], []
-    end = 0
-    for side, one in sorted([(0, one) for one in golds] + [(1, one) for one in founds], key=lambda entry: entry[1][:2]):
-        if one[0] >= end:
-            if all(group):
-                yield group
-            group = [], []
-        group[side].append(one)
-        end = max(end, one[1])
-    if all(group):
-        yield group
-
-
 def _best(golds: Sequence[_Placed], founds: Sequence[_Placed]) -> Iterator[MentionPair]:
-    shared = [[max(0, min(one[1], other[1]) - max(one[0], other[0])) for other in founds] for one in golds]
+    shared = [[max(0, min(one[2], other[2]) - max(one[1], other[1])) for other in founds] for one in golds]
     unions = [
-        [one[1] - one[0] + other[1] - other[0] - common for other, common in zip(founds, row, strict=True)]
+        [one[2] - one[1] + other[2] - other[1] - common for other, common in zip(founds, row, strict=True)]
         for one, row in zip(golds, shared, strict=True)
     ]
     if len(golds) == len(founds) == 1:
@@ -85,13 +73,16 @@ def _best(golds: Sequence[_Placed], founds: Sequence[_Placed]) -> Iterator[Menti
     else:
         chosen = best_assignment(_weights(golds, founds, shared, unions))
     for row, column in chosen:
-        yield golds[row][2], founds[column][2], shared[row][column] / unions[row][column]
+        yield golds[row][0], founds[column][0], shared[row][column] / unions[row][column]
 
 
 def _weights(
     golds: Sequence[_Placed], founds: Sequence[_Placed], shared: Sequence[Sequence[int]], unions: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Return integers that are ordered as (similarity, pairs, equal types, equal relevances), and whose sums are, too."""
+    """Return integers that are ordered as (similarity, pairs, equal types, equal relevances), and whose sums are, too.
+
+    *shared*, *unions*: characters in common, and of both together, of the shape (gold, found).
+    """
     overlapping = [union for row, counts in zip(unions, shared, strict=True) for union, common in zip(row, counts, strict=True) if common]
     whole = lcm(*overlapping)
     base = min(len(golds), len(founds)) + 1
@@ -101,9 +92,9 @@ def _weights(
             + _same(one.relevance, other.relevance)
             if common
             else 0
-            for (_, _, other), common, union in zip(founds, counts, row, strict=True)
+            for (other, _, _), common, union in zip(founds, counts, row, strict=True)
         ]
-        for (_, _, one), counts, row in zip(golds, shared, unions, strict=True)
+        for (one, _, _), counts, row in zip(golds, shared, unions, strict=True)
     ]
 
 

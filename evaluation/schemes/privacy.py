@@ -48,6 +48,9 @@ _COLUMNS = (
     "low_unmasked",
 )
 _AT = {name: at for at, name in enumerate(_COLUMNS)}
+# Where they are in a row. After each of these from _SELF on comes the part of them that is found, or wrongly masked or not.
+_DOCUMENTS, _WITH_DIRECT, _LEAKING, _MENTIONS, _FOUND, _WEIGHT, _WEIGHT_FOUND = range(7)
+_SELF, _OTHERS, _UNSTATED, _HIGH, _LOW = range(7, len(_COLUMNS), 2)
 SELF = "self"  # the subject of what a writer says of themselves
 
 
@@ -98,7 +101,7 @@ class PrivacyScheme:
 
 def _row() -> list[float]:
     row = [0.0] * len(_COLUMNS)
-    row[_AT["documents"]] = 1.0
+    row[_DOCUMENTS] = 1.0
     return row
 
 
@@ -107,20 +110,20 @@ def _order(mention: Mention) -> tuple[str, str]:
 
 
 def _add(row: list[float], mention: Mention, kind: Identifying, *, is_found: bool, is_masked: bool) -> None:
-    row[3] += 1
-    row[4] += is_found
-    row[5] += kind.weight
-    row[6] += kind.weight * is_found
-    subject = 11 if mention.subject is None else 7 if mention.subject == SELF else 9
+    row[_MENTIONS] += 1
+    row[_FOUND] += is_found
+    row[_WEIGHT] += kind.weight
+    row[_WEIGHT_FOUND] += kind.weight * is_found
+    subject = _UNSTATED if mention.subject is None else _SELF if mention.subject == SELF else _OTHERS
     row[subject] += 1
     row[subject + 1] += is_found
     if mention.relevance == "high":
-        row[13] += 1
-        row[14] += is_masked
+        row[_HIGH] += 1
+        row[_HIGH + 1] += is_masked
     elif mention.relevance == "low":
-        row[15] += 1
-        row[16] += not is_masked
+        row[_LOW] += 1
+        row[_LOW + 1] += not is_masked
     if (mention.identifier or kind.identifier) == "direct":
-        row[1] = 1
+        row[_WITH_DIRECT] = 1
         if not is_found:
-            row[2] = 1
+            row[_LEAKING] = 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from piiloom.evaluation.schemes.base import Undefined
+from piiloom.evaluation.schemes.base import OVERALL, Undefined
 from piiloom.evaluation.schemes.precision_recall import share
 
 if TYPE_CHECKING:
@@ -36,12 +36,16 @@ class SampleMeans:
         self._default = 1.0 if undefined == "one" else 0.0
         self._skips = undefined == "skip"
 
-    def sample_row(self, counts: Sequence[float]) -> list[float]:
+    def rows(self, counts: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+        """Return the row of each type, and that of the sample under ``OVERALL``, from the counts of one sample by type."""
+        return {name: self._pooled_row(row) if name != OVERALL else self._sample_row(row) for name, row in counts.items()}
+
+    def _sample_row(self, counts: Sequence[float]) -> list[float]:
         """Return the row of a whole sample: its *counts*, ratios and weights."""
         ratios = [counts[above] / counts[below] if counts[below] else self._default for above, below in self._at]
         return [*counts, *ratios, *(0.0 if self._skips and not counts[at] else 1.0 for at in self._below)]
 
-    def pooled_row(self, counts: Sequence[float]) -> list[float]:
+    def _pooled_row(self, counts: Sequence[float]) -> list[float]:
         """Return the row of a part of a sample. Each ratio enters with the weight of its denominator, so that the mean is that of all."""
         return [*counts, *self._parts(counts)]
 

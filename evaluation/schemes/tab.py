@@ -46,6 +46,8 @@ _PREDICTED = ("precision", "weighted_precision", "mention_precision", "weighted_
 _MACRO = ("macro_entity_recall_direct", "macro_entity_recall_quasi", "macro_weighted_precision")
 # Each share takes two columns: its part and its whole.
 _SHARES = (*(f"{level}_recall_{kind}" for level in _LEVELS for kind in _KINDS), *_PREDICTED, *_MACRO)
+# First columns of each level: those of direct identifiers; those of quasi ones are two further on.
+_AT_ENTITIES, _AT_MENTIONS, _AT_TOKENS = range(0, 2 * len(_LEVELS) * len(_KINDS), 2 * len(_KINDS))
 _FIRST_PREDICTED = 2 * len(_LEVELS) * len(_KINDS)
 _FIRST_MACRO = _FIRST_PREDICTED + 2 * len(_PREDICTED)
 _MACRO_PRECISION = _FIRST_MACRO + 2 * len(_KINDS)
@@ -198,6 +200,7 @@ def _add_pieces(counts: _Rows, first: int, pieces: _Pieces, to_mask: Sequence[Ra
 
 
 def _count_recall(counts: _Rows, annotator: _Annotator) -> None:
+    """Add what is masked of what *annotator* wants masked, by level and kind; entities also as the share of this document."""
     entities: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])  # by type: protected and all, direct and quasi
     for entity in annotator.entities.values():
         kind = 0 if entity.direct else 2
@@ -206,10 +209,10 @@ def _count_recall(counts: _Rows, annotator: _Annotator) -> None:
             protected = protected and masked
             names.add(entity_type or OVERALL)
             for total in (counts[OVERALL], counts[entity_type]) if entity_type else (counts[OVERALL],):
-                total[kind + 4] += masked
-                total[kind + 5] += 1
-                total[kind + 8] += tokens_masked
-                total[kind + 9] += tokens
+                total[_AT_MENTIONS + kind] += masked
+                total[_AT_MENTIONS + kind + 1] += 1
+                total[_AT_TOKENS + kind] += tokens_masked
+                total[_AT_TOKENS + kind + 1] += tokens
         for name in names:
             row = entities[name]
             row[kind] += protected
@@ -218,7 +221,7 @@ def _count_recall(counts: _Rows, annotator: _Annotator) -> None:
         total = counts[name]
         for kind in (0, 2):
             if row[kind + 1]:
-                total[kind] += row[kind]
-                total[kind + 1] += row[kind + 1]
+                total[_AT_ENTITIES + kind] += row[kind]
+                total[_AT_ENTITIES + kind + 1] += row[kind + 1]
                 total[_FIRST_MACRO + kind] += row[kind] / row[kind + 1]
                 total[_FIRST_MACRO + kind + 1] += 1

@@ -31,6 +31,11 @@ class Interval:
     high: float
 
 
+def ends(interval: Interval | None) -> list[float] | None:
+    """Return (low, high) as a list for JSON, None without an interval."""
+    return None if interval is None else [interval.low, interval.high]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
     """How to resample. Raises ``UsageError`` for impossible values."""
@@ -89,7 +94,13 @@ def intervals(scheme: Figured, sums: NDArray[np.float64], resampling: Resampling
     return {name: percentiles(figures[name], resampling.confidence) for name in scheme.headline}
 
 
-def percentiles(values: NDArray[np.float64], confidence: float) -> Interval:
-    """Return the interval that holds the middle part (*confidence*) of *values*."""
-    low, high = np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2))
+def percentiles(values: NDArray[np.float64], confidence: float) -> Interval | None:
+    """Return the interval that holds the middle part (*confidence*) of *values*, shape (rounds,).
+
+    Rounds in which there is no figure (NaN) do not count; None if there is none in any.
+    """
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return None
+    low, high = np.quantile(known, ((1 - confidence) / 2, (1 + confidence) / 2))
     return Interval(low=float(low), high=float(high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +21,17 @@ class CountTable:
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
         self._rows = array("d")
-        self._types: dict[str, NDArray[np.float64]] = {}
+        self._sums: dict[str, list[float]] = {}  # of each type; lists: an array for each few numbers would cost more than to count
 
     def add(self, pair: Pair) -> None:
         """Count one pair."""
-        counts = self.scheme.count(pair.gold, pair.found)
-        for name, row in counts.items():
+        for name, row in self.scheme.count(pair.gold, pair.found).items():
             if name == OVERALL:
                 self._rows.extend(row)
+            elif name in self._sums:
+                self._sums[name] = list(map(add, self._sums[name], row))
             else:
-                self._types[name] = self._types.get(name, 0.0) + np.asarray(row, dtype=float)
+                self._sums[name] = list(row)
 
     @property
     def rows(self) -> NDArray[np.float64]:
@@ -39,7 +41,7 @@ class CountTable:
     @property
     def by_type(self) -> dict[str, NDArray[np.float64]]:
         """The sums of each type, of shape (columns,), sorted by type."""
-        return dict(sorted(self._types.items()))
+        return {name: np.array(sums, dtype=float) for name, sums in sorted(self._sums.items())}
 
     def overall(self) -> dict[str, float]:
         """Return the figures over all documents and types."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.schemes.base import Scheme
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, intervals
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, ends, intervals
 from piiloom.evaluation.scoring.group_keys import checked_kind, keys_of_kind
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class GroupFigures:
         """Return all of it but the name as JSON values."""
         found: dict[str, Any] = {"documents": self.documents, "entities": self.entities, **self.figures}
         if self.intervals:
-            found["intervals"] = {name: None if one is None else [one.low, one.high] for name, one in self.intervals.items()}
+            found["intervals"] = {name: ends(one) for name, one in self.intervals.items()}
         return found
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, Final, get_args
 
+from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share, word_overlap
 from piiloom.evaluation.utility.intervals import Figure, MeanTable
@@ -103,8 +104,8 @@ def utility_figures(cases: Sequence[Case], variants: Sequence[str], pair_of: Pai
         _add_variants(table, case, variants, outcomes)
         _add_positions(table, case, outcomes)
     results = {pair: Counter(_decided(table, case, pair, pair_of) for case in cases) for pair in combinations(variants, 2)}
-    found = table.figures(seed=seed)
-    nothing = Figure(value=None, low=None, high=None, of=0)
+    found = table.figures(Resampling(seed=seed))
+    nothing = Figure(value=None, interval=None, of=0)
 
     def figure(name: Hashable) -> Figure:
         return found.get(name, nothing)

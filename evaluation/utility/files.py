@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.json_rows import row_line
+from piiloom.evaluation.pages.writing import write_folder
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share
 from piiloom.evaluation.utility.evaluating import UtilityResult
@@ -22,22 +22,12 @@ from piiloom.evaluation.utility.outcomes import Outcomes, Verdict
 from piiloom.evaluation.utility.stand_in import NAME, kept_share
 from piiloom.evaluation.utility.tables import UtilityTable, pair_table, remarks, variant_table
 from piiloom.execution.asking import Lost
-from piiloom.foundation.errors import OutputError
 from piiloom.foundation.markdown import escaped
 
 FIGURES_FILE: Final = "utility.json"
 TABLE_FILE: Final = "utility.md"
 ANSWERS_FILE: Final = "answers.jsonl"
 COMPARISONS_FILE: Final = "comparisons.jsonl"
-
-
-def check_folder(out: Path, *, force: bool) -> None:
-    """Raise ``OutputError`` if *out* is not a folder, or is not empty (allowed with *force*). Call this before the work begins."""
-    with _output_errors(out):
-        if out.exists() and not out.is_dir():
-            raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
-        if not force and out.exists() and any(out.iterdir()):
-            raise OutputError("the folder is not empty", where=str(out), remedy="Name another with --out, or use --force")
 
 
 def write_result(out: Path, result: UtilityResult, source: str) -> tuple[str, ...]:
@@ -48,19 +38,7 @@ def write_result(out: Path, result: UtilityResult, source: str) -> tuple[str, ..
         TABLE_FILE: as_markdown(result, source).encode("utf-8", "replace"),
         FIGURES_FILE: (json.dumps({"source": source, **result.to_json()}, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace"),
     }
-    with _output_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-        drafts = {name: out / f".{name}.part" for name in contents}
-        try:
-            for name, content in contents.items():
-                drafts[name].write_bytes(content)
-            (out / FIGURES_FILE).unlink(missing_ok=True)
-            for name, draft in drafts.items():
-                draft.replace(out / name)
-        finally:
-            for draft in drafts.values():
-                with suppress(OSError):
-                    draft.unlink(missing_ok=True)
+    write_folder(out, contents)
     return tuple(contents)
 
 
@@ -138,12 +116,3 @@ def _table(table: UtilityTable) -> str:
     lines = [table.columns, tuple("---" if place == 0 else "---:" for place in range(len(table.columns))), *table.rows]
     drawn = "\n".join(f"| {' | '.join(cell if number == 1 else escaped(cell) for cell in line)} |" for number, line in enumerate(lines))
     return f"**{escaped(table.title)}**\n\n{drawn}"
-
-
-@contextmanager
-def _output_errors(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = f"the result cannot be written ({error.strerror})"
-        raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error

@@ -85,4 +85,4 @@ def _cell(figure: Figure, *, interval: bool = True, count: bool = False) -> str:
     if figure.value is None:
         return _NONE
     value = f"{figure.value:.0f}" if count else f"{figure.value:.3f}"
-    return f"{value} [{figure.low:.3f}, {figure.high:.3f}]" if interval and figure.low is not None else value
+    return value if figure.interval is None or not interval else f"{value} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"

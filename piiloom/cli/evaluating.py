@@ -47,11 +47,11 @@ def evaluate_and_report(request: EvaluateCommand) -> None:
         needs = next(each for each in ("places", "mentions", "values") if each in asked)
         watch = stack.enter_context(shown_documents(wanted=not request.as_json))
         evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors={needs: views.collectors}, watch=watch)
-        bias = None if views.bias is None else views.bias.figures(rounds=request.resamples or Resampling().rounds, seed=request.seed)
+        bias = None if views.bias is None else views.bias.figures(_resampling(request))
         cost = None if views.cost is None else views.cost.figures()
         data = evaluation_json(evaluation)
         data |= {name: view.to_json() for name, view in (("bias", bias), ("cost", cost)) if view is not None}
-        files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation))
+        files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation), bias=bias)
     if request.as_json:
         say_json(data | {"out": None if request.out is None else str(request.out), "files": files})
         return
@@ -81,12 +81,15 @@ def _settings(request: EvaluateCommand) -> EvaluationSettings:
     return EvaluationSettings(
         inputs=input_options(request),
         cluster=request.cluster,
-        resampling=None
-        if request.resamples == 0
-        else Resampling(rounds=request.resamples, confidence=request.confidence, seed=request.seed),
+        resampling=None if request.resamples == 0 else _resampling(request),
         by=request.by,
         weight=_one_of(request.weight, Weight, "--weight"),
     )
+
+
+def _resampling(request: EvaluateCommand) -> Resampling:
+    """Return how to resample; as often as usual if no intervals are asked for, since figures of bias have them anyway."""
+    return Resampling(rounds=request.resamples or Resampling().rounds, confidence=request.confidence, seed=request.seed)
 
 
 def _views(request: EvaluateCommand, stack: ExitStack) -> _Views:

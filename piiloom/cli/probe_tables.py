@@ -7,7 +7,8 @@ from rich.table import Table
 from piiloom.cli.terminal import console, harmless, say
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.run import ProbeResult, TestResult, Training
-from piiloom.evaluation.probe.scores import RESAMPLES, Interval
+from piiloom.evaluation.probe.scores import RESAMPLES
+from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.counting import counted
 
 _NOTHING = "–"

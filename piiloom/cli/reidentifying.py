@@ -13,6 +13,7 @@ from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import say_sight
 from piiloom.cli.reporting import drawn
 from piiloom.cli.terminal import console, error_console, say, say_aside, say_json
+from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.reidentification.attack import Attack
 from piiloom.evaluation.reidentification.figures import AttackFigures
 from piiloom.evaluation.reidentification.folder import write_attack
@@ -25,7 +26,6 @@ from piiloom.evaluation.reidentification.sources import (
 )
 from piiloom.evaluation.reidentification.subjects import Policy, Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
-from piiloom.evaluation.report.folder import check_folder
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
@@ -78,7 +78,7 @@ class Target:
             return subjects_of_release(self.store or DEFAULT_STORE, self.release, surrogates=surrogates, tell=say_sight)
         file = self.file or Path()
         if self.masked_by is not None:
-            return subjects_masked_by(file, self.masked_by, self.file_format, self.found_format or self.file_format)
+            return subjects_masked_by(file, self.masked_by, reading, self.file_format, self.found_format or self.file_format)
         if self.vault is not None:
             return subjects_with_vault(file, self.vault, self.file_format)
         return subjects_of_file(file, reading, self.file_format, surrogates=surrogates)

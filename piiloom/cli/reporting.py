@@ -15,9 +15,10 @@ from piiloom.cli.reading import say_sight
 from piiloom.cli.report_agreement import agreement_among
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.evaluation.pages.tables import ReportTable
+from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.report.background import Wanted
 from piiloom.evaluation.report.figures import Figures, Watch, measure
-from piiloom.evaluation.report.folder import WrittenReport, check_folder, report_json, write_report
+from piiloom.evaluation.report.folder import WrittenReport, report_json, write_report
 from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.errors import UsageError

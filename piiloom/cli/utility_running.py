@@ -14,11 +14,12 @@ from piiloom.cli.terminal import say_aside
 from piiloom.cli.utility_options import UtilityCommand
 from piiloom.cli.utility_view import describe, say_estimate, say_result
 from piiloom.corpus.record import Record
+from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.report.sources import Corpus, corpus_of_file, corpus_of_release
 from piiloom.evaluation.utility.cases import Case, checked_variants
 from piiloom.evaluation.utility.estimate import estimate_utility
 from piiloom.evaluation.utility.evaluating import UtilityResult, judged_by_models, judged_by_rule, prepared
-from piiloom.evaluation.utility.files import check_folder, write_result
+from piiloom.evaluation.utility.files import write_result
 from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilityOptions
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, Interrupted, ProviderError, UsageError

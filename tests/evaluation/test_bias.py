@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from piiloom.evaluation.bias.collecting import BiasCollector
 from piiloom.evaluation.bias.name_groups import AXES, REASONS, NameGroups
 from piiloom.evaluation.bias.tables import bias_table
+from piiloom.evaluation.evaluation_folder import EvaluationFolder
+from piiloom.evaluation.gallery.collector import GalleryOptions
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.index import NamesIndex, builtin
 from piiloom.pii_values.names.layout import open_bytes
@@ -129,7 +132,7 @@ PAIRS = [
     ],
 )
 def test_recall_by_group(match, female, africa, all_names):
-    told = collected(PAIRS, match).figures(rounds=50).to_json()
+    told = collected(PAIRS, match).figures(Resampling(rounds=50)).to_json()
     assert list(told["gender"]) == ["male", "female"]
     assert list(told["region"]) == ["Africa", "Americas", "Asia", "Europe", "Oceania"]
     wanted = {"female": female, "male": (1, 0)}
@@ -152,24 +155,24 @@ def test_recall_by_group(match, female, africa, all_names):
 def test_intervals_of_what_is_certain_and_of_two_documents():
     certain = collected([(["Adaeze Okafor"], ["Adaeze Okafor"])] * 5 + [([], ["Adaeze Okafor"])]).figures()
     female = certain.groups["gender"]["female"]
-    assert (female.recall, female.ci) == (1.0, (1.0, 1.0))
+    assert (female.recall, female.ci) == (1.0, Interval(low=1.0, high=1.0))
     assert certain.gaps == {"gender": None, "region": None}  # nobody to compare with
     assert certain.documents == 6
     # Of two documents, a quarter of the resamples has the first twice and a quarter the second: recall 1 and 0.
     two = collected([(["Adaeze Okafor"], ["Adaeze Okafor"]), (["Adaeze Okafor"], [])]).figures()
-    assert (two.groups["gender"]["female"].recall, two.groups["gender"]["female"].ci) == (0.5, (0.0, 1.0))
+    assert (two.groups["gender"]["female"].recall, two.groups["gender"]["female"].ci) == (0.5, Interval(low=0.0, high=1.0))
 
 
 def test_intervals_are_those_of_statistics():
     """Of 1,000 documents with one name each, 80% of women and 60% of men are found: the normal approximation says how sure that is."""
     pairs = [([name], [name] * found) for name, hits in (("Mary Kim", 400), ("John Kim", 300)) for found in [1] * hits + [0] * (500 - hits)]
-    figures = collected(pairs).figures(rounds=4000)
+    figures = collected(pairs).figures(Resampling(rounds=4000))
     women, gap = figures.groups["gender"]["female"], figures.gaps["gender"]
     assert gap is not None
     assert (women.recall, gap.value) == (0.8, pytest.approx(0.2))
     assert women.ci is not None
-    assert (women.ci[1] - women.ci[0]) / 2 == pytest.approx(1.96 * math.sqrt(0.8 * 0.2 / 500), rel=0.07)
-    assert (gap.ci[1] - gap.ci[0]) / 2 == pytest.approx(1.96 * math.sqrt((0.8 * 0.2 + 0.6 * 0.4) / 500), rel=0.07)
+    assert (women.ci.high - women.ci.low) / 2 == pytest.approx(1.96 * math.sqrt(0.8 * 0.2 / 500), rel=0.07)
+    assert (gap.ci.high - gap.ci.low) / 2 == pytest.approx(1.96 * math.sqrt((0.8 * 0.2 + 0.6 * 0.4) / 500), rel=0.07)
 
 
 def test_a_document_is_drawn_as_a_whole():
@@ -181,7 +184,7 @@ def test_a_document_is_drawn_as_a_whole():
 
 def test_seeds_are_stable_and_matter():
     pairs = [(["Mary Kim", "John Kim"], ["Mary Kim"] * (number % 3 > 0)) for number in range(40)]
-    first, again, other = (collected(pairs).figures(seed=seed, rounds=200).to_json() for seed in (1, 1, 2))
+    first, again, other = (collected(pairs).figures(Resampling(seed=seed, rounds=200)).to_json() for seed in (1, 1, 2))
     assert first == again
     assert first["gender"]["female"]["recall"] == other["gender"]["female"]["recall"]
     assert first["gender"]["female"]["ci"] != other["gender"]["female"]["ci"]
@@ -196,9 +199,9 @@ NAMES = st.lists(
 def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Random):
     pairs.append((["Mary Kim"], []))  # some gold name, or it is an error
     shuffled = [(chance.sample(gold, len(gold)), chance.sample(found, len(found))) for gold, found in chance.sample(pairs, len(pairs))]
-    multiset = collected(pairs).figures(rounds=20)
-    assert multiset == collected(shuffled).figures(rounds=20)
-    membership = collected(pairs, "membership").figures(rounds=20)
+    multiset = collected(pairs).figures(Resampling(rounds=20))
+    assert multiset == collected(shuffled).figures(Resampling(rounds=20))
+    membership = collected(pairs, "membership").figures(Resampling(rounds=20))
     for axis, groups in multiset.groups.items():
         for name, one in groups.items():
             other = membership.groups[axis][name]
@@ -208,7 +211,7 @@ def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Ran
 
 
 def test_the_table_says_all_of_it():
-    table = bias_table(collected(PAIRS).figures(rounds=50))
+    table = bias_table(collected(PAIRS).figures(Resampling(rounds=50)))
     rows = {row[1]: row[2:] for row in table.rows}
     assert rows["female"][:3] == ("4", "2", "0.500")
     assert rows["Europe"] == ("0", "0", "–", "–")
@@ -222,10 +225,23 @@ def test_the_plot_is_drawn_the_same_each_time():
     pytest.importorskip("matplotlib")
     from piiloom.evaluation.bias.plot import bias_plot
 
-    figures = collected(PAIRS).figures(rounds=50)
+    figures = collected(PAIRS).figures(Resampling(rounds=50))
     one, two = bias_plot(figures), bias_plot(figures)
     assert one.png.startswith(b"\x89PNG")
     assert (one.png, one.svg) == (two.png, two.svg)
+
+
+@pytest.mark.long
+def test_the_folder_of_an_evaluation_has_the_plot(tmp_path):
+    pytest.importorskip("matplotlib")
+    from piiloom.evaluation.bias.plot import bias_plot
+
+    collector = collected(PAIRS)
+    with EvaluationFolder(tmp_path / "out", GalleryOptions(limit=10, seed=7), force=False) as folder:
+        folder.gallery.add(Pair(gold=Document(where="g", text="Mary Kim"), found=Document(where="f", text="Mary Kim")))
+        files = folder.write({}, title="a test", bias=collector.figures())
+    assert {"plots/bias.png", "plots/bias.svg"} <= set(files)
+    assert (tmp_path / "out" / "plots" / "bias.png").read_bytes() == bias_plot(collector.figures()).png
 
 
 def test_what_cannot_be_asked():
@@ -233,5 +249,3 @@ def test_what_cannot_be_asked():
         BiasCollector("name", "nearest", GROUPS)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"no gold mention is of the type 'NAME'.*Types of the gold file: location, name"):
         collected(PAIRS, entity_type="NAME").figures()
-    with pytest.raises(UsageError, match="at least 2 resamples"):
-        collected(PAIRS).figures(rounds=1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
-from piiloom.evaluation.schemes.overlaps import clusters, greatest_worth, links
+from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
 from tests.evaluation.scheme_documents import any_places, disjoint_places, document, pair, table_of
 from tests.evaluation.test_nervaluate_scheme import library
 
@@ -86,19 +86,19 @@ def test_is_the_best_of_all_pairings_after_the_same_places(gold, found):
     assert (tp, fp, fn) == (same + best / 2, len(left_found) - best / 2, len(left_gold) - best / 2)
 
 
-WORTHS = st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.sampled_from([1, 1, 2, 9]), max_size=14)
+WEIGHTS = st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.sampled_from([1, 1, 2, 9]), max_size=14)
 
 
-@given(worths=WORTHS)
-def test_no_choice_of_pairs_is_worth_more(worths):
-    best = max(sum(worths.get((row, column), 0) for row, column in enumerate(order)) for order in permutations(range(5)))
-    assert greatest_worth([(row, column, worth) for (row, column), worth in worths.items()]) == best
-    assert greatest_worth([(column, row, worth) for (row, column), worth in worths.items()]) == best
+@given(weights=WEIGHTS)
+def test_no_choice_of_pairs_is_worth_more(weights):
+    best = max(sum(weights.get((row, column), 0) for row, column in enumerate(order)) for order in permutations(range(5)))
+    assert greatest_weight([(row, column, weight) for (row, column), weight in weights.items()]) == best
+    assert greatest_weight([(column, row, weight) for (row, column), weight in weights.items()]) == best
 
 
 def test_many_mentions_under_one_that_covers_them_all():
     # A prediction of the whole text, and 200 mentions each found a character too long: none of this takes more than a moment.
     gold = [("name", 10 * number, 10 * number + 5) for number in range(200)] + [("name", 0, 1_999)]
     found = [("name", start, end + 1) for _, start, end in gold]
-    assert [(len(one), len(other)) for one, other in clusters(gold, found)] == [(201, 201)]
-    assert greatest_worth(links(gold, found)) == 201
+    assert [(len(one), len(other)) for one, other in overlap_groups(gold, found)] == [(201, 201)]
+    assert greatest_weight(overlap_edges(gold, found)) == 201

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.reidentification.attack import Attack
-from piiloom.evaluation.reidentification.masking import merged, still_read
+from piiloom.evaluation.reidentification.masking import still_read
 from piiloom.evaluation.reidentification.subjects import Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.reidentification.uniqueness import SEARCHED
@@ -137,6 +137,7 @@ TEXT = "Ann Lee-Oh met Bo."
         ([(1, 10)], True),
         ([(3, 4)], True),
         ([(15, 17)], True),
+        ([(8, 10), (5, 7), (0, 2), (2, 3), (4, 5)], False),  # in any order
     ],
 )
 def test_a_value_is_masked_if_no_letter_of_it_is_left(predicted, left):
@@ -152,10 +153,6 @@ def test_values_without_a_place_are_masked_by_predictions_without_one():
     found = (Mention(text="ann  lee", entity_type="anything"), Mention(text="Bo", entity_type="name", start=15, end=17))
     one = Subject(document=Document(where="gold", mentions=gold), found=Document(where="found", text=TEXT, mentions=found))
     assert still_read(one, "predictions") == [False, True]
-
-
-def test_places_are_merged():
-    assert merged([(5, 7), (0, 2), (2, 3), (6, 6), (9, 10), (1, 2)]) == [(0, 3), (5, 7), (9, 10)]
 
 
 def test_surrogates_of_names():

@@ -10,8 +10,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from piiloom.corpus.record import RecordPlan
+from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.report.figures import measure
-from piiloom.evaluation.report.folder import check_folder, write_report
+from piiloom.evaluation.report.folder import write_report
 from piiloom.evaluation.report.plots import all_plots
 from piiloom.evaluation.report.sources import Corpus, Source
 from piiloom.foundation.errors import OutputError

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.utility.cases import cases_of
 from piiloom.evaluation.utility.figures import utility_figures
 from piiloom.evaluation.utility.intervals import MeanTable
@@ -98,7 +100,7 @@ def test_the_order_of_records_changes_nothing_and_wins_mirror_losses(verdicts, r
     rates = [figures.variants[name]["win_rate"] for name in TWO]
     if rates[0].value is not None:
         assert rates[0].value + rates[1].value == pytest.approx(1.0)
-        assert rates[0].low is None or 0 <= rates[0].low <= rates[0].high <= 1
+        assert rates[0].interval is None or 0 <= rates[0].interval.low <= rates[0].interval.high <= 1
     # The other side of every verdict: wins and losses change places, the bias stays.
     other = {"first": "second", "second": "first", "tie": "tie", None: None}
     mirrored = measured([(other[forth], other[back]) for forth, back in verdicts])
@@ -115,17 +117,17 @@ def test_intervals_are_of_documents_and_equal_for_equal_seeds():
         for document, value in rows:
             for _ in range(copies):
                 made.add(document, "m", value)
-        return made.figures(seed=7)["m"]
+        return made.figures(Resampling(seed=7))["m"]
 
     figure = table(values)
     assert figure == table(values[::-1])
-    assert figure.low < figure.value < figure.high
+    assert figure.interval.low < figure.value < figure.interval.high
     # Binomial: 1.96 · √(p (1 − p) / n).
     spread = 1.96 * (figure.value * (1 - figure.value) / 200) ** 0.5
-    assert figure.high - figure.low == pytest.approx(2 * spread, rel=0.15)
+    assert figure.interval.high - figure.interval.low == pytest.approx(2 * spread, rel=0.15)
     # Four records of one document say no more than one.
     again = table(values, copies=4)
-    assert (again.value, again.low, again.high, again.of) == (figure.value, figure.low, figure.high, 800)
+    assert again == replace(figure, of=800)
 
 
 def test_one_document_has_no_interval_and_nothing_no_mean():
@@ -133,10 +135,10 @@ def test_one_document_has_no_interval_and_nothing_no_mean():
     made.add("d", "m", 0.5)
     made.add("d", "m", None)
     made.add("d", "none", None)
-    figures = made.figures(seed=7)
-    assert (figures["m"].value, figures["m"].low, figures["m"].of) == (0.5, None, 1)
+    figures = made.figures(Resampling(seed=7))
+    assert (figures["m"].value, figures["m"].interval, figures["m"].of) == (0.5, None, 1)
     assert (figures["none"].value, figures["none"].of) == (None, 0)
-    assert MeanTable().figures(seed=7) == {}
+    assert MeanTable().figures(Resampling(seed=7)) == {}
 
 
 def test_records_in_any_order_give_the_same_intervals():

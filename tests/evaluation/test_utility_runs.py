@@ -9,9 +9,11 @@ from collections import Counter
 
 import pytest
 
+from piiloom.evaluation.pages.writing import check_folder
+from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.estimate import estimate_utility
-from piiloom.evaluation.utility.files import answer_rows, as_markdown, check_folder, comparison_rows, write_result
+from piiloom.evaluation.utility.files import answer_rows, as_markdown, comparison_rows, write_result
 from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
 from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.money.budget import BudgetReached
@@ -69,7 +71,7 @@ def test_a_judge_that_goes_by_the_position_is_found_out(tmp_path, position, firs
     bench = Bench(tmp_path, asthmatics(2))
     with LLMServer(Panel(verdict=lambda *_: position)) as server:
         result = bench.run(server)
-    assert (result.figures.followed.value, result.figures.followed.low) == (1.0, 1.0)
+    assert (result.figures.followed.value, result.figures.followed.interval) == (1.0, Interval(low=1.0, high=1.0))
     assert result.figures.first.value == first
     assert set(values(result, "win_rate").values()) == {0.5}
     assert all(pair.results["position"] == pair.ties == 2 for pair in result.figures.pairs)

@@ -11,11 +11,12 @@ from piiloom.corpus.formats.masked import MaskedFormat
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
+from tests.evaluation.input_files import lines
 from tests.evaluation.report_records import marked, write_native
 
 # Ann is in two texts, Oslo in all, a bakery in one. The last two records ask different questions about the same text.
 RECORDS = [
-    marked("I am [Ann Ek|name|high] of [Oslo|location|low], a [baker|occupation|low]."),
+    marked("I am [Ann Ek|name|high] of [Oslo|location|low], a [baker|occupation|low].", name="zero"),
     marked("I met [Ann Ek|name|low] in [Oslo|location|high]."),
     marked("She is [31|age|high] and of [Oslo|location|low].", "How old?", name="one"),
     marked("She is [31|age|low] and of [Oslo|location|high].", "Where?", name="two"),
@@ -51,15 +52,35 @@ def test_a_file_is_attacked_under_all_policies_that_it_allows(cli, gold):
 
 
 def test_predictions_mask_what_they_found(cli, gold, tmp_path):
-    # Another order and other ids; the baker is missed.
-    missed = marked("I am [Ann Ek|name|none] of [Oslo|location|none], a baker.", name="other")
+    # Another order; the baker is missed.
+    missed = marked("I am [Ann Ek|name|none] of [Oslo|location|none], a baker.", name="zero")
     predicted = [RECORDS[3], RECORDS[2], RECORDS[1], missed]
     found = told(cli, gold, "--masked-by", write_native(predicted, tmp_path / "found.jsonl"))
     assert unique(found) == {"none": 2, "relevance-aware": 1, "predictions": 1, "all": 0}
     assert found["policies"]["predictions"]["values_left"] == 1
     fewer = write_native(RECORDS[:2], tmp_path / "fewer.jsonl")
-    assert "fewer.jsonl: no prediction has the text and question of record one" in cli("reidentify", gold, "--masked-by", fewer).err
-    assert "fewer.jsonl: no gold record has the text of prediction one" in cli("reidentify", fewer, "--masked-by", gold).err
+    assert "the document 'one'" in cli("reidentify", gold, "--masked-by", fewer).err
+    assert "is not in the gold" in cli("reidentify", fewer, "--masked-by", gold).err
+
+
+def test_predictions_may_be_of_any_format_and_of_types_that_nobody_knows(cli, gold, tmp_path):
+    # Ann and the baker are found in the first text, and 31 in the last record.
+    table = tmp_path / "found.csv"
+    table.write_text("document,text,type,start,end\nzero,Ann Ek,PER,5,11\nzero,baker,JOB,23,28\ntwo,31,X,7,9\n", encoding="utf-8")
+    found = told(cli, gold, "--masked-by", table)
+    # Left are Oslo of the first text, Ann and Oslo of the second, and 31 and Oslo of the third: its other record was not masked.
+    assert (found["policies"]["predictions"]["values_left"], found["policies"]["predictions"]["unique"]) == (5, 1)
+
+
+def test_gold_values_that_are_not_in_the_text_are_left_out_and_counted(cli, tmp_path):
+    row = {
+        "id": "a",
+        "context": "Ann left.",
+        "spans": [{"start": 0, "end": 3, "type": "PER"}, {"start": 4, "end": 8, "text": "Ben", "type": "PER"}],
+    }
+    gold = lines(tmp_path / "gold.jsonl", [row])
+    found = told(cli, gold, "--masked-by", gold)
+    assert (found["reading"]["values_without_place"], found["policies"]["none"]["values_left"]) == (1, 1)
 
 
 @pytest.mark.long
