@@ -68,7 +68,8 @@ def _ranking(request: CompareCommand) -> Ranking:
 
 def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], costs: Mapping[str, CostCollector]) -> OpenPairs:
     """Return what reads a system beside the gold, and lets the collector of its cost look on."""
-    options = replace(input_options(request, scheme.needs), types_matter=scheme.name in BY_TYPE)
+    placed = scheme.needs == "places"
+    options = replace(input_options(request, scheme.needs), offsets=placed, types_matter=scheme.name in BY_TYPE)
     name_of = {path: name for name, path in systems.items()}
 
     def read(gold: Path, found: Path) -> Iterator[Pair]:
