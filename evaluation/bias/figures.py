@@ -148,7 +148,7 @@ def _resampled(counts: NDArray[np.float64], documents: NDArray[np.int64], rounds
 
 
 def _recall(total: float, found: float, drawn: NDArray[np.float64]) -> GroupRecall:
-    recall = found / total if total else None
+    recall = float(found / total) if total else None
     return GroupRecall(total=int(total), found=int(found), recall=recall, ci=_interval(drawn))
 
 
