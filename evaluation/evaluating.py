@@ -6,74 +6,25 @@ Schemes that compare values and schemes that compare places need other readings 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
+from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.inputs.documents import Needs
-from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.opening import open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.schemes.base import Scheme, figures_of
 from piiloom.evaluation.schemes.registry import BY_TYPE
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, intervals
+from piiloom.evaluation.scoring.bootstrap import cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.collector import Collector
 from piiloom.evaluation.scoring.contrast_groups import ContrastGroups
 from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.evaluation.scoring.groups import GroupFigures, Groups, Weight, mean_over_groups
+from piiloom.evaluation.scoring.groups import GroupFigures, Groups, mean_over_groups
 
 # Called with the number of documents read so far, every so many documents.
 Watch = Callable[[int], None]
 _TOLD_EVERY = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationSettings:
-    """What to compute.
-
-    ``inputs``: how to read; its ``needs`` are set by the schemes. ``resampling`` None: no intervals. ``cluster``: what a bootstrap draws
-    (``Clusters``). ``by``: also figures by "locale" or a kind of group keys (``Groups``), and their mean by ``weight``.
-    """
-
-    inputs: InputOptions = field(default_factory=lambda: InputOptions(needs="places"))
-    cluster: str = "document"
-    resampling: Resampling | None = field(default_factory=Resampling)
-    by: str | None = None
-    weight: Weight = "documents"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemeFigures:
-    """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for."""
-
-    scheme: Scheme
-    overall: Mapping[str, float]
-    by_type: Mapping[str, Mapping[str, float]]
-    intervals: Mapping[str, Interval | None]
-    groups: tuple[GroupFigures, ...] = ()
-    mean: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContrastFigures:
-    """How consistently relevance changes within the groups of records of one text (``ContrastGroups``)."""
-
-    figures: Mapping[str, float]
-    intervals: Mapping[str, Interval | None]
-    groups: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
-    """All figures. ``clusters`` and ``keyed``: how many clusters there are, and documents that have a key of their kind."""
-
-    inputs: InputsSummary
-    settings: EvaluationSettings
-    documents: int
-    clusters: int
-    keyed: int
-    without_group: int
-    schemes: tuple[SchemeFigures, ...]
-    contrast: ContrastFigures | None
 
 
 def evaluate(
@@ -127,7 +78,9 @@ class _Pass:
 
     def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
         matter = any(table.scheme.name in BY_TYPE for table in self._tables)
-        pairs, self.summary = open_pairs(gold, found, replace(self._settings.inputs, needs=needs, types_matter=matter))
+        placed = needs == "places" and bool(self._tables)
+        options = replace(self._settings.inputs, needs=needs, offsets=placed, types_matter=matter)
+        pairs, self.summary = open_pairs(gold, found, options)
         for number, pair in enumerate(pairs, start=1):
             for collector in self._collectors:
                 collector.add(pair)

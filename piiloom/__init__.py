@@ -1,6 +1,7 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
-From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``surrogate`` (see ``piiloom.api``).
+From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``evaluate``,
+``compare``, ``surrogate`` (see ``piiloom.api``).
 From a shell: ``piiloom --help``.
 """
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
         ReleaseOptions,
         RunOptions,
         SurrogateOptions,
+        compare,
+        evaluate,
         export,
         generate,
         import_file,
@@ -39,6 +42,8 @@ __all__ = [
     "RunOptions",
     "SurrogateOptions",
     "__version__",
+    "compare",
+    "evaluate",
     "export",
     "generate",
     "import_file",

@@ -12,9 +12,10 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-Beside these: ``import_file``, ``report``, ``probe`` and ``surrogate``. All of them work where an event loop is running already, as
-in Jupyter, print nothing, and raise ``piiloom.PiiloomError``. Settings are typed: a type checker finds a misspelt one, and at run
-time it is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced unasked.
+Beside these: ``import_file``, ``report``, ``probe``, ``evaluate``, ``compare`` and ``surrogate``. All of them work where an event loop
+is running already, as in Jupyter, print nothing, and raise ``piiloom.PiiloomError``. Settings are typed: a type checker finds a misspelt
+one, and at run time it is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced
+unasked.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
+from piiloom.evaluation_api import compare, evaluate
 from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
@@ -52,6 +54,8 @@ __all__ = [
     "ReleaseOptions",
     "RunOptions",
     "SurrogateOptions",
+    "compare",
+    "evaluate",
     "export",
     "generate",
     "import_file",

@@ -46,7 +46,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", where=f"{path.name}:{number}", remedy="Convert it to UTF-8") from error
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path), remedy="Check the path") from error
 
 
 def read_rows(

@@ -18,19 +18,35 @@ from piiloom.corpus.importing import ImportReport
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.corpus.releases.exporting import ExportReport
 from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
+from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.running.progress import RunProgress
 from piiloom.surrogates.progress import RunReport
 
 # In the order in which people use them.
-FUNCTIONS = ("generate", "import_file", "release", "export", "load", "report", "probe", "surrogate")
+FUNCTIONS = ("generate", "import_file", "release", "export", "load", "report", "probe", "evaluate", "compare", "surrogate")
 OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions")
 OTHERS = ("PiiloomError", "__version__")
-GIVEN = (Record, Span, RecordPlan, RunProgress, ImportReport, ReleaseRow, ExportReport, RunReport)
+GIVEN = (
+    Record,
+    Span,
+    RecordPlan,
+    RunProgress,
+    ImportReport,
+    ReleaseRow,
+    ExportReport,
+    Evaluation,
+    SchemeFigures,
+    Comparison,
+    RankedSystem,
+    RunReport,
+)
 _INTRO = """
 All names of `import piiloom`, from their docstrings. [python.md](python.md) is the guide, with an example that runs. Functions print
 nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outputs/piiloom.duckdb`); `Watch` is a function that takes a
-`RunProgress`; `OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`.
+`RunProgress`; `OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a path or a list of records; `Undefined`
+is `"zero"`, `"skip"` or `"one"`; `Weight` is `"documents"`, `"entities"` or `"equal"`; `Match` is `"multiset"` or `"membership"`.
 """
 _OPTIONS = """
 Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries,

@@ -144,7 +144,7 @@ def _resampled(counts: NDArray[np.float64], documents: NDArray[np.int64], resamp
 
 
 def _recall(total: float, found: float, drawn: NDArray[np.float64], resampling: Resampling) -> GroupRecall:
-    recall = found / total if total else None
+    recall = float(found / total) if total else None
     return GroupRecall(total=int(total), found=int(found), recall=recall, ci=percentiles(drawn, resampling.confidence))
 
 

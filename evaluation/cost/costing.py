@@ -144,7 +144,7 @@ def model_source(model: str, prices: PriceList | None = None, *, provider: str |
     """Prepare an estimate for *model*. Raises ``UsageError`` if its price is unknown: nothing would be left to say."""
     chosen = prices or PriceList()
     if chosen.find(model, provider) is None:
-        remedy = 'Give its prices, as in --price "input=0.5,output=1.5" (USD per million tokens), or add it to the file of PIILOOM_MODELS'
+        remedy = "Add it to the file that the variable PIILOOM_MODELS names, or state the tokens with --usage"
         raise UsageError(f"the price of the model {model!r} is unknown", where="--model", remedy=remedy)
     return ModelSource(model, chosen, provider=provider, prompt_tokens=prompt_tokens)
 

@@ -78,4 +78,4 @@ def _keys(row: Json) -> str:
 
 def _unknown(path: Path, why: str) -> UsageError:
     readable = ", ".join(name for name, each in FORMATS.items() if hasattr(each, "read"))
-    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {readable}, {TABLE}")
+    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {readable}, {TABLE}, {TAB}")

@@ -171,9 +171,9 @@ def _as_text(value: object) -> str | None:
 def _as_number(value: object) -> int | None:
     if value is None or value == "":
         return None
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer():  # as above; as text it ends in ".0"
         return int(value)
     try:
-        return int(str(value))
+        return int(str(value).removesuffix(".0"))
     except ValueError as error:
         raise ValueError("must be a whole number") from error

@@ -27,12 +27,17 @@ SCHEMES: dict[str, Callable[[SchemeOptions], Scheme]] = {
     "token": TokenScheme,
     "nervaluate": NervaluateScheme,
 }
+# Beyond, F is recall to the last digits.
+_GREATEST_BETA = 1_000_000
 # Under these, nothing is found if both sides have no type in common.
 BY_TYPE = frozenset(("exact", "partial", "text", "token", "nervaluate"))
 
 
 def make_scheme(name: str, options: SchemeOptions) -> Scheme:
-    """Return the scheme called *name*; raises ``UsageError``, listing the known ones, if there is none."""
+    """Return the scheme called *name*; raises ``UsageError``, listing the known ones, if there is none, and for a beta without an F."""
+    for beta in options.beta:
+        if not 0 <= beta <= _GREATEST_BETA:
+            raise UsageError(f"not from 0 to {_GREATEST_BETA:,}: {beta:g}", where="--beta", remedy="Give for example --beta 2")
     if name not in SCHEMES:
         raise UsageError(f"unknown scheme {name!r}", remedy=f"Known schemes: {', '.join(SCHEMES)}")
     return SCHEMES[name](options)

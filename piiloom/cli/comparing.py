@@ -34,17 +34,10 @@ FORMS = (*_TABLES, "json")
 
 def compare_and_report(request: CompareCommand) -> None:
     """Compare and print the table; what is wrong with the request comes out before anything is read."""
-    systems, tables, form = named_systems(request.predictions), request.table or [], request.form
+    systems, form = named_systems(request.predictions), request.form
     if form is not None and form not in FORMS:
         raise UsageError(f"unknown form {form!r}", where="--print", remedy=f"Give one of: {', '.join(FORMS)}")
-    for path in tables:
-        _check_place(path, (request.gold, *systems.values()))
-    scheme = make_scheme(request.scheme, SchemeOptions(beta=tuple(request.beta or ())))
-    costs = _costs(request.usage or (), systems)
-    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, costs), scheme, _ranking(request))
-    extra = _cost_columns(costs)
-    for path in tables:
-        _write(path, _in_form(comparison, path.suffix[1:], extra))
+    comparison, extra = run_comparison(request, systems, _usage_files(request.usage or (), systems))
     if request.as_json or form == "json":
         say_json(comparison_json(comparison, extra))
         return
@@ -52,8 +45,25 @@ def compare_and_report(request: CompareCommand) -> None:
         say(_in_form(comparison, form, extra).rstrip("\n"))
         return
     print_comparison(comparison, extra)
-    for path in tables:
+    for path in request.table or ():
         say(f"written: {path}")
+
+
+def run_comparison(request: CompareCommand, systems: Mapping[str, Path], usage: Mapping[str, Path]) -> tuple[Comparison, Extra]:
+    """Compare *systems* (predictions by name), and write the tables; return the figures, and what the files *usage* by name add to tables.
+
+    Raises ``UsageError``, ``DataError`` and ``OutputError``.
+    """
+    tables = request.table or ()
+    for path in tables:
+        _check_place(path, (request.gold, *systems.values()))
+    scheme = make_scheme(request.scheme, SchemeOptions(beta=tuple(request.beta or ())))
+    costs = {name: CostCollector(usage_source(path)) for name, path in usage.items()}
+    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, costs), scheme, _ranking(request))
+    extra = _cost_columns(costs)
+    for path in tables:
+        _write(path, _in_form(comparison, path.suffix[1:], extra))
+    return comparison, extra
 
 
 def _ranking(request: CompareCommand) -> Ranking:
@@ -68,7 +78,8 @@ def _ranking(request: CompareCommand) -> Ranking:
 
 def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], costs: Mapping[str, CostCollector]) -> OpenPairs:
     """Return what reads a system beside the gold, and lets the collector of its cost look on."""
-    options = replace(input_options(request, scheme.needs), types_matter=scheme.name in BY_TYPE)
+    placed = scheme.needs == "places"
+    options = replace(input_options(request, scheme.needs), offsets=placed, types_matter=scheme.name in BY_TYPE)
     name_of = {path: name for name, path in systems.items()}
 
     def read(gold: Path, found: Path) -> Iterator[Pair]:
@@ -81,16 +92,16 @@ def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path]
     return read
 
 
-def _costs(given: Sequence[str], systems: Mapping[str, Path]) -> dict[str, CostCollector]:
-    """Return a collector for each system with a usage file, given as NAME=FILE; raises ``UsageError`` for the name of no system."""
-    costs: dict[str, CostCollector] = {}
+def _usage_files(given: Sequence[str], systems: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the usage files, given as NAME=FILE, by system; raises ``UsageError`` for the name of no system."""
+    files: dict[str, Path] = {}
     for word in given:
         name, equals, file = word.partition("=")
         if not equals or name not in systems:
             remedy = f"Write NAME=FILE; the systems: {', '.join(systems)}"
             raise UsageError(f"no system is called {name!r}", where="--usage", remedy=remedy)
-        costs[name] = CostCollector(usage_source(Path(file)))
-    return costs
+        files[name] = Path(file)
+    return files
 
 
 def _cost_columns(costs: Mapping[str, CostCollector]) -> Extra:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,15 +15,16 @@ from piiloom.cli.evaluation_tables import print_evaluation
 from piiloom.cli.terminal import say, say_json
 from piiloom.evaluation.bias.collecting import BiasCollector, Match
 from piiloom.evaluation.cost.costing import CostCollector, model_source, usage_source
-from piiloom.evaluation.evaluating import Evaluation, EvaluationSettings, evaluate
-from piiloom.evaluation.evaluation_folder import EvaluationFolder
-from piiloom.evaluation.evaluation_json import evaluation_json
+from piiloom.evaluation.evaluating import Watch, evaluate
+from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
+from piiloom.evaluation.evaluation_folder import PLOTS, EvaluationFolder
 from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions, Undefined
-from piiloom.evaluation.schemes.registry import make_scheme
+from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.scoring.collector import Collector
 from piiloom.evaluation.scoring.groups import Weight
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 DEFAULT_SCHEME = "exact"
@@ -40,24 +42,34 @@ class _Views:
 
 def evaluate_and_report(request: EvaluateCommand) -> None:
     """Evaluate and print the figures; what is wrong with the request comes out before anything is read."""
+    with shown_documents(wanted=not request.as_json) as watch:
+        evaluation, files = run_evaluation(request, watch)
+    if request.as_json:
+        say_json(evaluation.to_json() | {"out": None if request.out is None else str(request.out), "files": files})
+        return
+    print_evaluation(evaluation)
+    if request.out is not None:
+        whole = [name for name in files if not name.startswith(f"{PLOTS}/")]
+        plots = len(files) - len(whole)
+        say(f"written to {request.out}: {', '.join(whole)}" + (f" and {counted(plots, 'file')} in {PLOTS}/" if plots else ""))
+
+
+def run_evaluation(request: EvaluateCommand, watch: Watch | None = None) -> tuple[Evaluation, list[str]]:
+    """Evaluate, and write the folder if one is asked for; return the figures and the names of its files.
+
+    Raises ``UsageError``, ``DataError`` and ``OutputError``; then nothing is written.
+    """
     schemes, settings = _schemes(request), _settings(request)
     with ExitStack() as stack:
         views = _views(request, stack)
         asked = {scheme.needs for scheme in schemes}
         needs = next(each for each in ("places", "mentions", "values") if each in asked)
-        watch = stack.enter_context(shown_documents(wanted=not request.as_json))
         evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors={needs: views.collectors}, watch=watch)
         bias = None if views.bias is None else views.bias.figures(_resampling(request))
         cost = None if views.cost is None else views.cost.figures()
-        data = evaluation_json(evaluation)
-        data |= {name: view.to_json() for name, view in (("bias", bias), ("cost", cost)) if view is not None}
-        files = [] if views.folder is None else views.folder.write(data, title=_title(evaluation), bias=bias)
-    if request.as_json:
-        say_json(data | {"out": None if request.out is None else str(request.out), "files": files})
-        return
-    print_evaluation(evaluation, bias, cost)
-    if request.out is not None:
-        say(f"written to {request.out}: {', '.join(files)}")
+        evaluation = replace(evaluation, bias=bias, cost=cost)
+        files = [] if views.folder is None else views.folder.write(evaluation.to_json(), title=_title(evaluation), bias=bias)
+    return evaluation, files
 
 
 def _schemes(request: EvaluateCommand) -> list[Scheme]:
@@ -69,11 +81,25 @@ def _schemes(request: EvaluateCommand) -> list[Scheme]:
         token_probabilities=request.token_probabilities,
         may_stay=tuple(_parts(request.may_stay or "")),
     )
-    names = [name for given in request.schemes or () for name in _parts(given)] or [DEFAULT_SCHEME]
+    names = [DEFAULT_SCHEME] if request.schemes is None else [name for given in request.schemes for name in _parts(given)]
+    if not names:
+        raise UsageError("no scheme is named", where="--scheme", remedy=f"Known schemes: {', '.join(SCHEMES)}")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"the scheme {name!r} is named twice", where="--scheme", remedy="Name it once")
+    _refuse_without_effect(request, names)
     return [make_scheme(name, options) for name in names]
+
+
+def _refuse_without_effect(request: EvaluateCommand, names: Sequence[str]) -> None:
+    """Raise ``UsageError`` for an option that none of the schemes *names* looks at."""
+    given = {"--weights": request.weights, "--token-probabilities": request.token_probabilities, "--may-stay": request.may_stay}
+    for option, value in given.items():
+        users = ("tab", "privacy") if option == "--weights" else ("tab",)
+        if value is not None and not set(users) & set(names):
+            raise UsageError(
+                f"only the scheme {' or '.join(users)} uses it", where=option, remedy=f"Add --scheme {users[0]}, or leave it out"
+            )
 
 
 def _settings(request: EvaluateCommand) -> EvaluationSettings:
@@ -94,8 +120,11 @@ def _resampling(request: EvaluateCommand) -> Resampling:
 
 def _views(request: EvaluateCommand, stack: ExitStack) -> _Views:
     views = _Views()
+    match: Match = _one_of(request.bias_match, Match, "--bias-match")
     if request.bias is not None:
-        views.bias = BiasCollector(request.bias, _one_of(request.bias_match, Match, "--bias-match"))
+        if request.resamples == 1:
+            raise UsageError("an interval of --bias needs at least 2 resamples", where="--resamples", remedy="1,000 is usual")
+        views.bias = BiasCollector(request.bias, match)
         views.collectors.append(views.bias)
     if request.usage is not None and request.model is not None:
         raise UsageError("--usage and --model both say what the predictions cost", remedy="Give one of them")

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say
-from piiloom.evaluation.bias.figures import BiasFigures
 from piiloom.evaluation.bias.tables import bias_table
-from piiloom.evaluation.cost.cost_figures import COLUMNS, CostFigures
-from piiloom.evaluation.evaluating import Evaluation, SchemeFigures
-from piiloom.evaluation.evaluation_json import is_count
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
+from piiloom.evaluation.cost.cost_figures import COLUMNS
+from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures, is_count
+from piiloom.evaluation.inputs.summary import SideSummary
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.counting import counted
@@ -26,7 +24,7 @@ _MACRO = "macro_"
 _OF_MODE = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
 
 
-def print_evaluation(evaluation: Evaluation, bias: BiasFigures | None, cost: CostFigures | None) -> None:
+def print_evaluation(evaluation: Evaluation) -> None:
     """Print the figures of each scheme, then the other views, and what was read."""
     for one in evaluation.schemes:
         console().print(_headline(one))
@@ -44,13 +42,13 @@ def print_evaluation(evaluation: Evaluation, bias: BiasFigures | None, cost: Cos
         held = evaluation.contrast
         shown = ", ".join(f"{name} {value:.4f}{_ends(held.intervals.get(name))}" for name, value in held.figures.items())
         say(f"{counted(held.groups, 'contrast group')}: {shown}")
-    if bias is not None:
-        table = bias_table(bias)
+    if evaluation.bias is not None:
+        table = bias_table(evaluation.bias)
         console().print(_plain(table.title, table.columns, table.rows, texts=table.texts))
         say(table.note or "")
-    if cost is not None:
-        console().print(_plain("cost", COLUMNS, [cost.cells()], texts=0))
-        say(cost.basis)
+    if evaluation.cost is not None:
+        console().print(_plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0))
+        say(evaluation.cost.basis)
     for note in _notes(evaluation):
         say(note)
 
@@ -72,12 +70,11 @@ def _headline(one: SchemeFigures) -> Table:
 
 
 def _modes(one: SchemeFigures) -> Table:
-    def cells(mode: str) -> list[str]:
-        prefix = "" if mode == "strict" else f"{mode}_"
-        return [mode, *(_figure(name, one.overall[prefix + name]) for name in _OF_MODE)]
+    def cell(mode: str, name: str) -> str:
+        return _figure(name, one.overall[name if mode == "strict" else f"{mode}_{name}"])
 
-    titles = ("mode", *(name if len(name) < 8 else f"{name[:6]}-\n{name[6:]}" for name in _OF_MODE))
-    return _plain("nervaluate by mode", titles, [cells(mode) for mode in MODES], texts=1)
+    rows = [(name, *(cell(mode, name) for mode in MODES)) for name in _OF_MODE]
+    return _plain("nervaluate by mode", ("figure", *MODES), rows, texts=1)
 
 
 def _columns(one: SchemeFigures, names: Sequence[str]) -> list[str]:
@@ -133,8 +130,19 @@ def _notes(evaluation: Evaluation) -> list[str]:
         notes.append(
             f"{resampling.confidence:.0%} intervals: bootstrap over {drawn} ({resampling.rounds:,} resamples, seed {resampling.seed})"
         )
-    notes += _side("gold", inputs.gold) + _side("predictions", inputs.found)
-    return notes + _types(inputs)
+    notes += _without_keys(evaluation) + _side("gold", inputs.gold) + _side("predictions", inputs.found)
+    return notes + _types(evaluation)
+
+
+def _without_keys(evaluation: Evaluation) -> list[str]:
+    settings, notes = evaluation.settings, []
+    lone, without = evaluation.documents - evaluation.keyed, evaluation.without_group
+    if settings.cluster != "document" and lone:
+        notes.append(f"{counted(lone, 'document')} without a key {settings.cluster}:… drawn each by itself")
+    if settings.by is not None and without:
+        what = "a locale" if settings.by == "locale" else f"a key {settings.by}:…"
+        notes.append(f"{counted(without, 'document')} without {what}: in no group")
+    return notes
 
 
 def _side(name: str, side: SideSummary) -> list[str]:
@@ -152,8 +160,11 @@ def _side(name: str, side: SideSummary) -> list[str]:
     return [f"{name}: {counted(side.mentions, 'mention')}{f'; {told}' if told else ''}"]
 
 
-def _types(inputs: InputsSummary) -> list[str]:
-    notes = []
+def _types(evaluation: Evaluation) -> list[str]:
+    inputs, notes = evaluation.inputs, []
+    unknown = set(evaluation.settings.inputs.types or ()) - inputs.gold.types.keys() - inputs.found.types.keys()
+    if unknown:
+        notes.append(f"types of --types that no mention has: {', '.join(sorted(unknown))}")
     for side, types in (("gold", inputs.types_only_in_gold), ("the predictions", inputs.types_only_in_found)):
         if types:
             notes.append(f"types only in {side}: {', '.join(types)} (--map renames types)")

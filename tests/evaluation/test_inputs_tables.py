@@ -130,9 +130,12 @@ def test_a_parquet_cell_that_is_no_text(tmp_path: Path, value: object, message: 
         read_pairs(path, path)
 
 
-def test_whole_numbers_that_parquet_holds_as_floats(tmp_path: Path) -> None:
+def test_whole_numbers_that_tables_hold_as_floats(tmp_path: Path) -> None:
     path = table(tmp_path / "a.parquet", [[1.0, "ab", "A", 0.0, 2.0], [2.0, "ab", "A", None, None]], PLACED)
     pairs, _ = read_pairs(path, path)
+    assert [(pair.gold.id, pair.gold.mentions[0].place) for pair in pairs] == [("1", (0, 2)), ("2", None)]
+    as_text = table(tmp_path / "a.csv", [["1", "ab", "A", "0.0", "2.0"], ["2", "ab", "A", "", ""]], PLACED)
+    pairs, _ = read_pairs(as_text, as_text)
     assert [(pair.gold.id, pair.gold.mentions[0].place) for pair in pairs] == [("1", (0, 2)), ("2", None)]
 
 

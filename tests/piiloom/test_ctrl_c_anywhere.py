@@ -39,6 +39,8 @@ COMMANDS = {
     "export": "export --release v1 --format native --out OUT --store STORE",
     "report": "report --run last --out OUT --store STORE",
     "probe": "probe TRAIN PEOPLE --json",
+    "evaluate": "evaluate ROWS ROWS --scheme exact,capid --out OUT --json",
+    "compare": "compare ROWS ROWS --json",
     "reidentify": "reidentify ROWS --out OUT",
     "utility": "utility v1 --out OUT --json --store STORE",
     "surrogate run": "surrogate run NOTES --out OUT --workers 1 --json",
