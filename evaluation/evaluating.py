@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
-from piiloom.evaluation.inputs.documents import Needs
+from piiloom.evaluation.inputs.documents import NEEDS, Needs
 from piiloom.evaluation.inputs.opening import open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.schemes.base import Scheme, figures_of
@@ -42,13 +42,12 @@ def evaluate(
     """
     passes: list[_Pass] = []
     others = collectors or {}
-    needs: tuple[Needs, ...] = ("places", "mentions", "values")
-    for need in needs:
+    for need in NEEDS:
         wanted = [scheme for scheme in schemes if scheme.needs == need]
         if wanted or others.get(need):
             passes.append(_Pass(wanted, others.get(need, ()), settings))
             passes[-1].read(gold, found, need, watch)
-    first = passes[0]
+    first = next((each for each in passes if each.has_schemes), passes[0])
     by_name = {one.scheme.name: one for each in passes for one in each.figures()}
     return Evaluation(
         inputs=first.summary,
@@ -76,10 +75,16 @@ class _Pass:
         own = (self.clusters, self.groups, self.contrast)
         self._collectors: list[Collector] = [*self._tables, *(one for one in own if one is not None), *others]
 
+    @property
+    def has_schemes(self) -> bool:
+        return bool(self._tables)
+
     def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
         matter = any(table.scheme.name in BY_TYPE for table in self._tables)
         placed = needs == "places" and bool(self._tables)
         options = replace(self._settings.inputs, needs=needs, offsets=placed, types_matter=matter)
+        if not self._tables:  # values that are not in the text can't be shown there; the schemes had them as values
+            options = replace(options, skip_values=True)
         pairs, self.summary = open_pairs(gold, found, options)
         for number, pair in enumerate(pairs, start=1):
             for collector in self._collectors:

@@ -10,15 +10,11 @@ from piiloom.evaluation.bias.figures import BiasFigures
 from piiloom.evaluation.cost.cost_figures import CostFigures
 from piiloom.evaluation.inputs.opening import InputOptions
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import Scheme
+from piiloom.evaluation.schemes.base import Scheme, is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
 from piiloom.evaluation.scoring.groups import GroupFigures, Weight
 from piiloom.foundation.errors import UsageError
-
-_OF_MENTIONS = ("tp", "fp", "fn", "correct", "incorrect", "partial", "missed", "spurious")
-_OF_VALUES = ("samples", "gold", "predicted", "matched", "exact", "malformed")
-_COUNTS = frozenset((*_OF_MENTIONS, *_OF_VALUES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,11 +143,6 @@ def _unprefixed(figures: Mapping[str, Any], mode: str) -> dict[str, Any]:
 def whole_counts(figures: Mapping[str, float]) -> dict[str, float | int]:
     """Return *figures* with counts as whole numbers, unless halves are counted."""
     return {name: int(value) if is_count(name) and value.is_integer() else value for name, value in figures.items()}
-
-
-def is_count(name: str) -> bool:
-    """Whether the figure *name* of some scheme is a count and no share."""
-    return name in _COUNTS or name.partition("_")[2] in _COUNTS
 
 
 def _contrast(one: ContrastFigures) -> dict[str, Any]:

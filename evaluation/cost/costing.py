@@ -167,15 +167,18 @@ class CostCollector:
             self._sums.add(spent)
 
     def figures(self) -> CostFigures:
-        """Return the figures of all documents so far."""
-        sums = self._sums
+        """Return the figures of all documents so far. Raises ``UsageError`` if the usage file is about other documents."""
+        sums, strange = self._sums, self._source.not_evaluated()
+        if strange and self._without == self._documents:
+            fault = f"the usage file names none of the {self._documents:,} evaluated documents, but {strange:,} others"
+            raise UsageError(fault, where="--usage", remedy="Give the tokens by the ids of the documents")
         return CostFigures(
             models=tuple(sorted(sums.models)),
             estimated=self._source.estimated,
             basis=self._source.basis,
             documents=self._documents,
             without_usage=self._without,
-            not_evaluated=self._source.not_evaluated(),
+            not_evaluated=strange,
             calls=sums.calls,
             input_tokens=sums.input,
             cached_tokens=sums.cached,

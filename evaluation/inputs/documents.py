@@ -14,6 +14,7 @@ from piiloom.corpus.record import Relevance
 Identifier = Literal["direct", "quasi", "none"]
 # What a scheme compares: values as strings, each once; mentions as strings, as often as they are there; or mentions by their places.
 Needs = Literal["values", "mentions", "places"]
+NEEDS: tuple[Needs, ...] = ("places", "mentions", "values")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# Figures that count mentions or values; all others are shares.
+_OF_MENTIONS = ("tp", "fp", "fn", "correct", "incorrect", "partial", "missed", "spurious")
+_OF_VALUES = ("samples", "gold", "predicted", "matched", "exact", "malformed")
+_COUNTS = frozenset((*_OF_MENTIONS, *_OF_VALUES))
+
 # The key of the counts over all types.
 OVERALL = ""
 # The key of the counts of mentions whose type the file does not state.
@@ -67,6 +72,11 @@ class Figured(Protocol):
 def figures_of(what: Figured, totals: NDArray[np.float64]) -> dict[str, float]:
     """Return the figures of one row of sums, of the shape (columns,)."""
     return {name: float(value) for name, value in what.figures(totals).items()}
+
+
+def is_count(name: str) -> bool:
+    """Whether the figure *name* of some scheme is a count and no share."""
+    return name in _COUNTS or name.partition("_")[2] in _COUNTS
 
 
 class Scheme(Figured, Protocol):

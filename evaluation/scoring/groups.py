@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.schemes.base import Scheme
+from piiloom.evaluation.schemes.base import Scheme, is_count
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, ends, intervals
 from piiloom.evaluation.scoring.group_keys import checked_kind, keys_of_kind
 
@@ -97,10 +97,10 @@ class Groups:
 
 
 def mean_over_groups(scheme: Scheme, groups: Sequence[GroupFigures], weight: Weight) -> dict[str, float]:
-    """Return the mean of each figure over *groups*, weighted by *weight*; counts (the columns of *scheme*) have none. 0/0 counts as 0."""
+    """Return the mean of each figure over *groups*, weighted by *weight*; counts have none. 0/0 counts as 0."""
     weights = [{"documents": group.documents, "entities": group.entities, "equal": 1}[weight] for group in groups]
     whole = sum(weights)
-    names = [name for name in groups[0].figures if name not in scheme.columns] if groups else []
+    names = [name for name in groups[0].figures if not is_count(name) and name not in scheme.columns] if groups else []
     return {
         name: sum(share * group.figures[name] for share, group in zip(weights, groups, strict=True)) / whole if whole else 0.0
         for name in names

@@ -19,6 +19,7 @@ from piiloom.evaluation.evaluating import Watch, evaluate
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
 from piiloom.evaluation.evaluation_folder import PLOTS, EvaluationFolder
 from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
+from piiloom.evaluation.inputs.documents import NEEDS, Needs
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions, Undefined
 from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
@@ -63,8 +64,11 @@ def run_evaluation(request: EvaluateCommand, watch: Watch | None = None) -> tupl
     with ExitStack() as stack:
         views = _views(request, stack)
         asked = {scheme.needs for scheme in schemes}
-        needs = next(each for each in ("places", "mentions", "values") if each in asked)
-        evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors={needs: views.collectors}, watch=watch)
+        needs: Needs = next(each for each in NEEDS if each in asked)
+        collectors: dict[Needs, list[Collector]] = {needs: views.collectors}
+        if views.folder is not None:  # errors are shown in their places
+            collectors.setdefault("places", []).append(views.folder.gallery)
+        evaluation = evaluate(request.gold, request.predictions, schemes, settings, collectors=collectors, watch=watch)
         bias = None if views.bias is None else views.bias.figures(_resampling(request))
         cost = None if views.cost is None else views.cost.figures()
         evaluation = replace(evaluation, bias=bias, cost=cost)
@@ -139,7 +143,6 @@ def _views(request: EvaluateCommand, stack: ExitStack) -> _Views:
         views.folder = stack.enter_context(
             EvaluationFolder(request.out, GalleryOptions(limit=limit, seed=request.seed), force=request.force)
         )
-        views.collectors.append(views.folder.gallery)
     elif request.gallery_limit is not None:
         raise UsageError("without --out there is no page", where="--gallery-limit", remedy="Name a folder with --out")
     return views

@@ -9,8 +9,9 @@ from rich.table import Table
 from piiloom.cli.terminal import console, harmless, say
 from piiloom.evaluation.bias.tables import bias_table
 from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures, is_count
+from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
 from piiloom.evaluation.inputs.summary import SideSummary
+from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.counting import counted
