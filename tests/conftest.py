@@ -26,7 +26,7 @@ from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 
 # No deadline: a busy machine is no failure.
-settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=30)
 if not EXPLORE:
     settings.load_profile("steady")
 

@@ -7,12 +7,16 @@ from collections.abc import Container, Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 # Look for what the usual examples, blows and sizes did not find (CONTRIBUTING.md).
 EXPLORE = bool(os.environ.get("PIILOOM_EXPLORE"))
 
 # For a test that takes long and finds what others find, too.
 explored = pytest.mark.skipif(not EXPLORE, reason="run with PIILOOM_EXPLORE=1")
+
+# For a law whose single cases are tested by hand as well.
+few = settings(max_examples=200 if EXPLORE else 10, derandomize=not EXPLORE, deadline=None)
 
 
 def examples(explored: int) -> int:

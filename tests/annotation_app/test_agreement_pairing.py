@@ -70,7 +70,7 @@ def test_pairing_many_documents_at_once_is_pairing_them_one_by_one(documents: li
         assert pairs == slow_pairs(documents[a], documents[b])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(left=disjoint(), right=disjoint())
 def test_likeness_is_symmetric_and_sums_over_types(left: list[Placed], right: list[Placed]) -> None:
     table = spans_table([left, right])
@@ -111,7 +111,7 @@ def test_a_span_of_text_that_the_other_removed_still_counts() -> None:
     assert pair_up(list(placed(left.marks)), list(theirs)) == [(0, 0)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_no_span_is_lost_and_all_stay_disjoint_between_two_texts(seed: int) -> None:
     rng = random.Random(seed)

@@ -41,6 +41,7 @@ def test_one_button_takes_a_version_whole_and_the_next_record_comes(services):
     assert "1 record to be decided" in said(shown)
 
 
+@pytest.mark.long
 def test_spans_are_chosen_one_by_one(services):
     dispute(services, "r000")
     shown = page("adjudication", "adjudicator")

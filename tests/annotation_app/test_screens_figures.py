@@ -44,6 +44,7 @@ def test_progress_counts_records_and_documents(services):
     assert numbers["Documents still wanted"] == "6"
 
 
+@pytest.mark.long
 def test_what_people_change_is_shown_by_group(services):
     dispute(services, "r000")
     shown = _part("What people change")
@@ -77,6 +78,7 @@ def test_the_estimate_of_errors_left_comes_with_what_it_takes_for_granted(servic
     assert "independently" in said(shown)
 
 
+@pytest.mark.long
 def test_controls_that_somebody_finished_are_shown(services):
     for who in ("ana", "ben"):
         does(services, who, "r000", ACCEPT)

@@ -75,6 +75,7 @@ def test_admin_makes_accounts_and_shuts_people_out(services):
     assert not services.accounts.named("dora").active
 
 
+@pytest.mark.long
 def test_admin_deals_records_out_and_takes_them_back(services):
     services.accounts.add("ana", "annotator", password="correct horse battery")
     shown = page("admin")
@@ -194,6 +195,7 @@ def test_practice_waits_for_records_and_then_gives_feedback(services):
     assert "spans are right" in said(shown)
 
 
+@pytest.mark.long
 def test_the_test_is_handed_in_when_all_is_finished(services):
     shown = page("training", "annotator", "ana")
     shown = ran(shown.segmented_control(key="training_what").set_value("Test").run())

@@ -124,7 +124,7 @@ class WorkDays(RuleBasedStateMachine):
 
 
 class TestWorkDays(WorkDays.TestCase):
-    settings = settings(max_examples=5, stateful_step_count=20, deadline=None)  # each opens a store
+    settings = settings(max_examples=3, stateful_step_count=20, deadline=None)  # each opens a store
 
 
 @pytest.mark.long

@@ -188,7 +188,7 @@ def test_of_disagreeing_mentions_the_high_one_is_kept(file: Path) -> None:
     assert json.loads(file.read_text())["piis"] == {"May": {"type": "datetime", "relevance": "1"}}
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"

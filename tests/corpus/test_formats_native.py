@@ -56,7 +56,7 @@ def test_the_layout_is_the_documented_one(file: Path) -> None:
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_record_to_native_to_record_is_equality(record: Record, tmp_path: Path) -> None:
     assume(record.context.strip())

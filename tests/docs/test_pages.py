@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.one_at_a_time import one_at_a_time
+from tests.piiloom.struck import Warm
 
 UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
 LONGEST_S = 400
@@ -36,6 +38,11 @@ SHOWN = ("", "json", "sql", "toml", "yaml")
 _PROGRESS = re.compile(r"^r\d{4}-[0-9a-f]{8}: (?:preparing: |(?:[\d,]+/[\d,]+|starting) · ).*\n?", re.MULTILINE)
 
 
+def _words_of(text: str) -> list[str]:
+    """The words behind ``piiloom`` of a command line that needs no shell; of any other, none."""
+    return [] if set(text) & set("|&;<>$`*\\\n") or not text.startswith("piiloom ") else shlex.split(text, comments=True)[1:]
+
+
 @dataclass
 class Session:
     """A shell in the clone, as somebody who follows a page has it: what a command exports, and where it goes, holds for the next one."""
@@ -43,6 +50,7 @@ class Session:
     clone: Path
     environment: dict[str, str]
     server: LLMServer
+    warm: Warm | None
     faults: list[str] = field(default_factory=list)
     printed: dict[int, str] = field(default_factory=dict)
 
@@ -66,6 +74,9 @@ class Session:
 
     def _run(self, text: str) -> tuple[int, str, str]:
         """The exit code and both outputs of *text*, whose exports are kept."""
+        if self.warm is not None and (words := _words_of(text)):
+            done = self.warm.learn(*words, within=(self.folder, self.environment), longest_s=LONGEST_S)
+            return done.code, done.out, done.err
         kept = self.clone.parent / "environment"
         script = f'{text}\ncode=$?\nenv -0 > "{kept}"\nexit $code'
         done = subprocess.run(
@@ -108,8 +119,16 @@ def _one_ray(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         yield
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """Where most commands run: a process that has imported what they import, else two thirds of the time would go into that."""
+    process = Warm(tmp_path_factory.mktemp("warm") / "process")
+    yield process
+    process.end()
+
+
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
+def session(request: pytest.FixtureRequest, tmp_path: Path, warm: Warm) -> Iterator[Session]:
     """A session in a bare clone: the tracked files as they are now, no ../shared beside them, and a server that plays all models."""
     clone = tmp_path / "alone" / "piiloom"
     clone.mkdir(parents=True)
@@ -130,7 +149,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
         home.mkdir()
         plain = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "80", "NO_COLOR": "1"}
         urls = {"OPENAI_BASE_URL": server.openai_url, "ANTHROPIC_BASE_URL": server.anthropic_url}
-        yield Session(clone=clone, environment={**plain, **urls, **KEYS}, server=server)
+        # A Ray of its own is started as by a user.
+        with_ray = "[cluster]" in request.node.name
+        yield Session(clone=clone, environment={**plain, **urls, **KEYS}, server=server, warm=None if with_ray else warm)
 
 
 @pytest.mark.long

@@ -21,6 +21,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.index import NamesIndex, builtin
 from piiloom.pii_values.names.layout import open_bytes
 from piiloom.pii_values.names.writing import TableWriter, packed
+from tests.longer import few
 
 GROUPS = NameGroups(builtin())
 
@@ -195,6 +196,7 @@ NAMES = st.lists(
 )
 
 
+@few
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Random):
     pairs.append((["Mary Kim"], []))  # some gold name, or it is an error

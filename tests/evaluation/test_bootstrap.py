@@ -16,6 +16,7 @@ from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
+from tests.longer import few
 
 
 def percentile(values, share):
@@ -77,6 +78,7 @@ def test_impossible_settings_are_refused(field, value):
 COUNTS = st.lists(st.tuples(*[st.integers(0, 6)] * 3), min_size=2, max_size=12)
 
 
+@few
 @given(counts=COUNTS, seed=st.integers(0, 99))
 def test_the_order_of_documents_changes_no_interval(counts, seed):
     pairs = [scored_pair(n, each, [f"story:{n // 2}"]) for n, each in enumerate(counts)]
@@ -90,6 +92,7 @@ def test_the_order_of_documents_changes_no_interval(counts, seed):
     assert found[0] == found[1]
 
 
+@few
 @given(counts=COUNTS, times=st.integers(2, 5))
 def test_copies_within_clusters_narrow_nothing(counts, times):
     """A document that stands several times in its cluster is one piece of evidence."""
@@ -108,6 +111,7 @@ def test_copies_as_documents_of_their_own_would_narrow_it():
     assert (copied.high - copied.low) / (alone.high - alone.low) == pytest.approx(1 / 3, rel=0.15)  # 1 / sqrt(9)
 
 
+@few
 @given(counts=COUNTS)
 def test_more_confidence_is_wider_and_within_what_single_clusters_have(counts):
     sums = np.array(counts, dtype=float)
@@ -120,6 +124,7 @@ def test_more_confidence_is_wider_and_within_what_single_clusters_have(counts):
             assert wide[name].high <= single[name].max() + 1e-12
 
 
+@few
 @given(rows=COUNTS, data=st.data())
 def test_clusters_keep_all_counts(rows, data):
     numbers = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows))))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.schemes.capid import RATIOS
 from tests.evaluation.scored_samples import of_type, scored, table, values
+from tests.longer import few
 
 SPANS = ("span_precision", "span_recall", "span_f1")
 
@@ -197,6 +198,7 @@ ENTRIES = st.tuples(WORDS | st.text(max_size=6), st.sampled_from(["name", "age",
 SIDES = st.lists(ENTRIES, max_size=6)
 
 
+@few
 @given(pairs=st.lists(st.tuples(SIDES, SIDES), max_size=4), rule=st.sampled_from(["zero", "skip", "one"]))
 def test_figures_are_shares(pairs, rule):
     figures = scored("capid", *((values(*gold), values(*found)) for gold, found in pairs), undefined=rule)
@@ -213,6 +215,7 @@ UNLIKE = st.lists(
 )
 
 
+@few
 @given(texts=UNLIKE, relevances=st.lists(st.sampled_from(["high", "low"]), min_size=6, max_size=6))
 def test_gold_against_itself_is_all_right(texts, relevances):
     gold = values(*((text, "name", said) for text, said in zip(texts, relevances, strict=False)))

@@ -17,6 +17,7 @@ from piiloom.evaluation.schemes.assignment import best_assignment
 from piiloom.evaluation.schemes.capid_strict import RATIOS
 from piiloom.evaluation.schemes.place_pairs import place_pairs
 from tests.evaluation.scored_samples import REAL, REAL_FILES, of_type, places, scored, table, values
+from tests.longer import few
 
 
 def paired(gold, found):
@@ -184,6 +185,7 @@ def best_total(gold, found):
     return max((sum(values), sum(value > 0 for value in values)) for values in tried)
 
 
+@few
 @given(gold=sides(), found=sides())
 def test_no_pairing_is_better(gold, found):
     pairs = place_pairs(places(*gold).mentions, places(*found).mentions)
@@ -195,6 +197,7 @@ def test_no_pairing_is_better(gold, found):
     assert {id(pair[0]) for pair in pairs}.isdisjoint(id(pair[1]) for pair in pairs)
 
 
+@few
 @given(data=st.data(), gold=sides(most=6), found=sides(most=6))
 def test_the_order_of_mentions_does_not_matter(data, gold, found):
     mixed = places(*data.draw(st.permutations(gold))), places(*data.draw(st.permutations(found)))
@@ -203,6 +206,7 @@ def test_the_order_of_mentions_does_not_matter(data, gold, found):
     assert {name: row.tolist() for name, row in ours.by_type.items()} == {name: row.tolist() for name, row in theirs.by_type.items()}
 
 
+@few
 @given(gold=sides(most=5), found=sides(most=5))
 def test_figures_are_shares_and_sides_can_be_exchanged(gold, found):
     there, back = scored("capid-strict", (places(*gold), places(*found))), scored("capid-strict", (places(*found), places(*gold)))
@@ -213,6 +217,7 @@ def test_figures_are_shares_and_sides_can_be_exchanged(gold, found):
     assert there["coverage"] == pytest.approx(back["coverage"])
 
 
+@few
 @given(gold=sides(), found=sides())
 def test_a_wrong_mention_more_is_not_better(gold, found):
     before = scored("capid-strict", (places(*gold), places(*found)))

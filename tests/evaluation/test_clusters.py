@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.foundation.errors import UsageError
+from tests.longer import few
 
 
 def clusters_of(documents, kind):
@@ -106,6 +107,7 @@ def test_what_no_key_begins_with_is_refused(kind):
 KEYS = st.lists(st.sampled_from(["story:a", "story:b", "story:c", "story:d", "persona:a"]), max_size=3)
 
 
+@few
 @given(keys=st.lists(KEYS, max_size=12), seed=st.integers(0, 1000))
 def test_the_order_of_documents_changes_no_number(keys, seed):
     documents = [document(f"d{n}", *own) for n, own in enumerate(keys)]
@@ -114,6 +116,7 @@ def test_the_order_of_documents_changes_no_number(keys, seed):
     assert dict(zip((d.id for d in shuffled), clusters_of(shuffled, "story").numbers().tolist(), strict=True)) == numbers
 
 
+@few
 @given(keys=st.lists(KEYS, min_size=1, max_size=10))
 def test_clusters_are_the_connected_components_of_shared_keys(keys):
     documents = [document(f"d{n}", *own) for n, own in enumerate(keys)]

@@ -16,6 +16,7 @@ from piiloom.evaluation.comparison.comparing import Ranking, compare_files
 from piiloom.evaluation.comparison.table import comparison_table
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
+from tests.longer import few
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -129,6 +130,7 @@ def test_latex_leaves_nothing_that_tex_would_interpret(name):
     assert "--" not in left.replace("--", "", name.count("–"))
 
 
+@few
 @given(names=st.lists(st.text(st.characters(exclude_categories=[]), min_size=1, max_size=15), min_size=1, max_size=3, unique=True))
 def test_any_names_give_whole_tables(names):
     table = comparison_table(comparison(names, permutations=9))

@@ -14,6 +14,7 @@ from piiloom.evaluation.cost.model_prices import PriceList
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.prices import MODELS_VARIABLE, ModelBook, ModelSpec, parse_prices, shipped_models
+from tests.longer import few
 
 BOOK = ModelBook.model_validate(
     {
@@ -168,6 +169,7 @@ def test_nothing_evaluated_has_no_mean():
     assert (figures.cost_usd, figures.cost_per_document, figures.cost_per_million_tokens) == (0.0, None, None)
 
 
+@few
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=8))
 def test_the_sum_is_that_of_the_rows_in_any_order(tmp_path_factory, calls):
     folder = tmp_path_factory.mktemp("usage")

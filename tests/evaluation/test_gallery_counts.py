@@ -22,6 +22,7 @@ from piiloom.evaluation.gallery.kept import LONGEST
 from piiloom.evaluation.inputs.documents import Mention, Pair
 from piiloom.foundation.errors import OutputError, UsageError
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs
+from tests.longer import few
 
 TEXT = "Ann Lee of Leeds met Bob Ray."
 
@@ -85,6 +86,7 @@ def test_all_breakdowns_have_all_mentions():
     assert {chart.name for chart in charts(counts)} == set(DIMENSIONS)
 
 
+@few
 @given(st.permutations(range(20)), st.integers(0, 12))
 def test_what_is_kept_does_not_depend_on_the_order_of_documents(order, limit):
     pairs = some_pairs(20)

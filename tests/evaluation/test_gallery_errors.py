@@ -13,6 +13,7 @@ from piiloom.evaluation.gallery.alignment import rows_of
 from piiloom.evaluation.gallery.errors import KINDS, MEANING, Row
 from piiloom.evaluation.inputs.documents import Mention, Pair
 from tests.evaluation.gallery_pairs import mention, pair_of
+from tests.longer import few
 
 TEXT = "Ann Lee of Leeds met Bob Ray."
 
@@ -140,6 +141,7 @@ def mentions(draw: st.DrawFn) -> list[Mention]:
     return found
 
 
+@few
 @given(mentions(), mentions(), st.randoms())
 def test_each_mention_is_in_one_row_whatever_their_order(gold, found, rng):
     rows = rows_of(pair_of(TEXT, gold, found))

@@ -20,6 +20,7 @@ from piiloom.foundation.errors import OutputError
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs
 from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK
+from tests.longer import few
 
 _NOT_OF_THE_TEXT = ("span.label", "span.cut", "summary.")
 
@@ -106,6 +107,7 @@ _ODD = "ab <>&\"'\u202e\u2066\u0301👩🚀\U0001f468\nא"
 _CHARACTERS = st.text(st.sampled_from(_ODD) | st.characters(exclude_categories=["Cs", "Cc"]), max_size=40)
 
 
+@few
 @given(_CHARACTERS, st.data())
 def test_any_text_with_any_marks_is_shown_as_it_is(text, data):
     def some(side: str) -> list[Mention]:

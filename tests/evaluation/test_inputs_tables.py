@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.inputs.documents import Document
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
+from tests.longer import few
 
 HEADER = ("document", "text", "type")
 PLACED = (*HEADER, "start", "end")
@@ -196,7 +197,7 @@ def test_values_of_a_table_are_distinct(tmp_path: Path) -> None:
 _ENTITIES = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["Ann", " ", "x\n", '"', "=1", "é"]), st.sampled_from("AB")), max_size=12)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(few, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_ENTITIES.filter(bool), _ENTITIES)
 def test_no_mention_of_a_table_is_lost_or_made_up(
     tmp_path: Path, gold: list[tuple[int, str, str]], found: list[tuple[int, str, str]]

@@ -11,7 +11,7 @@ from nervaluate import Evaluator
 
 from piiloom.evaluation.inputs.documents import Pair
 from tests.evaluation.scheme_documents import TYPES, disjoint_places, document, figures_by_type, pair, table_of
-from tests.longer import EXPLORE, examples
+from tests.longer import EXPLORE, examples, few
 
 MODES = {"strict": "strict", "exact": "exact", "partial": "partial", "type": "ent_type"}
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
@@ -159,7 +159,7 @@ def agrees(documents):
     assert ours([pair(*sides) for sides in zip(gold, found, strict=True)]) == library(gold, found)
 
 
-@settings(max_examples=100 if EXPLORE else 25, deadline=None)
+@few
 @given(documents=aligned_documents())
 def test_agrees_where_nothing_depends_on_the_order(documents):
     agrees(documents)

@@ -12,6 +12,7 @@ from piiloom.evaluation.schemes.base import NO_TYPE
 from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
 from tests.evaluation.scheme_documents import any_places, disjoint_places, document, pair, table_of
 from tests.evaluation.test_nervaluate_scheme import library
+from tests.longer import few
 
 
 def counts(gold, found):
@@ -69,6 +70,7 @@ def test_by_type_it_is_the_librarys_partial_mode_if_that_pairs_all_it_can(gold, 
             assert tp >= correct + partial / 2  # the library's first choice may take what another prediction needs
 
 
+@few
 @given(gold=any_places(size=20, most=4), found=any_places(size=20, most=4))
 def test_is_the_best_of_all_pairings_after_the_same_places(gold, found):
     tp, fp, fn = counts(gold, found)[""]

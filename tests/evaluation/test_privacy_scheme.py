@@ -17,6 +17,7 @@ from piiloom.evaluation.schemes.privacy import PrivacyScheme
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
+from tests.longer import few
 
 
 def table(*pairs: tuple[Document, Document], **options: Any) -> CountTable:
@@ -141,6 +142,7 @@ BETTER_HIGH = ("recall", "weighted_recall", "recall_self", "recall_others", "rec
 BETTER_LOW = ("leak_rate", "leak_rate_all", "under_masking")
 
 
+@few
 @given(GOLD, FOUND, FOUND_MENTION, st.randoms(use_true_random=False))
 def test_laws(gold: list[Mention], found: list[Mention], more: Mention, order: random.Random) -> None:
     wanted, predicted = document(TEXT, *gold), document(TEXT, *found)

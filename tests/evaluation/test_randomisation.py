@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.scoring import randomisation
 from piiloom.evaluation.scoring.randomisation import EXACT_UP_TO, holm, permutation_p
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts
-from tests.longer import examples
+from tests.longer import examples, few
 
 
 def p_between(one, other, rounds=500, seed=7):
@@ -105,6 +105,7 @@ def test_how_many_rounds_are_done_at_once_changes_nothing(monkeypatch):
 COUNTS = st.lists(st.tuples(*[st.integers(0, 4)] * 6), min_size=1, max_size=18)
 
 
+@few
 @given(counts=COUNTS)
 def test_p_is_a_share_that_does_not_depend_on_which_comes_first(counts):
     rows = np.array(counts, dtype=float)
@@ -120,6 +121,7 @@ def test_holm_by_hand():
     assert holm([]) == []
 
 
+@few
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_lies_between_the_raw_value_and_bonferroni_and_keeps_the_order(values):
     adjusted = holm(values)

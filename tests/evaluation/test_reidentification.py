@@ -17,6 +17,7 @@ from piiloom.evaluation.reidentification.subjects import Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.reidentification.uniqueness import SEARCHED
 from piiloom.foundation.errors import DataError, UsageError
+from tests.longer import few
 
 
 def subject(text, *values, surrogates=None):
@@ -204,6 +205,7 @@ def found_by_brute_force(documents):
     return told
 
 
+@few
 @given(DOCUMENTS)
 def test_it_is_what_brute_force_finds(documents):
     none = attacked([subject(f"text {number}", *values) for number, values in enumerate(documents)]).policies["none"]
@@ -214,6 +216,7 @@ def test_it_is_what_brute_force_finds(documents):
     assert none.unique_by == by_size
 
 
+@few
 @given(DOCUMENTS, st.data())
 def test_masking_more_makes_nobody_unique_and_no_order_matters(documents, data):
     """Some values are found, and then some more; the documents that are unique can only become fewer."""

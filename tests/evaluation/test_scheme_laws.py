@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Mention, Pair
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from tests.evaluation.scheme_documents import SIZE, TEXT, TYPES, any_places, disjoint_places, document, pair, shuffled, table_of
-from tests.longer import EXPLORE
+from tests.longer import few
 
 # Schemes on values compare strings in the order of the file, one of them greedily: a law on places or on any order is not theirs.
 ON_PLACES = [name for name in SCHEMES if make_scheme(name, SchemeOptions()).needs == "places"]
@@ -22,7 +22,6 @@ ON_PLACES = [name for name in SCHEMES if make_scheme(name, SchemeOptions()).need
 SYMMETRIC = ["exact", "partial", "token", "nervaluate"]
 PRECISION_OR_RECALL = re.compile(r"(?:^|_)(?:precision|recall|f\d+)$")
 
-few = settings(max_examples=500 if EXPLORE else 12, deadline=None)
 for_each_scheme = pytest.mark.parametrize("name", ON_PLACES)
 
 

@@ -21,6 +21,7 @@ from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.schemes.tab import TabScheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
+from tests.longer import few
 
 MET = "Ann Lee met Bo Ray in Rome. Lee paid Bo. Ann left."
 
@@ -266,6 +267,7 @@ def is_hidden(one: Mention, hidden: set[int]) -> bool:
     return hidden >= {one.start + at for at in letters or solid or range(len(one.text))}
 
 
+@few
 @given(GOLD, FOUND, st.randoms(use_true_random=False))
 def test_agrees_with_sets_of_characters_in_any_order(gold: list[Mention], found: list[Mention], order: random.Random) -> None:
     scheme = TabScheme(SchemeOptions())
@@ -288,6 +290,7 @@ def test_agrees_with_sets_of_characters_in_any_order(gold: list[Mention], found:
 RECALLS = [name for name in scored() if "recall" in name]
 
 
+@few
 @given(GOLD, FOUND, FOUND_MENTION)
 def test_masking_more_never_lowers_recall_and_masking_everything_protects_all(
     gold: list[Mention], found: list[Mention], more: Mention

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.schemes.base import NO_TYPE
 from tests.evaluation.scored_samples import scored, table, values
+from tests.longer import few
 
 
 def counts(*pairs):
@@ -102,6 +103,7 @@ def test_whole_numbers_of_a_large_set_are_exact():
 ENTRIES = st.lists(st.tuples(st.sampled_from(["Ann", "ann", "Bob", ""]), st.sampled_from(["name", "age", None])), max_size=8)
 
 
+@few
 @given(data=st.data(), gold=ENTRIES, found=ENTRIES)
 def test_order_does_not_matter_and_sides_can_be_exchanged(data, gold, found):
     figures = scored("text", (values(*gold), values(*found)))

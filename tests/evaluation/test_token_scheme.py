@@ -13,7 +13,7 @@ from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
 from piiloom.evaluation.schemes.tokens import token_cover
 from tests.evaluation.scheme_documents import TEXT, TYPES, any_places, disjoint_places, document, figures_by_type, pair, table_of
-from tests.longer import EXPLORE, examples
+from tests.longer import examples, few
 
 FIGURES = ("precision", "recall", "f5")
 
@@ -74,6 +74,7 @@ def test_without_any_text_the_values_are_the_text():
     assert [list(cover(*place)) for place in ((0, 33), (33, 34), (34, 37), (0, 100))] == [[], [33], [33, 35, 36], [33, 35, 36, 42]]
 
 
+@few
 @given(places=any_places())
 def test_values_of_whole_words_cover_what_the_text_says(places):
     words = [token.span() for token in re.finditer(r"\w+|[^\w\s]", TEXT)]
@@ -128,7 +129,7 @@ def agrees(text, gold, found):
         assert [figures[name] for name in FIGURES] == pytest.approx(list(theirs))
 
 
-@settings(max_examples=100 if EXPLORE else 12, deadline=None)
+@few
 @given(drawn=annotated())
 def test_agrees_with_scikit_learn(drawn):
     agrees(*drawn)

@@ -179,6 +179,7 @@ def test_a_refused_answer_is_in_no_comparison(tmp_path):
     assert second["answer"].startswith("Since you say: ")
 
 
+@pytest.mark.long
 def test_a_budget_stops_and_a_larger_one_goes_on_without_paying_twice(tmp_path):
     bench = Bench(tmp_path, asthmatics(2), TWO)
     with LLMServer(Panel()) as server:
@@ -218,6 +219,7 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(tmp_path):
     assert list(answer_rows(stopped)) == list(answer_rows(again))
 
 
+@pytest.mark.long
 def test_another_seed_and_other_records_ask_anew_but_known_records_do_not(tmp_path):
     with LLMServer(Panel()) as server:
         Bench(tmp_path, asthmatics(1), TWO).run(server)
@@ -250,6 +252,7 @@ def test_a_wrong_key_or_model_ends_at_once_and_says_what_else_there_is(tmp_path,
         ModelChoice(provider="composer").spec()
 
 
+@pytest.mark.long
 def test_an_estimate_bounds_what_is_paid(tmp_path):
     bench = Bench(tmp_path, asthmatics(2))
     options = UtilityOptions(author=ModelChoice(provider="openai"), variants=bench.variants)
@@ -266,6 +269,7 @@ def test_an_estimate_bounds_what_is_paid(tmp_path):
     assert estimate_utility(bench.cases, dearer).total.about_usd > 5 * estimate.total.about_usd
 
 
+@pytest.mark.long
 def test_the_folder_holds_all_of_it_and_markdown_is_escaped(tmp_path):
     bench = Bench(tmp_path, asthmatics(2))
     out = tmp_path / "out"

@@ -25,6 +25,7 @@ from tests.longer import EXPLORE, mostly_long, usually
 NAMES = ("openai", "anthropic")
 # Each of these starts processes to kill.
 KILLS = 12 if EXPLORE else 4
+USUALLY_ONE = pytest.mark.parametrize("name", usually(NAMES, {"openai"}))
 MOSTLY_ONE = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +59,7 @@ def both_stages(number):
 
 
 @pytest.mark.long
-@MOSTLY_ONE
+@USUALLY_ONE
 def test_a_kill_during_the_wait_sends_nothing_twice(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(polls=10_000 if nth == 0 else 2)
     process = begin(path, server, name, 30)
@@ -91,7 +92,7 @@ def test_a_kill_before_the_provider_s_id_is_known_sends_nothing_twice(server, pa
 
 
 @pytest.mark.long
-@MOSTLY_ONE
+@USUALLY_ONE
 def test_a_kill_before_anything_reached_the_provider(server, path, name):
     operation = "upload" if name == "openai" else "create"
     server.batches.trouble = lambda asked, _nth: "server_error" if asked == operation else None

@@ -110,7 +110,7 @@ def test_no_interleaving_passes_the_limit(limit, steps):
     asyncio.run(main())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(DOLLARS, min_size=1, max_size=30), st.lists(st.floats(0, 1), min_size=30, max_size=30), st.integers(1, 8))
 def test_calls_are_served_in_the_order_they_came(worsts, shares, workers_ahead):
     """Before anybody is turned away, nobody overtakes: whoever is granted came before all that still wait."""

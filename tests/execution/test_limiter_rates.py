@@ -48,9 +48,7 @@ FACTORS = (0.3, 1.0, 3.0)
 # The quick ones: short calls and long ones, guessed too short and too long, and each kind of server.
 @pytest.mark.parametrize(
     ("kind", "mean", "factor"),
-    mostly_long(
-        product(KINDS, [80, 300], FACTORS), quick={(SlidingWindow, 80, 0.3), (FixedWindow, 300, 3.0), (Bucket, 80, 3.0), (Bucket, 300, 0.3)}
-    ),
+    mostly_long(product(KINDS, [80, 300], FACTORS), quick={(SlidingWindow, 300, 0.3), (FixedWindow, 300, 3.0), (Bucket, 300, 0.3)}),
 )
 def test_the_allowed_rate_is_used_and_hardly_a_call_refused(kind, mean, factor):
     server = kind(latency=lognormal(2, 1.0), retry_after=1.0)

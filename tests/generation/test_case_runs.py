@@ -109,10 +109,8 @@ def test_the_composer_is_no_model(tmp_path):
 CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
 
 
-@pytest.mark.parametrize(
-    "how",
-    mostly_long(["one at a time", "three partitions", "half, then more", "stage by stage"], quick={"three partitions"}),
-)
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["one at a time", "three partitions", "half, then more", "stage by stage"])
 def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
     with LLMServer(CaseAuthor(3, CLUMSY)) as server:
         config = config_for("openai", server, recipe="case", samples=10)

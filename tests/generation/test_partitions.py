@@ -32,7 +32,7 @@ from tests.longer import EXPLORE, usually
 
 pytestmark = pytest.mark.long
 
-SAMPLES = 48 if EXPLORE else 24
+SAMPLES = 48 if EXPLORE else 16
 CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
 PRICE = "input=1000,output=2000"
 COMPOSED = {"recipe": "staged", "samples": 60, "max_attempts": 1, "situation_words": (25, 35), "seed": 3}
@@ -147,7 +147,7 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
 
 def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
     with LLMServer(Author(1)) as server:
-        config = config_for("openai", server, samples=36, price=PRICE, budget_usd=1000.0)
+        config = config_for("openai", server, samples=24, price=PRICE, budget_usd=1000.0)
         with Store.open(tmp_path / "one.duckdb") as store:
             start(store, config)
             expected = exported(store, tmp_path / "one")
@@ -167,7 +167,7 @@ def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
 
 def test_what_a_lost_node_had_spent_is_set_aside(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "many.duckdb") as store:
-        progress = run_by(HalfExecutor(3, victim=1, items=6), store, config_for("openai", server, samples=36, price=PRICE), returned=True)
+        progress = run_by(HalfExecutor(3, victim=1, items=6), store, config_for("openai", server, samples=24, price=PRICE), returned=True)
         spec = parse_prices(PRICE)
         bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
         assert progress.status == "finished"
@@ -193,7 +193,7 @@ def test_an_edit_of_the_last_stage_replays_the_others_in_partitions(tmp_path):
 
 def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
     with LLMServer(Author(1), latency_s=0.005) as server:
-        config = config_for("openai", server, samples=36)
+        config = config_for("openai", server, samples=24)
         with Store.open(tmp_path / "one.duckdb") as store:
             start(store, config)
             expected = exported(store, tmp_path / "one")
@@ -246,7 +246,7 @@ def test_whoever_watches_is_told_of_each_reject_in_a_partition_once(tmp_path):
 
 def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_path, monkeypatch):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
-        config = config_for("anthropic", server, samples=36)
+        config = config_for("anthropic", server, samples=24)
 
         def locked_out(assignment) -> None:
             if assignment.partition.number == 1:

@@ -138,7 +138,7 @@ def test_the_composer_too(tmp_path):
 
 def test_a_worker_that_is_killed_costs_its_calls_in_flight(tmp_path):
     with PatientServer(Author(1), latency_s=0.05) as server:
-        config = config_for("openai", server, samples=60)
+        config = config_for("openai", server, samples=40)
         with Store.open(tmp_path / "one.duckdb") as store:
             start(store, config)
             expected = exported(store, tmp_path / "one")
@@ -165,7 +165,7 @@ def test_a_worker_that_is_killed_costs_its_calls_in_flight(tmp_path):
 
 def test_a_driver_that_is_killed_leaves_nothing_unmerged(tmp_path):
     with PatientServer(Author(1), latency_s=0.05) as server:
-        config = config_for("openai", server, samples=60)
+        config = config_for("openai", server, samples=40)
         with Store.open(tmp_path / "one.duckdb") as store:
             start(store, config)
             expected = exported(store, tmp_path / "one")

@@ -18,7 +18,7 @@ from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stages.pipeline import stage_names
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
-from tests.longer import EXPLORE, mostly_long
+from tests.longer import EXPLORE, explored, mostly_long
 
 STAGE_NAMES = stage_names("staged", ())
 
@@ -96,6 +96,7 @@ def test_stages_replace_what_they_reject_and_equal_a_whole_run(tmp_path):
     assert left[0] == left[1]
 
 
+@explored
 @pytest.mark.long
 def test_all_stages_in_processes_of_their_own_equal_a_whole_run(tmp_path, whole):
     run_all(tmp_path / "s.duckdb", in_process=())

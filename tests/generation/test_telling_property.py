@@ -84,7 +84,7 @@ def stories(draw: st.DrawFn) -> Story:
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(story=stories(), seed=st.integers(0, 5))
 def test_whatever_is_told_is_told_as_the_story_says(story: Story, seed: int) -> None:
     try:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,14 +34,18 @@ from piiloom.cli.entry import main
 folder = sys.argv[1]
 listed = os.path.join(folder, "listed")
 while line := sys.stdin.readline():
-    learn, *words = json.loads(line)
+    learn, where, environment, words = json.loads(line)
     child = os.fork()
     if child == 0:
         os.setsid()
         told = os.dup(1)
         for number, name in enumerate((os.devnull, "out", "err")):
             os.dup2(os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv[1:] = words
+        if where is not None:
+            os.chdir(where)
+            os.environ.clear()
+            os.environ.update(environment)
+        sys.argv[:] = ["piiloom", *words]
         end_at_once()
         os.write(told, b"%d\\n" % os.getpid())  # from here on it may be struck
         os.close(told)
@@ -114,34 +118,45 @@ class Warm:
     """A process that has imported what commands import, and forks to run them.
 
     A blow meets the command at work then, where most would meet imports, and half of the time of the tests would be spent on those.
+    The guides' commands (tests/docs) run in such a process for the second reason alone.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir()
-        command = [sys.executable, "-c", WARM, str(folder)]
+        # Without the folder that it stands in, as the console script has it, too.
+        command = [sys.executable, "-P", "-c", WARM, str(folder)]
         self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def learn(self, *words: object) -> Struck:
-        """Run a command line to its end, and import what it has imported."""
-        return self._run(words, (), learn=True)
+    def learn(self, *words: object, within: tuple[str, Mapping[str, str]] | None = None, longest_s: float = 120) -> Struck:
+        """Run a command line to its end, and import what it has imported; *within* is the folder and the environment that it has."""
+        return self._run(words, (), learn=True, within=within, longest_s=longest_s)
 
     def struck(self, *words: object, after_s: float | None, again_s: float | None = None) -> Struck:
         """As the function of this name."""
         return self._run(words, [wait for wait in (after_s, again_s) if wait is not None], learn=False)
 
-    def _run(self, words: Iterable[object], waits: Iterable[float], *, learn: bool) -> Struck:
+    def _run(
+        self,
+        words: Iterable[object],
+        waits: Iterable[float],
+        *,
+        learn: bool,
+        within: tuple[str, Mapping[str, str]] | None = None,
+        longest_s: float = 120,
+    ) -> Struck:
         asked, told = self._process.stdin, self._process.stdout
         assert asked is not None
         assert told is not None
-        asked.write(f"{json.dumps([learn, *(str(word) for word in words)])}\n".encode())
+        where, environment = within or (None, {})
+        asked.write(f"{json.dumps([learn, where, environment, [str(word) for word in words]])}\n".encode())
         child, started, blows = int(told.readline()), time.monotonic(), 0
         for wait in waits:
             if not self._ended(wait):
                 with suppress(ProcessLookupError):  # it has ended, and its code is about to be told
                     os.killpg(child, signal.SIGINT)
                     blows += 1
-        if not self._ended(120):
+        if not self._ended(longest_s):
             os.killpg(child, signal.SIGKILL)
         code, seconds = int(told.readline()), time.monotonic() - started
         out, err = ((self._folder / name).read_text() for name in ("out", "err"))

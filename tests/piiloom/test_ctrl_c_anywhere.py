@@ -22,7 +22,7 @@ from tests.piiloom.struck import Warm, struck
 from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
 
 pytestmark = pytest.mark.long
-BLOWS = 20 if EXPLORE else 6
+BLOWS = 20 if EXPLORE else 5
 # What is struck without PIILOOM_EXPLORE: what writes to a store or has processes, and one that only reads.
 USUAL = {
     *("generate", "stages run", "import", "release", "export"),
@@ -30,9 +30,9 @@ USUAL = {
 }
 # Words in capitals stand for paths, made anew for each blow where the command writes there.
 COMMANDS = {
-    "generate": "generate --samples 60 --seed 7 --quiet --store NEW",
+    "generate": "generate --samples 40 --seed 7 --quiet --store NEW",
     "generate more": "generate --resume last --samples 90 --json --store STORE",
-    "stages run": "stages run topics subtopics values situation --recipe staged --samples 20 --store NEW",
+    "stages run": "stages run topics subtopics values situation --recipe staged --samples 10 --store NEW",
     "stages list": "stages list --store STORE",
     "import": "import ROWS --format native --store NEW --json",
     "release": "release --name v2 --store STORE",
@@ -151,7 +151,7 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tm
 
 
 def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_path):
-    scene = Scene(tmp_path / "scene", made, "generate --samples 150 --seed 7 --quiet --store NEW")
+    scene = Scene(tmp_path / "scene", made, "generate --samples 80 --seed 7 --quiet --store NEW")
     warm.learn(*scene.words())
     whole = warm.struck(*scene.words(), after_s=None)
     rng, said = random.Random(5), set()
@@ -163,14 +163,14 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_pa
         said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
         scene.opens()
         if "--resume" in outcome.err and number % 4 == 0:
-            went_on = warm.struck("generate", "--resume", "last", "--samples", 150, "--quiet", "--store", words[-1], after_s=None)
+            went_on = warm.struck("generate", "--resume", "last", "--samples", 80, "--quiet", "--store", words[-1], after_s=None)
             assert went_on.code == 0, went_on
     assert said & {"error: stopped at once", "interrupted; nothing accepted is lost"}
 
 
 def test_the_annotation_app_starts_and_stops_in_order(made, tmp_path):
     pytest.importorskip("streamlit")
-    for number in range(BLOWS if EXPLORE else 3):
+    for number in range(BLOWS if EXPLORE else 2):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.longer import mostly_long
+from tests.longer import explored, mostly_long
 from tests.one_at_a_time import made_once
 
 ROOT = Path(__file__).parents[2]
@@ -104,9 +104,11 @@ def _version() -> str:
     return piiloom.__version__
 
 
+@explored
 @pytest.mark.long
 def test_an_installed_piiloom_runs_beside_folders_of_all_its_names(builds, tmp_path):
-    # A new environment with nothing of ours on its path; the libraries are lent by a .pth file, whose own .pth files are not read.
+    # As below without a package index: a new environment with nothing of ours on its path; the libraries are lent by a .pth file, whose
+    # own .pth files are not read.
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment, where=tmp_path)
     pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--quiet", "--no-deps", "--no-index")

@@ -110,6 +110,7 @@ def test_nothing_is_sent_when_nobody_can_agree(cli, file, key, monkeypatch):
     assert not (file.parent / "kept").exists()
 
 
+@pytest.mark.long
 def test_a_budget_that_is_reached_says_how_to_go_on(cli, file, key):
     with LLMServer(Panel()) as server:
         stopped = cli(*_asking(server, file, "--yes", "--price", "input=1000,output=1000", "--budget-usd", 10))

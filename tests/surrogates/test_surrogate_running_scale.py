@@ -17,7 +17,7 @@ from piiloom.foundation.errors import DataError, OutputError, RunError
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, usually
 from tests.surrogates.running_fakes import TagEngine
 
 pytestmark = pytest.mark.long
@@ -99,7 +99,8 @@ def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
         "refuses": (DataError, "in.jsonl:401"),
         "dies": (RunError, "a Ray worker failed"),
     }
-    for how, (kind, words) in expected.items():
+    for how in usually(expected, {"refuses", "dies"}):  # each starts a Ray; one error of ours comes as another does
+        kind, words = expected[how]
         factory = partial(TagEngine, fault=f"scan {how}", at="word 400")
         with pytest.raises(kind, match=words):
             run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, seed=1, workers="ray")
