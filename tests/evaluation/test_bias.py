@@ -176,6 +176,14 @@ def test_intervals_are_those_of_statistics():
     assert (gap.ci.high - gap.ci.low) / 2 == pytest.approx(1.96 * math.sqrt((0.8 * 0.2 + 0.6 * 0.4) / 500), rel=0.07)
 
 
+def test_less_confidence_is_a_narrower_interval_of_the_same_draws():
+    pairs = [(["Mary Kim"], ["Mary Kim"] * (number % 2)) for number in range(40)]
+    wide, narrow = (collected(pairs).figures(Resampling(confidence=confidence)) for confidence in (0.95, 0.5))
+    assert wide.overall.ci.low < narrow.overall.ci.low < 0.5 < narrow.overall.ci.high < wide.overall.ci.high
+    assert narrow.to_json()["bootstrap"]["confidence"] == 0.5
+    assert "50% interval" in bias_table(narrow).columns
+
+
 def test_a_document_is_drawn_as_a_whole():
     """Ten documents that are found or missed as a whole are no surer than ten mentions, however many mentions each has."""
     single = [(["Mary Kim"], ["Mary Kim"] * (number < 5)) for number in range(10)]
