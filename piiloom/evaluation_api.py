@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native import NativeFormat
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from piiloom.evaluation.evaluation_figures import Evaluation
     from piiloom.evaluation.schemes.base import Undefined
     from piiloom.evaluation.scoring.groups import Weight
+
+# The command's field of a keyword, where it is named otherwise; and the fields that hold a path, words in one text, or a list.
+_FIELDS = {"format": "file_format", "pred_format": "predictions_format", "map": "type_map"}
+_PATHS = {"weights", "token_probabilities", "usage", "type_map", "out"}
+_WORDS = {"may_stay", "types"}
+_LISTS = {"schemes", "beta"}
 
 # A file, or records at hand.
 FileOrRecords = str | Path | Sequence[Record]
@@ -63,42 +69,12 @@ def evaluate(
     stand beside ``overall``; ``to_json()`` gives what the command prints with ``--json``. With *out* the figures, the errors and plots are
     written there, too. Raises ``DataError`` for files that cannot be read or do not belong together, ``UsageError`` and ``OutputError``.
     """
+    given = locals()
     from piiloom.cli.evaluate_options import EvaluateCommand  # noqa: PLC0415 - few scripts want them, all would load them
     from piiloom.cli.evaluating import run_evaluation  # noqa: PLC0415
 
-    with _files({"gold": gold, "predictions": predictions}) as paths:
-        request = EvaluateCommand(
-            gold=paths["gold"],
-            predictions=paths["predictions"],
-            schemes=[schemes] if isinstance(schemes, str) else list(schemes),
-            beta=list(beta),
-            undefined=undefined,
-            by=by,
-            weight=weight,
-            weights=_path(weights),
-            token_probabilities=_path(token_probabilities),
-            may_stay=_listed(may_stay, "may_stay"),
-            cluster=cluster,
-            resamples=resamples,
-            confidence=confidence,
-            seed=seed,
-            bias=bias,
-            bias_match=bias_match,
-            usage=_path(usage),
-            model=model,
-            file_format=format,
-            gold_format=gold_format,
-            predictions_format=pred_format,
-            columns=_columns(columns),
-            type_map=_path(map),
-            types=_listed(types, "types"),
-            locale=locale,
-            skip_values=skip_values,
-            out=_path(out),
-            gallery_limit=gallery_limit,
-            force=force,
-        )
-        return run_evaluation(request)[0]
+    with _files({name: given.pop(name) for name in ("gold", "predictions")}) as paths:
+        return run_evaluation(EvaluateCommand(**_fields({**paths, **given})))[0]
 
 
 def compare(
@@ -132,6 +108,7 @@ def compare(
     ``rank``, ``figures`` and ``intervals``. The table is also written to the files *table* (``.md``, ``.tex``, ``.html``, ``.json``), with
     costs if there are files *usage* by name. Raises ``DataError``, ``UsageError`` and ``OutputError``.
     """
+    given = {name: value for name, value in locals().items() if name not in ("gold", "predictions", "usage", "table")}
     from piiloom.cli.compare_options import CompareCommand  # noqa: PLC0415 - few scripts want them, all would load them
     from piiloom.cli.comparing import named_systems, run_comparison  # noqa: PLC0415
 
@@ -139,29 +116,9 @@ def compare(
     unknown = sorted((usage or {}).keys() - by_name.keys())
     if unknown:
         raise UsageError(f"no system is called {unknown[0]!r}", where="usage", remedy=f"The systems: {', '.join(by_name)}")
-    with _files({"gold": gold}) as gold_paths, _files(by_name) as systems:
-        request = CompareCommand(
-            gold=gold_paths["gold"],
-            predictions=[],
-            scheme=scheme,
-            beta=list(beta),
-            by=by,
-            lowest=lowest,
-            cluster=cluster,
-            confidence=confidence,
-            resamples=resamples,
-            permutations=permutations,
-            seed=seed,
-            file_format=format,
-            gold_format=gold_format,
-            predictions_format=pred_format,
-            columns=_columns(columns),
-            type_map=_path(map),
-            types=_listed(types, "types"),
-            locale=locale,
-            skip_values=skip_values,
-            table=[Path(path) for path in table],
-        )
+    tables = [Path(path) for path in table]
+    with _files({"gold": gold}) as gold_path, _files(by_name) as systems:
+        request = CompareCommand(**_fields({**gold_path, **given}), predictions=[], table=tables)
         return run_comparison(request, systems, {name: Path(path) for name, path in (usage or {}).items()})[0]
 
 
@@ -180,19 +137,25 @@ def _files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
         yield paths
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
+def _fields(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the command for *keywords*. Raises ``UsageError`` for what the command line cannot say."""
+    fields = {_FIELDS.get(name, name): value for name, value in keywords.items()}
+    for name in _PATHS & fields.keys():
+        fields[name] = None if fields[name] is None else Path(fields[name])
+    for name in _WORDS & fields.keys():
+        fields[name] = _in_one(fields[name], name)
+    for name in _LISTS & fields.keys():
+        fields[name] = [fields[name]] if isinstance(fields[name], str) else list(fields[name])
+    if fields["columns"] is not None:
+        fields["columns"] = [f"{name}={column}" for name, column in fields["columns"].items()]
+    return fields
 
 
-def _listed(given: Sequence[str] | None, keyword: str) -> str | None:
-    """Return *given* as the command line has it. Raises ``UsageError`` for a word with a comma, which it cannot say."""
+def _in_one(given: Sequence[str] | None, keyword: str) -> str | None:
+    """Return the words *given* as the command line has them. Raises ``UsageError`` for a word with a comma, which it cannot say."""
     if given is None or isinstance(given, str):
         return given
     for word in given:
         if "," in word:
             raise UsageError(f"{word!r} holds a comma", where=keyword, remedy="Give words without commas")
     return ",".join(given)
-
-
-def _columns(given: Mapping[str, str] | None) -> list[str] | None:
-    return None if given is None else [f"{name}={column}" for name, column in given.items()]
