@@ -24,7 +24,7 @@ from tests.one_at_a_time import made_once
 
 pytestmark = pytest.mark.long
 
-SAMPLES = 1500 if EXPLORE else 900
+SAMPLES = 1500 if EXPLORE else 450
 SETTINGS = {"recipe": "story", "samples": SAMPLES, "seed": 13, "concurrency": 8}
 
 

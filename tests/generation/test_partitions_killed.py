@@ -70,7 +70,7 @@ def server():
 
 @pytest.fixture
 def settings(server):
-    return config_for("openai", server, samples=36 if EXPLORE else 24, concurrency=CONCURRENCY, price=PRICE).model_dump(mode="json")
+    return config_for("openai", server, samples=36 if EXPLORE else 18, concurrency=CONCURRENCY, price=PRICE).model_dump(mode="json")
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_killed_at_any_moment(server, settings, whole, tmp_path):
     path, kills = tmp_path / "killed.duckdb", 0
     resumed = DRIVER.replace("make_config(json.loads(sys.argv[2])))", "None, resumed=True)")
     while True:
-        goal = server.requests + 20 + 17 * kills
+        goal = server.requests + 20 + 20 * kills
         command = [sys.executable, "-c", resumed if kills else DRIVER, str(path), json.dumps(settings), "kill", "-1"]
         with subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE) as process:
             while process.poll() is None and server.requests < goal:
