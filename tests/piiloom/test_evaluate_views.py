@@ -149,3 +149,23 @@ def test_an_error_half_way_leaves_no_folder(cli, files, tmp_path):
         assert (outcome.code, said in outcome.error_line()) == (1, True)
     assert (tmp_path / "file").read_text() == "mine"
     assert "--gallery-limit: without --out" in cli("evaluate", *files, "--gallery-limit", 3).error_line()
+
+
+def test_errors_are_shown_in_their_places_under_a_scheme_on_values(cli, files, tmp_path):
+    figures = told(cli, *files, "--scheme", "capid", "--out", tmp_path / "out")
+    kinds = sorted(json.loads(line)["kind"] for line in (tmp_path / "out" / "errors.jsonl").read_text().splitlines())
+    assert kinds == ["missed", "spurious", "too short", "wrong type"]
+    assert figures["inputs"]["gold"]["mentions"] == figures["metrics"]["gold"] == 5  # what is told was read for the scheme
+
+
+def test_usage_of_other_documents_is_refused(cli, files, tmp_path):
+    row = {"document": "x", "model": "gpt-4o-mini", "input_tokens": 1, "output_tokens": 1}
+    outcome = cli("evaluate", *files, "--usage", lines(tmp_path / "usage.jsonl", [row]))
+    assert (outcome.code, "names none of the 2 evaluated documents" in outcome.error_line()) == (2, True)
+
+
+@pytest.mark.parametrize("scheme", ["nervaluate", "capid", "capid-strict"])
+def test_counts_have_no_mean_over_groups(cli, files, scheme):
+    groups = told(cli, *files, "--scheme", scheme, "--by", "locale", "--resamples", 0)["groups"]
+    assert {"tp", "exact_tp", "correct", "gold", "predicted", "matched", "malformed"}.isdisjoint(groups["mean"])
+    assert {"f1", "span_f1"} & groups["mean"].keys()
