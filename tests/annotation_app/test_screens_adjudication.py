@@ -107,6 +107,7 @@ def test_what_was_finished_some_minutes_ago_is_settled_by_looking(services):
     assert services.lists.counts()["validated"] == 1
 
 
+@pytest.mark.long
 def test_no_markdown_is_made_of_what_people_or_records_say(services):
     dispute(services, "r000")
     does(services, "cleo", "r001", {"op": "reject", "reason": HOSTILE})

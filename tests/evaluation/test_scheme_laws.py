@@ -16,6 +16,9 @@ from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from tests.evaluation.scheme_documents import SIZE, TEXT, TYPES, any_places, disjoint_places, document, pair, shuffled, table_of
 from tests.longer import few
 
+# Each scheme has cases counted by hand among the quick tests.
+pytestmark = pytest.mark.long
+
 # Schemes on values compare strings in the order of the file, one of them greedily: a law on places or on any order is not theirs.
 ON_PLACES = [name for name in SCHEMES if make_scheme(name, SchemeOptions()).needs == "places"]
 # Those that treat both sides alike; nervaluate does as long as no mention is over 100 characters.

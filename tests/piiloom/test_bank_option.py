@@ -74,6 +74,7 @@ def test_a_bank_that_cannot_be_used_stops_the_run_before_it_starts(cli, tmp_path
     assert "none.yaml" in missing.error_line()
 
 
+@pytest.mark.long
 def test_doctor_passes_a_good_bank(cli, tmp_path):
     path = written(tmp_path)
     outcome = cli("doctor", "--bank", path)

@@ -14,8 +14,9 @@ from piiloom.generation.settings.digests import run_digest
 from tests.execution.batch_sessions import RUN, counting, impatient, is_out, sit, until
 from tests.fakes.llm_batches import BatchPlan
 from tests.generation.llm_runs import config_for, set_keys
+from tests.longer import mostly_long
 
-BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
+BOTH = pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick=["openai"]))
 
 
 @pytest.fixture

@@ -34,6 +34,8 @@ COMMANDS = {
     "release": ("--name", "v1"),
     "export": ("--release", "v1", "--out", "OUT", "--format", "native"),
     "report": (),
+    "reidentify": ("--release", "v1"),
+    "utility": ("v1",),
     "runs list": (),
     "runs show": ("last",),
     "runs delete": ("last", "--yes"),
