@@ -13,6 +13,8 @@ from piiloom.annotation_app.people.identity import LOCAL
 from piiloom.corpus.store.annotation_items import find_item, set_wanted
 from tests.annotation_app.sync_stories import Tab, record, relevance, service_over, shared_store
 
+pytestmark = pytest.mark.long
+
 ACCEPT = {"op": "accept"}
 REJECT = {"op": "reject", "reason": "no use"}
 LOW = relevance("s2", "low")

@@ -9,6 +9,8 @@ from piiloom.annotation_app.screens.app_cache import PeriodicSettling, app_cache
 from piiloom.foundation.errors import UsageError
 from tests.longer import mostly_long
 
+pytestmark = pytest.mark.long
+
 PARTS = ("Progress", "What people change", "Agreement", "Hidden controls", "Errors left")
 
 

@@ -14,6 +14,8 @@ from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 from tests.corpus.snapshot_stories import NOON, add_events, events_in, writer
 
+pytestmark = pytest.mark.long
+
 
 def damaged(path: Path) -> None:
     """Make a store with two events in a snapshot and five more in its log, and flip a bit in the midst of the log."""

@@ -23,6 +23,8 @@ from tests.evaluation.utility_panel import ASTHMA, Bench, Panel, asthmatics, pro
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import NAMES
 
+pytestmark = pytest.mark.long
+
 # For a record with four different variants: 4 answers, 6 pairs in 2 orders, 4 grades, 4 disclosures.
 CALLS = 24
 PRICES = "input=1000,output=1000"

@@ -11,6 +11,8 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.taxonomy.bank_loading import load_bank
 from tests.taxonomy.bank_example import MINE, written
 
+pytestmark = pytest.mark.long
+
 ID = "health-relationship.choir-bench"
 PAIRS = ("--recipe", "staged", "--pairs", "health+relationship")
 

@@ -15,6 +15,8 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from tests.taxonomy.own_types_example import BANK, BY_MODEL, TYPES
 
+pytestmark = pytest.mark.long
+
 TOLD = ("--types", TYPES, "--bank", BANK, "--pairs", "health+pet")
 # The sample bank has a story of one of the pairs, and scenarios of three.
 OWN = ("--recipe", "staged", *TOLD[:-1], "health+vehicle plate,occupation+vehicle plate,health+pet")
