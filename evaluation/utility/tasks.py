@@ -10,8 +10,9 @@ from typing import Any, Final, Literal
 from piiloom.evaluation.utility.cases import Case, Fact
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
 from piiloom.execution.asking import Fault
+from piiloom.execution.prompt_calls import prompt_call
 from piiloom.prompts.library import PromptLibrary
-from piiloom.providers.protocol import JsonSchema, Message, PromptCall, SamplingSettings
+from piiloom.providers.protocol import JsonSchema, PromptCall, SamplingSettings
 
 Kind = Literal["utility_answer", "utility_judge_pair", "utility_judge_completeness", "utility_judge_disclosure"]
 ANSWER: Final = "utility_answer"
@@ -45,22 +46,15 @@ class Task:
 
     def call(self, library: PromptLibrary, attempt: int, fault: str | None) -> PromptCall:
         """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before."""
-        template = library.find(self.kind)
-        variables = {**self.variables, "fault": fault}
-
-        def rendered() -> tuple[Message, ...]:
-            prompt = template.render(variables)
-            return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
-
-        return PromptCall(
+        return prompt_call(
+            library.find(self.kind),
+            self.variables,
             stage=self.kind,
-            template=template.id,
-            variables=variables,
-            render=rendered,
             schema_name=self.kind,
             schema=self.schema,
             item_id=" ".join(self.key),
             attempt=attempt,
+            fault=fault,
             settings=SamplingSettings(max_output_tokens=self.max_output_tokens),
         )
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from piiloom.execution.asking import Fault, Lost, Wish, ask_model
+from piiloom.execution.prompt_calls import prompt_call
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.prompts.library import PromptLibrary
-from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
+from piiloom.providers.protocol import PromptCall, SamplingSettings
 
 __all__ = ["Fault", "PromptRequest", "Wish", "ask"]
 R = TypeVar("R")
@@ -27,22 +28,15 @@ class PromptRequest:
 
     def call(self, attempt: int, fault: str | None, prompts: PromptLibrary, settings: SamplingSettings) -> PromptCall:
         """Create the provider call of attempt number *attempt*; *fault* tells the model what was wrong with its previous reply."""
-        template = prompts.find(self.template)
-        variables = {**self.variables, "fault": fault}
-
-        def rendered() -> tuple[Message, ...]:
-            prompt = template.render(variables)
-            return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
-
-        return PromptCall(
+        return prompt_call(
+            prompts.find(self.template),
+            self.variables,
             stage=self.stage,
-            template=template.id,
-            variables=variables,
-            render=rendered,
             schema_name=self.template,
             schema=self.schema,
             item_id=self.item_id,
             attempt=attempt,
+            fault=fault,
             settings=settings,
         )
 

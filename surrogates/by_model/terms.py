@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.errors import UsageError
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
-from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
+from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.by_model.kinds import language_name, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.settings import Settings
@@ -78,21 +79,15 @@ class Terms:
             "language": language_name(self.language),
             "country": self.country,
             "letters": request.letters(self.seed, self.language),
-            "fault": fault,
         }
-
-        def rendered() -> tuple[Message, ...]:
-            prompt = self.template.render(variables)
-            return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
-
-        return PromptCall(
+        return prompt_call(
+            self.template,
+            variables,
             stage=STAGE,
-            template=self.template.id,
-            variables=variables,
-            render=rendered,
             schema_name=TEMPLATE,
             schema=SCHEMA,
             item_id=request.item_id,
             attempt=attempt,
+            fault=fault,
             settings=_SAMPLING,
         )
