@@ -91,10 +91,10 @@ class _Pass:
                 collector.add(pair)
             if watch is not None and number % _TOLD_EVERY == 0:
                 watch(number)
+        self._cluster_of = self.clusters.numbers()
 
     def count_clusters(self) -> int:
-        numbers = self.clusters.numbers()
-        return int(numbers.max()) + 1 if len(numbers) else 0
+        return int(self._cluster_of.max()) + 1 if len(self._cluster_of) else 0
 
     def figures(self) -> list[SchemeFigures]:
         return [self._figures(table) for table in self._tables]
@@ -111,15 +111,14 @@ class _Pass:
 
     def _figures(self, table: CountTable) -> SchemeFigures:
         scheme, resampling = table.scheme, self._settings.resampling
-        numbers = self.clusters.numbers()
         groups: tuple[GroupFigures, ...] = ()
         if self.groups is not None:
-            groups = self.groups.figures(scheme, table.rows, clusters=numbers, resampling=resampling)
+            groups = self.groups.figures(scheme, table.rows, clusters=self._cluster_of, resampling=resampling)
         return SchemeFigures(
             scheme=scheme,
             overall=table.overall(),
             by_type={name: figures_of(scheme, row) for name, row in table.by_type.items()},
-            intervals={} if resampling is None else intervals(scheme, cluster_sums(table.rows, numbers), resampling),
+            intervals={} if resampling is None else intervals(scheme, cluster_sums(table.rows, self._cluster_of), resampling),
             groups=groups,
             mean=mean_over_groups(scheme, groups, self._settings.weight),
         )

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL
 from piiloom.evaluation.schemes.places import add_by_type, compared, types_of
-from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from piiloom.evaluation.schemes.precision_recall import PrecisionRecall
 
 
-class ExactScheme:
+class ExactScheme(PrecisionRecall):
     """The scheme; see the module docstring. A predicted mention without a place is a false positive."""
 
     name = "exact"
     needs: Needs = "places"
-    columns = COUNTS
-    headline = ("precision", "recall", "f1")
-
-    def __init__(self, options: SchemeOptions) -> None:
-        self._beta = options.beta
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
@@ -33,7 +23,3 @@ class ExactScheme:
         for column, mentions in enumerate((same, spurious, missed)):
             add_by_type(counts, column, types_of(mentions), 3)
         return counts
-
-    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return tp, fp, fn, precision, recall and F."""
-        return precision_recall(totals, self._beta)

@@ -8,31 +8,21 @@ worth 1 if its places are the same, else 1/2 as found, 1/2 as a false positive a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL
 from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, types_of
-from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from piiloom.evaluation.schemes.precision_recall import PrecisionRecall
 
 _PARTIAL = (0.5, -0.5, -0.5)  # what a partial pair adds to tp, fp, and fn, where both its mentions are in the latter two
 
 
-class PartialScheme:
+class PartialScheme(PrecisionRecall):
     """The scheme; see the module docstring. A mention without a place is never found."""
 
     name = "partial"
     needs: Needs = "places"
-    columns = COUNTS
-    headline = ("precision", "recall", "f1")
-
-    def __init__(self, options: SchemeOptions) -> None:
-        self._beta = options.beta
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type, in halves."""
@@ -45,10 +35,6 @@ class PartialScheme:
                 for column, worth in enumerate(_PARTIAL):
                     row[column] += pairs * worth
         return counts
-
-    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return tp, fp, fn, precision, recall and F."""
-        return precision_recall(totals, self._beta)
 
 
 def _partial_pairs(gold: Sequence[Placed], found: Sequence[Placed]) -> dict[str, int]:

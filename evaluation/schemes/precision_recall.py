@@ -7,11 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from piiloom.evaluation.schemes.base import SchemeOptions
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNTS: tuple[str, ...] = ("tp", "fp", "fn")
 _ALWAYS = (1.0, 5.0)
+
+
+class PrecisionRecall:
+    """What the schemes share that count true and false positives and false negatives."""
+
+    columns = COUNTS
+    headline: tuple[str, ...] = ("precision", "recall", "f1")
+
+    def __init__(self, options: SchemeOptions) -> None:
+        self._beta = options.beta
+
+    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return tp, fp, fn, precision, recall and F."""
+        return precision_recall(totals, self._beta)
 
 
 def precision_recall(totals: NDArray[np.float64], beta: Sequence[float] = ()) -> dict[str, NDArray[np.float64]]:

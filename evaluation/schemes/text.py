@@ -8,27 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions, type_key
-from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from piiloom.evaluation.schemes.base import OVERALL, type_key
+from piiloom.evaluation.schemes.precision_recall import PrecisionRecall
 
 
-class TextScheme:
+class TextScheme(PrecisionRecall):
     """The scheme; see the module docstring. Mentions without a type are a type of their own (``NO_TYPE``)."""
 
     name = "text"
     needs: Needs = "mentions"
-    columns = COUNTS
     headline = ("precision", "recall", "f1", "f5")
-
-    def __init__(self, options: SchemeOptions) -> None:
-        self._beta = options.beta
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
@@ -43,10 +34,6 @@ class TextScheme:
                 row[1] += predicted - hits
                 row[2] += there - hits
         return counts
-
-    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return tp, fp, fn, precision, recall and F."""
-        return precision_recall(totals, self._beta)
 
 
 def _strings(document: Document) -> Counter[tuple[str, str]]:

@@ -8,28 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions, type_key
-from piiloom.evaluation.schemes.precision_recall import COUNTS, precision_recall
+from piiloom.evaluation.schemes.base import OVERALL, type_key
+from piiloom.evaluation.schemes.precision_recall import PrecisionRecall
 from piiloom.evaluation.schemes.tokens import Cover, token_count, token_cover
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
-
-class TokenScheme:
+class TokenScheme(PrecisionRecall):
     """The scheme; see the module docstring. A mention without a place counts with the tokens of its value, none of which is found."""
 
     name = "token"
     needs: Needs = "places"
-    columns = COUNTS
-    headline = ("precision", "recall", "f1")
-
-    def __init__(self, options: SchemeOptions) -> None:
-        self._beta = options.beta
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
@@ -44,10 +34,6 @@ class TokenScheme:
             counts[OVERALL] = [sum(two) for two in zip(counts[OVERALL], row, strict=True)]
             counts[name] = list(row)
         return counts
-
-    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return tp, fp, fn, precision, recall and F."""
-        return precision_recall(totals, self._beta)
 
 
 def _labels(document: Document, cover: Cover) -> tuple[dict[str, set[int]], Counter[str]]:
