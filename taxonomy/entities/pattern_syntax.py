@@ -2,8 +2,9 @@ r"""The patterns of the catalogue: a subset of regular expressions that all engi
 
 There are literals, ``\d``, ``\n``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
 groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` stands after a single character or class only.
-There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. Neighbors of a match are looked at by the engine, not by
-the pattern (``Boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in classes are of ASCII characters.
+There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. Neighbors of a
+match are looked at by the engine, not by the pattern (``boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in
+classes are of ASCII characters.
 """
 
 from __future__ import annotations
