@@ -103,7 +103,7 @@ def cn_organization_code(number: str) -> bool:
 
 @validator
 def hk_identity_card(number: str) -> bool:
-    """Hong Kong: one or two letters (A is 10, a blank 36), six digits; weights 9 to 2, and the check character makes it a multiple of 11."""
+    """Hong Kong: one or two letters (A is 10, a blank 36), six digits; with weights 9 to 2 and the check character a multiple of 11."""
     bare = number.replace("(", "").replace(")", "")
     body, check = bare[:-1], bare[-1:]
     if len(body) not in (7, 8) or not (check.isdigit() or check == "A") or not body[-6:].isdigit() or not body[:-6].isalpha():
@@ -143,7 +143,7 @@ def sg_nric_fin(number: str) -> bool:
 
 @validator
 def sg_vehicle_plate(number: str) -> bool:
-    """Singapore, plates: the last two letters of the prefix (A is 1) and four digits, weights 9 4 5 4 3 2, modulo 19 into the check letter."""
+    """Singapore, plates: last two letters of the prefix (A is 1) and four digits, weights 9 4 5 4 3 2, modulo 19 into the check letter."""
     letters = number.rstrip("ABCDEFGHJKLMPRSTUXYZ").rstrip("0123456789")
     digits, check = number[len(letters) : -1], number[-1:]
     if not 1 <= len(letters) <= 3 or not 1 <= len(digits) <= 4 or not digits.isdigit() or not letters.isalpha():
