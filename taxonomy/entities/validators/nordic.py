@@ -1,0 +1,271 @@
+"""Sweden, Finland and Norway: the checks that python-stdnum has not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stdnum import luhn
+from stdnum.fi import hetu, ytunnus
+from stdnum.no import fodselsnummer
+from stdnum.no import orgnr as norwegian_orgnr
+from stdnum.se import orgnr as swedish_orgnr
+from stdnum.se import personnummer
+
+from piiloom.taxonomy.entities.validators.registry import validator, validator_of_text
+
+_FINNISH_CHECKS: Final = "0123456789ABCDEFHJKLMNPRSTUVWXY"
+_DUF_WEIGHTS: Final = (4, 6, 3, 2, 4, 6, 3, 2, 7, 5)
+_FIRST_DUF_YEAR: Final = 1960
+_LAST_DUF_YEAR: Final = 2060
+
+# First clearing number, last, and how accounts of this range are checked: see _swedish_account.
+_CLEARING: Final = (
+    (1100, 2099, "a"),
+    (2300, 2399, "b"),
+    (2400, 2499, "a"),
+    (3300, 3300, "c"),
+    (3782, 3782, "c"),
+    (3000, 3999, "a"),
+    (4000, 4999, "b"),
+    (5000, 5999, "a"),
+    (6000, 6999, "h"),
+    (7000, 7999, "a"),
+    (8000, 8999, "s"),
+    (9020, 9029, "b"),
+    (9040, 9049, "b"),
+    (9060, 9079, "a"),
+    (9100, 9109, "b"),
+    (9120, 9149, "a"),
+    (9150, 9169, "b"),
+    (9170, 9179, "a"),
+    (9180, 9189, "c"),
+    (9190, 9199, "b"),
+    (9230, 9239, "a"),
+    (9250, 9259, "a"),
+    (9260, 9269, "b"),
+    (9270, 9289, "a"),
+    (9300, 9349, "c"),
+    (9390, 9399, "b"),
+    (9400, 9469, "a"),
+    (9470, 9479, "b"),
+    (9500, 9549, "p"),
+    (9550, 9569, "b"),
+    (9570, 9579, "c"),
+    (9580, 9589, "a"),
+    (9590, 9599, "b"),
+    (9630, 9639, "a"),
+    (9640, 9679, "b"),
+    (9680, 9689, "a"),
+    (9700, 9719, "b"),
+    (9750, 9759, "b"),
+    (9780, 9789, "b"),
+    (9880, 9889, "b"),
+    (9890, 9899, "c"),
+    (9960, 9969, "p"),
+)
+
+
+def _all_digits(number: str, *lengths: int) -> bool:
+    return number.isascii() and number.isdigit() and len(number) in lengths
+
+
+@validator
+def se_samordningsnummer(number: str) -> bool:
+    """Swedish coordination number: a personnummer with 60 added to the day; the Luhn digit is that of the number as written.
+
+    Source: lagen (2022:1697) om samordningsnummer; Skatteverket, SKV 704. Months are not checked closer than 00-19, as no source
+    says that all numbers have a whole birth date.
+    """
+    plain = number.replace("+", "")
+    if not _all_digits(plain, 10, 12):
+        return False
+    ten = plain[-10:]
+    day = int(ten[4:6]) - 60
+    return 1 <= day <= 31 and 1 <= int(ten[2:4]) <= 12 and luhn.is_valid(ten) and not personnummer.is_valid(ten)
+
+
+@validator
+def se_bank_account(number: str) -> bool:
+    """Swedish clearing number and account number, checked as the bank of the clearing number does it.
+
+    Source: Bankgirot, "Bankernas kontonummer" (the two account types and their comments), by range of clearing numbers.
+    """
+    digits = "".join(character for character in number if character.isdigit())
+    if not 11 <= len(digits) <= 15:
+        return False
+    clearing = int(digits[:4])
+    kind = next((kind for first, last, kind in _CLEARING if first <= clearing <= last), None)
+    return kind is not None and _swedish_account(digits, kind)
+
+
+def _swedish_account(digits: str, kind: str) -> bool:
+    """Check by kind. a: 7 digits, modulus 11 without the first digit of the clearing number; b: with it; c: 10 digits, modulus 10;
+    h: Handelsbanken, 9 digits, modulus 11; s: Swedbank, perhaps a fifth clearing digit, modulus 10; p: Plusgirot, up to 10 digits, modulus 10.
+    """
+    account = digits[4:]
+    if kind in "ab":
+        return len(account) == 7 and _modulus_11(digits[1:] if kind == "a" else digits)
+    if kind == "c":
+        return len(account) == 10 and luhn.is_valid(account)
+    if kind == "h":
+        return len(account) in (8, 9) and _modulus_11(account)
+    if kind == "s":
+        return luhn.is_valid(account) or (luhn.is_valid(digits[:5]) and luhn.is_valid(digits[5:]))
+    return len(account) <= 10 and luhn.is_valid(account)
+
+
+def _modulus_11(digits: str) -> bool:
+    """Whether the sum weighted 1 to 10 from the right, and 1 again, is a multiple of 11."""
+    return sum(int(digit) * (at % 10 + 1) for at, digit in enumerate(reversed(digits))) % 11 == 0
+
+
+@validator
+def se_hsa_id(number: str) -> bool:
+    """HSA id of Swedish health care: SE, the organisation number of the issuer, a hyphen (stripped here), a serial of the issuer.
+
+    Source: Inera, "HSA-id" (HSA-katalogen, tekniska anvisningar); the issuer's number has the Luhn digit of organisation numbers.
+    """
+    return number[:2].upper() == "SE" and number[12:].isalnum() and swedish_orgnr.is_valid(number[2:12])
+
+
+@validator
+def se_peppol_address(number: str) -> bool:
+    """Swedish Peppol address: scheme 0007 (ISO 6523) and an organisation number. Source: Peppol code list of participant schemes."""
+    return number.startswith("0007:") and swedish_orgnr.is_valid(number[5:])
+
+
+@validator
+def nordic_metering_point(number: str) -> bool:
+    """GSRN of a metering point (anläggnings-id, käyttöpaikkatunnus, målepunkt-id): 18 digits, GS1 modulus 10.
+
+    Source: GS1 General Specifications, section 7.9 (check digit of a GSRN).
+    """
+    if not _all_digits(number, 18):
+        return False
+    return sum(int(digit) * (1 if at % 2 == 0 else 3) for at, digit in enumerate(reversed(number))) % 10 == 0
+
+
+@validator_of_text
+def fi_henkilotunnus(text: str) -> bool:
+    """Finnish personal identity code, in which the hyphen is a sign of the century (so it must not be stripped).
+
+    Source: Government decree 128/2010 section 2, with the century signs of decree 690/2022; python-stdnum fi.hetu.
+    """
+    return hetu.is_valid(text.replace(" ", ""))
+
+
+@validator_of_text
+def fi_temporary_henkilotunnus(text: str) -> bool:
+    """Temporary code: individual number 900 to 999, given by a hospital or used for tests; otherwise as a henkilötunnus. Source: as there."""
+    plain = text.replace(" ", "")
+    return plain[7:8] == "9" and hetu.is_valid(plain, allow_temporary=True)
+
+
+@validator
+def fi_check_character(number: str) -> bool:
+    """Digits and a check character modulus 31: SATU (8 digits) and the permanent building id VTJ-PRT (9 digits, the first of them 1).
+
+    Source: DVV on the sähköinen asiointitunnus and on the pysyvä rakennustunnus; the character is that of the henkilötunnus.
+    """
+    body, check = number[:-1], number[-1:].upper()
+    return _all_digits(body, 8, 9) and check == _FINNISH_CHECKS[int(body) % 31]
+
+
+@validator
+def fi_reference(number: str) -> bool:
+    """Finnish payment reference (viitenumero): 4 to 20 digits, weights 7, 3, 1 from the right, modulus 10.
+
+    Source: Finance Finland, "Kotimaisen viitteen rakenneohje".
+    """
+    return _all_digits(number, *range(4, 21)) and int(number) > 0 and _weighted_731(number)
+
+
+def _weighted_731(number: str) -> bool:
+    total = sum(int(digit) * (7, 3, 1)[at % 3] for at, digit in enumerate(reversed(number[:-1])))
+    return (10 - total % 10) % 10 == int(number[-1])
+
+
+@validator
+def fi_bank_account(number: str) -> bool:
+    """Finnish national account number before IBAN: filled to 14 digits, Luhn.
+
+    The filling zeros stand after the sixth digit, for banks beginning with 4 or 5 after the seventh. Source: Finance Finland,
+    "Suomalaiset rahalaitostunnukset ja BIC-koodit" (machine format of account numbers).
+    """
+    if not _all_digits(number, *range(8, 15)) or number[0] not in "1234568":
+        return False
+    head = 7 if number[0] in "45" else 6
+    return luhn.is_valid(number[:head] + "0" * (14 - len(number)) + number[head:])
+
+
+@validator
+def fi_learner_number(number: str) -> bool:
+    """Finnish learner number: OID 1.2.246.562.24 (its dots are stripped here) and 11 digits, the last one as in a payment reference.
+
+    Source: Finnish National Agency for Education, oppijanumerorekisteri; its OIDGenerator ("IBM 1 3 7").
+    """
+    arc, last = number[:10], number[10:]
+    return arc == "1224656224" and _all_digits(last, 11) and last[0] != "0" and _weighted_731(last)
+
+
+@validator
+def fi_ovt(number: str) -> bool:
+    """Finnish OVT code of an e-invoice address: 0037, a business id, up to five characters of the owner. Source: JHS 179, ISO 6523."""
+    number = number.removeprefix("0216:")
+    rest = number[12:]
+    return number.startswith("0037") and ytunnus.is_valid(number[4:12]) and len(rest) <= 5 and (not rest or rest.isalnum())
+
+
+def _norwegian_digits(number: str) -> bool:
+    return fodselsnummer.calc_check_digit1(number) == number[9] and fodselsnummer.calc_check_digit2(number) == number[10]
+
+
+@validator
+def no_synthetic_fodselsnummer(number: str) -> bool:
+    """Fødselsnummer of the synthetic people of the tax administration's test register: 80 added to the month.
+
+    Source: Skatteetaten, "Syntetiske fødselsnummer" (Tenor testdata). Check digits are those of the number as written.
+    """
+    if not _all_digits(number, 11):
+        return False
+    day, month = int(number[:2]), int(number[2:4]) - 80
+    return 1 <= day <= 31 and 1 <= month <= 12 and _norwegian_digits(number)
+
+
+@validator
+def no_fh_nummer(number: str) -> bool:
+    """FH number (felles hjelpenummer): 800000000 to 999999999 without meaning, then two check digits as in a fødselsnummer.
+
+    Source: Direktoratet for e-helse, HIS 1116-1 "Identifikatorer for personer - syntaks for felles hjelpenummer".
+    """
+    return _all_digits(number, 11) and number[0] in "89" and _norwegian_digits(number)
+
+
+@validator
+def no_duf_nummer(number: str) -> bool:
+    """DUF number of the immigration register: year, six digits of a serial, two check digits (weighted sum modulus 11, "00" to "10").
+
+    Source: UDI, "DUF-nummer"; Statistics Norway (SSB), validation of KOSTRA reports.
+    """
+    if not _all_digits(number, 12) or not _FIRST_DUF_YEAR <= int(number[:4]) <= _LAST_DUF_YEAR:
+        return False
+    total = sum(int(digit) * weight for digit, weight in zip(number[:10], _DUF_WEIGHTS, strict=True))
+    return total % 11 == int(number[10:])
+
+
+@validator
+def no_kid(number: str) -> bool:
+    """KID of a Norwegian payment: 4 to 25 digits, the last by modulus 10 (Luhn) or modulus 11 (weights 2 to 7 from the right).
+
+    Source: Mastercard Payment Services (Nets), "KID". A hyphen for remainder 10 is stripped before, so it is not checked.
+    """
+    if not _all_digits(number, *range(4, 26)) or int(number) == 0:
+        return False
+    total = sum(int(digit) * (2 + at % 6) for at, digit in enumerate(reversed(number[:-1])))
+    return luhn.is_valid(number) or (11 - total % 11) % 11 == int(number[-1])
+
+
+@validator
+def no_peppol_address(number: str) -> bool:
+    """Norwegian Peppol address: scheme 0192 and an organisation number. Source: Peppol code list; Digdir, ELMA."""
+    return number.startswith("0192:") and norwegian_orgnr.is_valid(number[5:])
