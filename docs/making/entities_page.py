@@ -11,8 +11,8 @@ from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locale
 _SURE = 0.5
 _INTRO = """
 What detectors know, by locale: {total} kinds of personal information, {shared} of them universal. `piiloom entities show ID` tells
-patterns, scores and context words of one, `piiloom entities test` tries all: 20 drawn values must be found as what they are, 10 look-alikes
-refused. [Detection](detection.md) explains how they are found and how to add your own.
+patterns, scores and context words of one. `piiloom entities test` tries all: 20 drawn values must be found as what they are, and 10
+look-alikes refused. [Detection](detection.md) explains how they are found and how to add your own.
 
 **Needs a label**: a value is told only with a word near it that says what it is, since many other numbers look the same. **Checked by**: the
 function that a value has to pass; `stdnum` is python-stdnum, `phonenumbers` libphonenumber, `piiloom` ours. **Off**: no source confirmed
