@@ -1,0 +1,144 @@
+"""Find all entities of a catalogue in a text.
+
+What is found does not depend on the prefilter. A pattern's matches are those of its exact expression on the folded text, from left to right
+and without overlap; matches of different patterns may overlap. Offsets are code points of the given text, since folding keeps lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import regex
+
+from piiloom.foundation.errors import ConfigError
+from piiloom.patterns.context_words import Surroundings
+from piiloom.patterns.folding import FoldedText, fold
+from piiloom.patterns.prefilters import Backend, Prefilter, make_prefilter
+from piiloom.patterns.writing import Written, write_pattern
+from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
+from piiloom.taxonomy.entities.entity import Entity, EntityPattern
+from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
+from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
+
+FLOOR: Final = 0.15  # matches with a lower score are not told, whatever threshold somebody sets
+_LONGEST_WINDOW: Final = 300  # a pattern that reaches farther is matched on the whole text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """``text[start:end]`` looks like *entity*. ``validated``: its validator accepted it; None: there is no validator for what matched."""
+
+    start: int
+    end: int
+    entity: Entity
+    score: float
+    validated: bool | None
+
+
+class _Compiled:
+    """A pattern ready to be matched."""
+
+    __slots__ = ("entity", "expression", "reach", "score", "validator", "written")
+
+    def __init__(self, entity: Entity, pattern: EntityPattern, region: str | None) -> None:
+        self.entity, self.score = entity, pattern.score
+        self.written: Written = write_pattern(pattern)
+        try:
+            self.expression = regex.compile(self.written.exact, regex.V1)
+        except regex.error as error:
+            raise ConfigError(f"the pattern of {entity.id} cannot be compiled: {error}", where=entity.where) from None
+        reach = self.written.reach
+        self.reach = reach if reach is not None and reach <= _LONGEST_WINDOW else None
+        name = pattern.validator if pattern.validator is not None else entity.validator
+        self.validator: Validator | None = None if name in (None, NO_VALIDATOR) else find_validator(str(name), region)
+
+    def matches(self, text: str, ends: Sequence[int] | None) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of all matches in the folded *text*; *ends* are where matches may end (None: anywhere)."""
+        if ends is None or self.reach is None:
+            for found in self.expression.finditer(text):
+                yield found.span(1)
+            return
+        reach, at, count = self.reach, 0, len(ends)
+        while at < count:
+            begin = last = ends[at]
+            # Ends so near to each other that their windows touch are one window.
+            while at < count and ends[at] - reach <= last:
+                last = ends[at]
+                at += 1
+            for found in self.expression.finditer(text, max(0, begin - reach), last + 2 * reach):
+                if found.start() >= last:
+                    break
+                yield found.span(1)
+
+
+class PatternEngine:
+    """Finds the entities of *catalogue*, or only those of *entity_ids*. Threads may share it.
+
+    Raises ``ConfigError`` if a pattern cannot be compiled.
+    """
+
+    def __init__(self, catalogue: LocaleCatalogue, *, backend: Backend = "auto", entity_ids: frozenset[str] | None = None) -> None:
+        self.catalogue = catalogue
+        entities = [one for one in catalogue.entities.values() if entity_ids is None or one.id in entity_ids]
+        self._patterns = [_Compiled(entity, pattern, catalogue.region) for entity in entities for pattern in entity.patterns]
+        self._prefilter: Prefilter = make_prefilter(
+            backend,
+            [one.written.loose for one in self._patterns],
+            [f"{one.entity.where} ({one.entity.id})" for one in self._patterns],
+            [one.reach is None for one in self._patterns],
+        )
+
+    @property
+    def backend(self) -> str:
+        """The prefilter in use: hyperscan, re2 or regex (none)."""
+        return self._prefilter.name
+
+    def find(self, text: str, *, floor: float = FLOOR, context: bool = True) -> list[Match]:
+        """Return every match with a score of at least *floor*, by start, the longer first, the surer first.
+
+        One place may have several matches; ``resolving.disjoint`` chooses. Without *context* the words around a match change no score.
+        """
+        folded = fold(text)
+        best: dict[tuple[int, int, str], Match] = {}
+        around: dict[tuple[int, int], Surroundings] | None = {} if context else None
+        for number, ends in self._prefilter.places(folded.data).items():
+            pattern = self._patterns[number]
+            for start, end in pattern.matches(folded.text, ends):
+                match = self._judged(folded, start, end, pattern, around)
+                key = (start, end, pattern.entity.id)
+                if match is not None and match.score >= floor and (key not in best or best[key].score < match.score):
+                    best[key] = match
+        return sorted(best.values(), key=lambda one: (one.start, -one.end, -one.score, -one.entity.priority, one.entity.id))
+
+    def _judged(
+        self, folded: FoldedText, start: int, end: int, pattern: _Compiled, around: dict[tuple[int, int], Surroundings] | None
+    ) -> Match | None:
+        validated = None
+        if pattern.validator is not None:
+            if not pattern.validator(folded.text[start:end]):
+                return None
+            validated = True
+        score = pattern.score
+        if around is not None:
+            surroundings = around.get((start, end))
+            if surroundings is None:
+                surroundings = around[start, end] = Surroundings(folded.text, start, end)
+            score += surroundings.change(pattern.entity.context, self.catalogue.against)
+        return Match(start=start, end=end, entity=pattern.entity, score=round(min(max(score, 0.0), 1.0), 4), validated=validated)
+
+
+@lru_cache(maxsize=32)
+def engine_for(
+    locale: str,
+    own: tuple[Path, ...] = (),
+    *,
+    unconfirmed: bool = False,
+    backend: Backend = "auto",
+    entity_ids: frozenset[str] | None = None,
+) -> PatternEngine:
+    """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``."""
+    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed), backend=backend, entity_ids=entity_ids)

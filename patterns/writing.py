@@ -1,0 +1,193 @@
+"""Write a pattern of the catalogue for the engines: an exact expression for ``regex``, and a looser one on bytes for prefilters.
+
+The looser one matches wherever the exact one does, and ends where that ends: characters beyond ASCII are one byte, long repeats have no
+upper end, neighbors are checked by an ASCII word boundary only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from piiloom.taxonomy.entities.entity import EntityPattern
+from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, longest, parse_pattern
+
+# A letter, mark, digit or underscore of a script that puts blanks between its words.
+WORD: Final = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]"
+# What may stand between a label ("password") and its value, and how long it can be.
+_LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
+_LABEL_END_LENGTH: Final = 7
+_DIGITS: Final = frozenset("0123456789")
+_ASCII: Final = frozenset(map(chr, range(128)))
+_WORD_ASCII: Final = frozenset(filter(lambda c: c.isalnum() or c == "_", _ASCII))
+_LONGEST_EXACT: Final = 16  # longer repeats are written without an upper end in a prefilter
+_LONGEST_LEAST: Final = 64
+_PROPERTIES: Final = {"L": r"\p{L}\p{M}", "Lu": r"\p{Lu}", "Ll": r"\p{Ll}", "Han": r"\p{Han}"}
+_LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or after a match
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """``exact`` is for ``regex`` (V1), its group 1 is the value. ``loose`` is for prefilters, on bytes.
+
+    ``reach``: a match has at most as many code points, what is looked at around it included; None: there is no limit.
+    """
+
+    exact: str
+    loose: bytes
+    reach: int | None
+
+
+def write_pattern(pattern: EntityPattern) -> Written:
+    """Write *pattern*, which ``parse_pattern`` accepts."""
+    node = parse_pattern(pattern.pattern)
+    fold_case = pattern.ignore_case
+    first, last = _merged(_first(node)), _merged(_last(node))
+    exact, loose = f"({_exact(node, fold_case)})", _loose(node, fold_case)
+    if pattern.boundary == "word":
+        exact = _guarded(exact, first, last, WORD, _WORD_ASCII)
+        loose = (rb"\b" if _only(first, _WORD_ASCII) else b"") + loose + (rb"\b" if _only(last, _WORD_ASCII) else b"")
+    if pattern.guard == "number":
+        exact = _number_guard(exact, first, last)
+    length = longest(node)
+    if pattern.preceded_by:
+        label = _labels(pattern.preceded_by)
+        exact = f"(?<!{WORD}){_exact(label, True)}{_LABEL_END}{exact}"
+        loose = _loose(label, True) + _LABEL_END.replace("：", r"\x80").encode() + loose
+        length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
+    return Written(exact, loose, None if length is None else length + _LOOK_AROUND)
+
+
+def _labels(phrases: Iterable[str]) -> Node:
+    return Choice(tuple(Sequence(tuple(CharacterSet(frozenset(c)) for c in phrase)) for phrase in phrases))
+
+
+def _guarded(exact: str, first: CharacterSet, last: CharacterSet, word: str, members: frozenset[str]) -> str:
+    """Put checks around *exact* that no word character adjoins a word character at either end."""
+    before = f"(?<!{word})" if _only(first, members) else f"(?:(?<!{word})|(?!{word}))"
+    after = f"(?!{word})" if _only(last, members) else f"(?:(?!{word})|(?<!{word}))"
+    return f"{before}{exact}{after}"
+
+
+def _number_guard(exact: str, first: CharacterSet, last: CharacterSet) -> str:
+    before, after = r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"
+    if not _only(first, _DIGITS):
+        before = f"(?:(?![0-9])|{before})" if _may_be(first, _DIGITS) else ""
+    if not _only(last, _DIGITS):
+        after = f"(?:(?<![0-9])|{after})" if _may_be(last, _DIGITS) else ""
+    return f"{before}{exact}{after}"
+
+
+def _only(characters: CharacterSet, members: frozenset[str]) -> bool:
+    return not characters.negated and not characters.properties and characters.characters <= members
+
+
+def _may_be(characters: CharacterSet, members: frozenset[str]) -> bool:
+    return bool(members - characters.characters if characters.negated else members & characters.characters)
+
+
+def _merged(sets: Iterable[CharacterSet]) -> CharacterSet:
+    """One set of the characters of all *sets*; if one of them is negated, of any character."""
+    listed = list(sets)
+    if any(one.negated for one in listed):
+        return CharacterSet(frozenset(), negated=True)
+    characters = reduce(or_, (one.characters for one in listed), frozenset[str]())
+    return CharacterSet(characters, reduce(or_, (one.properties for one in listed), frozenset[str]()))
+
+
+def _first(node: Node) -> list[CharacterSet]:
+    """The sets of which one is the first character of a match."""
+    return _at_end(node, 1)
+
+
+def _last(node: Node) -> list[CharacterSet]:
+    return _at_end(node, -1)
+
+
+def _at_end(node: Node, step: int) -> list[CharacterSet]:
+    match node:
+        case CharacterSet():
+            return [node]
+        case Repeat():
+            return _at_end(node.node, step)
+        case Choice():
+            return [one for option in node.options for one in _at_end(option, step)]
+        case Sequence():
+            found: list[CharacterSet] = []
+            for part in node.nodes[::step]:
+                found += _at_end(part, step)
+                if not _may_be_empty(part):
+                    break
+            return found
+
+
+def _may_be_empty(node: Node) -> bool:
+    match node:
+        case CharacterSet():
+            return False
+        case Repeat():
+            return node.fewest == 0 or _may_be_empty(node.node)
+        case Choice():
+            return any(map(_may_be_empty, node.options))
+        case Sequence():
+            return all(map(_may_be_empty, node.nodes))
+
+
+def _exact(node: Node, fold_case: bool) -> str:
+    match node:
+        case CharacterSet():
+            return _exact_set(node, fold_case)
+        case Repeat():
+            most = "" if node.most is None else str(node.most)
+            return f"(?:{_exact(node.node, fold_case)}){{{node.fewest},{most}}}"
+        case Choice():
+            return "(?:" + "|".join(_exact(option, fold_case) for option in node.options) + ")"
+        case Sequence():
+            return "".join(_exact(part, fold_case) for part in node.nodes)
+
+
+def _exact_set(node: CharacterSet, fold_case: bool) -> str:
+    members = _both_cases(node.characters) if fold_case else node.characters
+    written = "".join(c if c.isalnum() or not c.isascii() else f"\\x{ord(c):02x}" for c in sorted(members))
+    properties = {"Lu", "Ll"} | node.properties if fold_case and node.properties & {"Lu", "Ll"} else node.properties
+    written += "".join(_PROPERTIES[name] for name in sorted(properties))
+    return f"[{'^' if node.negated else ''}{written}]"
+
+
+def _both_cases(characters: Iterable[str]) -> frozenset[str]:
+    forms = (form for c in characters for form in (c, c.lower(), c.upper()))
+    return frozenset(form for form in forms if len(form) == 1)
+
+
+def _loose(node: Node, fold_case: bool) -> bytes:
+    match node:
+        case CharacterSet():
+            return _loose_set(node, fold_case)
+        case Repeat():
+            most = b"" if node.most is None or node.most > _LONGEST_EXACT else str(node.most).encode()
+            fewest = min(node.fewest, _LONGEST_LEAST)
+            if most and int(most) < fewest:
+                most = b""
+            return b"(?:%b){%d,%b}" % (_loose(node.node, fold_case), fewest, most)
+        case Choice():
+            return b"(?:" + b"|".join(_loose(option, fold_case) for option in node.options) + b")"
+        case Sequence():
+            return b"".join(_loose(part, fold_case) for part in node.nodes)
+
+
+def _loose_set(node: CharacterSet, fold_case: bool) -> bytes:
+    members = _both_cases(node.characters) if fold_case else node.characters
+    ascii_members = members & _ASCII
+    if node.properties & {"L", "Lu", "Ll"}:
+        ascii_members |= frozenset(c for c in _ASCII if c.isalpha() and _has(node.properties, c, fold_case))
+    beyond = node.negated or bool(node.properties) or ascii_members < members
+    if node.negated:
+        ascii_members = _ASCII - ascii_members
+    return b"[" + b"".join(b"\\x%02x" % ord(c) for c in sorted(ascii_members)) + (b"\\x80" if beyond else b"") + b"]"
+
+
+def _has(properties: frozenset[str], letter: str, fold_case: bool) -> bool:
+    return "L" in properties or fold_case or ("Lu" in properties and letter.isupper()) or ("Ll" in properties and letter.islower())

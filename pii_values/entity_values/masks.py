@@ -1,0 +1,74 @@
+"""Fill the masks of the entity catalogue.
+
+"#" is a digit, "%" a digit from 1 to 9, "@" a capital letter (no I, O or Q), "&" a small one, "?" a capital letter or a digit.
+``{a|b}`` is one of several texts, ``{yymmdd}`` and its like are a birth date, ``{yyyy}`` and ``{yy}`` a recent year. A backslash takes
+a character literally.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Final
+
+from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.numbering.masks import ALPHABETS
+
+_TOKEN: Final = re.compile(r"\\(.)|\{([^{}]*)\}|([#%@&?])|([^\\{}#%@&?]+)|(.)", re.DOTALL)
+_DATE_PARTS: Final = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}
+_DATE_PART: Final = re.compile("yyyy|yy|mm|dd")
+_DATE: Final = re.compile(r"(?:yyyy|yy|mm|dd|[./ \-])+")
+_OLDEST, _YOUNGEST = 92, 1  # years of age that birth dates give
+_RECENT: Final = 15  # years back that {yyyy} and {yy} go
+
+Token = tuple[str, str]
+
+
+@lru_cache(maxsize=8192)
+def _tokens(mask: str) -> tuple[Token, ...]:
+    found: list[Token] = []
+    for escaped, braced, place, text, odd in _TOKEN.findall(mask):
+        if odd:
+            raise ConfigError(f"{odd!r} in the mask {mask!r} has no partner", remedy="Write \\{ for a brace and \\\\ for a backslash")
+        if braced:
+            found.append(_braced(mask, braced))
+        elif place:
+            found.append(("place", place))
+        else:
+            found.append(("text", escaped or text))
+    return tuple(found)
+
+
+def _braced(mask: str, braced: str) -> Token:
+    if "|" in braced:
+        return "choice", braced
+    if braced in ("yyyy", "yy"):
+        return "year", _DATE_PARTS[braced]
+    if _DATE.fullmatch(braced):
+        return "born", _DATE_PART.sub(lambda part: _DATE_PARTS[part[0]], braced)
+    raise ConfigError(f"{{{braced}}} in the mask {mask!r} is unknown", remedy="Write {a|b} for a choice, {yymmdd} for a birth date")
+
+
+def fill_mask(mask: str, rng: random.Random) -> str:
+    """Return *mask* with its free places filled. All dates in it are of one day. Raises ``ConfigError`` for a malformed mask."""
+    born: date | None = None
+    parts: list[str] = []
+    for kind, what in _tokens(mask):
+        match kind:
+            case "place":
+                alphabet = ALPHABETS[what]
+                parts.append(alphabet[int(rng.random() * len(alphabet))])
+            case "choice":
+                parts.append(rng.choice(what.split("|")))
+            case "year":
+                parts.append(REFERENCE_DATE.replace(year=REFERENCE_DATE.year - rng.randrange(_RECENT)).strftime(what))
+            case "born":
+                if born is None:
+                    born = REFERENCE_DATE - timedelta(days=rng.randint(_YOUNGEST * 366, _OLDEST * 365))
+                parts.append(born.strftime(what))
+            case _:
+                parts.append(what)
+    return "".join(parts)
