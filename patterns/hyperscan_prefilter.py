@@ -1,6 +1,6 @@
 """Hyperscan (or Vectorscan) as a prefilter: all patterns in a few passes, each over 25 MB/s or more.
 
-Compiling takes longer than linearly in the number of expressions, so they are shared out over several databases. The databases are kept in the
+Compiling takes longer than linearly in the number of expressions, so they are shared out over several databases. These are kept in the
 user's cache folder, since a command would else wait for them a second or two each time.
 """
 
@@ -13,6 +13,8 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +47,7 @@ class HyperscanPrefilter:
         cuts = [0, *range(literals, len(keys), _PER_DATABASE), len(keys)]
         names = {number: pattern.name for number, pattern in enumerate(patterns)}
         self._parts: list[tuple[Any, list[list[int]]]] = []
-        for begin, end in zip(cuts, cuts[1:], strict=False):
+        for begin, end in pairwise(cuts):
             part = keys[begin:end]
             if part:
                 self._parts.append((_database(part, [names[numbers[key][0]] for key in part]), [numbers[key] for key in part]))
@@ -106,10 +108,8 @@ def _compiled(keys: Sequence[_Key], names: Sequence[str]) -> Any:
 
 
 def _compile(database: Any, keys: Sequence[_Key]) -> None:
-    flags = [
-        (hyperscan.HS_FLAG_CASELESS if loose.ignore_case else 0) | (hyperscan.HS_FLAG_SINGLEMATCH if single else 0)
-        for loose, single in keys
-    ]
+    caseless, once = hyperscan.HS_FLAG_CASELESS, hyperscan.HS_FLAG_SINGLEMATCH
+    flags = [(caseless if loose.ignore_case else 0) | (once if single else 0) for loose, single in keys]
     expressions = [loose.expression for loose, _ in keys]
     database.compile(expressions=expressions, ids=list(range(len(keys))), elements=len(keys), flags=flags)
 
@@ -119,7 +119,7 @@ def _cache_place(keys: Sequence[_Key]) -> Path | None:
     folder = os.environ.get(VARIABLE, str(Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "piiloom"))
     if not folder:
         return None
-    built = (hyperscan.__version__, platform.machine(), platform.node())
+    built = (version("hyperscan"), platform.machine(), platform.node())
     digest = hashlib.sha256(repr((built, [(loose.expression, loose.ignore_case, single) for loose, single in keys])).encode()).hexdigest()
     return Path(folder) / "hyperscan" / f"{digest[:32]}.db"
 
