@@ -76,7 +76,10 @@ def _labels(phrases: Iterable[str]) -> Node:
 
 
 def _literal(phrase: str) -> Loose:
-    return Loose(b"".join(b"\\x%02x" % byte for byte in fold(phrase.lower()).data), ignore_case=True, literal=True)
+    data = fold(phrase.lower()).data
+    # Most of a short label's places are inside words.
+    begins = rb"\b" if data[:1].isalnum() and data.isascii() else b""
+    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal=True)
 
 
 def _guarded(exact: str, first: CharacterSet, last: CharacterSet, word: str, members: frozenset[str]) -> str:
