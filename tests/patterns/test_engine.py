@@ -61,6 +61,7 @@ def entity(number: int, pattern: EntityPattern) -> Entity:
 
 CATALOGUE = LocaleCatalogue(
     locale="pl_PL",
+    region="PL",
     entities={f"e{number}": entity(number, pattern) for number, pattern in enumerate(PATTERNS)},
     against=(),
     notes=None,

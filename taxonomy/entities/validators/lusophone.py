@@ -7,10 +7,11 @@ and Minas Gerais), both pass.
 from __future__ import annotations
 
 import re
+from binascii import crc_hqx
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from piiloom.taxonomy.entities.validators.registry import validator
+from piiloom.taxonomy.entities.validators.registry import validator, validator_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,6 +167,12 @@ def br_collection_slip(number: str) -> bool:
     blocks = [number[start : start + 12] for start in range(0, 48, 12)]
     code = "".join(block[:11] for block in blocks)
     return all(check(block[:11]) == int(block[11]) for block in blocks) and check(code[:3] + code[4:]) == int(code[3])
+
+
+@validator_of_text
+def br_pix_payload(text: str) -> bool:
+    """BR Code: the last four characters are the CRC-16/CCITT-FALSE of all before (Manual do BR Code; EMV QRCPS field 63)."""
+    return text[-8:-4] == "6304" and text.isascii() and text[-4:].upper() == f"{crc_hqx(text[:-4].encode(), 0xFFFF):04X}"
 
 
 @validator

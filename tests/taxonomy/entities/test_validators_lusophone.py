@@ -85,6 +85,15 @@ def test_both_readings_of_the_voter_id_pass_in_two_states() -> None:
     assert {tail // 10 for tail in range(100) if lusophone.br_voter_id(f"0000000003{tail:02d}")} == {0}
 
 
+def test_the_crc_of_a_pix_payload_counts_blanks_and_dots() -> None:
+    """The example of the Manual do BR Code."""
+    account = "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000"
+    payload = f"{account}5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D"
+    assert lusophone.br_pix_payload(payload)
+    assert lusophone.br_pix_payload(payload[:-4] + "1d3d")
+    assert not lusophone.br_pix_payload(payload.replace("Fulano", "Fulana"))
+
+
 def test_cnh_takes_two_off_after_a_first_remainder_of_ten() -> None:
     body = next(
         f"{n:09d}"

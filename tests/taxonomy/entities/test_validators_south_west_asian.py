@@ -10,7 +10,9 @@ emirates_id = find_validator("piiloom:emirates_id")
 
 
 # Examples of the idnumbers library (tests of nationalid.are).
-@pytest.mark.parametrize("number", ["784-1980-1234567-8", "784198012345678", "784-1979-1234567-1", "784-1952-0464048-6", "784-1968-6570305-0"])
+@pytest.mark.parametrize(
+    "number", ["784-1980-1234567-8", "784198012345678", "784-1979-1234567-1", "784-1952-0464048-6", "784-1968-6570305-0"]
+)
 def test_published_numbers_pass(number: str) -> None:
     assert emirates_id(number)
 
