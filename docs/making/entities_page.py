@@ -14,7 +14,7 @@ What detectors know, by locale: {total} kinds of personal information, {shared} 
 patterns, scores and context words of one. `piiloom entities test` tries all: 20 drawn values must be found as what they are, and 10
 look-alikes refused. [Detection](detection.md) explains how they are found and how to add your own.
 
-**Needs a label**: a value is told only with a word near it that says what it is, since many other numbers look the same. **Checked by**: the
+**Needs a label**: a value is told only with a word near it that says what it is, as many other numbers look the same. **Checked by**: the
 function that a value has to pass; `stdnum` is python-stdnum, `phonenumbers` libphonenumber, `piiloom` ours. **Off**: no source confirmed
 the format, so it is looked for with `--unconfirmed` only.
 """
