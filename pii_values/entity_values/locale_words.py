@@ -22,7 +22,7 @@ GENDERS = ("female", "male")
 class LocaleWords(FileModel):
     """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks.
 
-    ``latin`` gives names of another script in Latin letters, as their bearers write them: ``{latin_given}`` and ``{latin_family}`` in ``names``.
+    ``latin`` gives names of another script in Latin letters, for addresses and as ``{latin_given}`` and ``{latin_family}`` in ``names``.
     """
 
     locale: str
