@@ -26,7 +26,7 @@ PUBLISHED = [
     ("fi_ovt", "003718523029101CZ"),
     ("no_fh_nummer", "81234567802"),  # worked out by the rule; no source publishes one
     ("no_kid", "602243"),  # Monitor ERP, KID numbers (modulus 10)
-    ("no_kid", "2345676"),  # Wikipedia, Luhn-algoritmen
+    ("no_kid", "2345676"),  # worked out by the rule
     ("no_kid", "12345678903"),
     ("no_peppol_address", "0192:988077917"),  # python-stdnum no.orgnr
     ("se_peppol_address", "0007:1234567897"),  # python-stdnum se.orgnr
