@@ -31,3 +31,7 @@ def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[
             chosen.insert(at, match)
             starts.insert(at, match.start)
     return chosen
+
+
+def _rank(match: Match) -> float:
+    return match.score + _PER_CHARACTER * (match.end - match.start) + (0.0 if match.entity.locale == UNIVERSAL else _OF_THE_LOCALE)

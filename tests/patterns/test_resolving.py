@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ MATCHES = st.builds(
 @given(st.lists(MATCHES, max_size=12), st.randoms())
 def test_the_choice_is_disjoint_sure_and_does_not_depend_on_the_order(matches, random):
     chosen = disjoint(matches)
-    assert all(one.end <= other.start for one, other in zip(chosen, chosen[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(chosen))
     assert all(one.score >= 0.5 for one in chosen)
     random.shuffle(matches)
     assert [(one.start, one.end, one.score) for one in disjoint(matches)] == [(one.start, one.end, one.score) for one in chosen]
