@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from piiloom.patterns.engine import Match
+from piiloom.taxonomy.entities.entity import UNIVERSAL
 
 THRESHOLD: Final = 0.5
 _OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"
