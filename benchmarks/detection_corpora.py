@@ -165,9 +165,8 @@ def main() -> None:
         texts, gold = zip(*CORPORA[corpus](), strict=True)
         words = sum(len(text.split()) for text in texts)
         print(f"\n{corpus}: {len(texts):,} texts, {words:,} words, {sum(map(len, gold)):,} spans")
-        print(
-            f"{'':26}{'typed P / R / F1':>22}{'exact P / R / F1':>22}{'overlap P / R / F1':>22}{'found':>8}{'/1000 words':>12}{'texts/s':>9}"
-        )
+        heads = "".join(f"{one} P / R / F1".rjust(22) for one in _KINDS)
+        print(f"{'':26}{heads}{'found':>8}{'/1000 words':>12}{'texts/s':>9}")
         for title, (name, detector) in DETECTORS.items():
             if name not in by_name:
                 continue
