@@ -30,11 +30,9 @@ PATTERNS = (
     EntityPattern(pattern=r"\p{Han}{2,3}号", score=0.6, boundary="none"),
     EntityPattern(pattern=r"[a-f0-9]{40}", score=0.6),
 )
-PIECES = st.sampled_from(
-    "123 456-789 12345678 00 7 +48 AB ab x . , - / : ; @ http:// https://a.b/c jan.k@przykład.pl STR. Długa str. dluga "
-    "Żółć Nowak Anna 身份证 京市号 پ १२३४५६७८९ ４４０５ \u00a0 é ſtr. İ ı 🙂 \n pin kod żółw pin:1234 _ $ ' \" a\u0301 00000000".split(" ")
-    + [" ", "  "]
-)
+_WORDS = """123 456-789 12345678 00 7 +48 AB ab x . , - / : ; @ http:// https://a.b/c jan.k@przykład.pl STR. Długa str. dluga Żółć Nowak
+Anna 身份证 京市号 پ १२३४५६७८९ ４４０５ é ſtr. İ ı 🙂 pin kod żółw pin:1234 _ $ ' " 00000000""".split()
+PIECES = st.sampled_from([*_WORDS, "\u00a0", "a\u0301", "\n", " ", "  "])
 TEXTS = st.lists(PIECES | st.text("0123456789 .-ABab\u00e9", max_size=6), max_size=25).map("".join)
 
 
@@ -63,6 +61,7 @@ def entity(number: int, pattern: EntityPattern) -> Entity:
 
 CATALOGUE = LocaleCatalogue(
     locale="pl_PL",
+    region="PL",
     entities={f"e{number}": entity(number, pattern) for number, pattern in enumerate(PATTERNS)},
     against=(),
     notes=None,
@@ -131,12 +130,26 @@ def test_hostile_runs_take_linear_time(tmp_path: Path) -> None:
     assert ends < 50
 
 
+OWN = """
+locale: universal
+entities:
+  badge:
+    name: Badge
+    native: badge
+    domains: [IT]
+    structured: true
+    type: code
+    identifier: direct
+    sensitivity: 2
+    priority: 50
+    patterns: [{pattern: 'BD-\\d{5}', score: 0.8}]
+    source: our own
+"""
+
+
 def test_a_catalogue_with_own_types_finds_them(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text(
-        "locale: universal\nentities:\n  badge:\n    name: Badge\n    native: badge\n    domains: [IT]\n    structured: true\n    type: code\n"
-        "    identifier: direct\n    sensitivity: 2\n    priority: 50\n    patterns: [{pattern: 'BD-\\d{5}', score: 0.8}]\n    source: our own\n"
-    )
+    path.write_text(OWN)
     engine = PatternEngine(load_catalogue("pl_PL", [path]), entity_ids=frozenset({"badge"}))
     assert [(one.start, one.end) for one in engine.find("badge BD-12345.")] == [(6, 14)]
     assert replace(engine.catalogue.entities["badge"], where="").source == "our own"
