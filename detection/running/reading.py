@@ -84,8 +84,9 @@ class DocumentReader:
         path = self._settings.path
         if first is None:
             return DataError("there are no documents in it", where=str(path), remedy="Give an input with at least one document")
-        what = "row of the input" if first.line is not None else "file of the input"
-        remedy = "Name the fields with --text-field, --id-field …, or the format with --input-format"
+        what, remedy = "row of the input", "Name the fields with --text-field, --id-field …, or the format with --input-format"
+        if TXT in {file.format for file in self.files}:
+            what, remedy = "text of the input", "Give an input with at least one document"
         return DataError(f"no {what} can be read; the first fault: {first.reason}", where=first.where, remedy=remedy)
 
 
