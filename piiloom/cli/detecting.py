@@ -47,8 +47,6 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
 
 def request_of(asked: DetectCommand) -> DetectionRequest:
     """Return the request. Raises ``UsageError`` for what makes no sense."""
-    if asked.engine not in BACKENDS:
-        raise UsageError(f"there is no engine {asked.engine!r}", where="--engine", remedy=f"Choose one of {', '.join(BACKENDS)}")
     inputs = InputSettings(
         path=asked.source,
         format=asked.input_format,
@@ -61,7 +59,7 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
     )
     return DetectionRequest(
         inputs=inputs,
-        work=WorkSettings(detector=_detector(asked), mask=_mask(asked)),
+        work=WorkSettings(detector=settings_of(asked), mask=_mask(asked)),
         out=asked.out,
         format=asked.file_format,
         tokenizer=asked.tokenizer,
@@ -71,7 +69,10 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
     )
 
 
-def _detector(asked: DetectCommand) -> DetectorSettings:
+def settings_of(asked: DetectCommand) -> DetectorSettings:
+    """Return the settings of the detector. Raises ``UsageError`` for what makes no sense."""
+    if asked.engine not in BACKENDS:
+        raise UsageError(f"there is no engine {asked.engine!r}", where="--engine", remedy=f"Choose one of {', '.join(BACKENDS)}")
     if asked.detector != HYBRID:
         for field, option in _MODEL_ONLY.items():
             if getattr(asked, field) is not None:

@@ -160,9 +160,10 @@ def test_a_catalogue_that_has_changed_is_told(request_of, own, tmp_path):
 
 def test_a_run_that_was_killed_while_its_files_were_moved_is_finished(request_of, tmp_path, monkeypatch):
     run_detection(request_of("whole.jsonl"))
-    with monkeypatch.context() as patch, pytest.raises(Killed):
+    with monkeypatch.context() as patch:
         patch.setattr(unfinished.UnfinishedRun, "roll_forward", _die)
-        run_detection(request_of())
+        with pytest.raises(Killed):
+            run_detection(request_of())
     folder = tmp_path / ".found.jsonl.unfinished"
     (folder / "masked.jsonl").replace(tmp_path / "found.masked.jsonl")  # the first move was made
     with pytest.raises(UsageError, match="an unfinished run"):
@@ -179,9 +180,10 @@ def _die(self: object) -> None:
 
 def test_an_export_that_was_killed_is_written_again(request_of, tmp_path, monkeypatch):
     run_detection(request_of("whole", format="csv"))
-    with monkeypatch.context() as patch, pytest.raises(Killed):
+    with monkeypatch.context() as patch:
         patch.setattr(unfinished.UnfinishedRun, "drop", _die)
-        run_detection(request_of("found", format="csv"))
+        with pytest.raises(Killed):
+            run_detection(request_of("found", format="csv"))
     with pytest.raises(UsageError, match="an unfinished run"):
         run_detection(request_of("found", format="csv"))
     run_detection(request_of("found", format="csv", resume=True))
