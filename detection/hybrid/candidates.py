@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -31,10 +32,6 @@ class Candidate:
         """Sorts the surest first: by score and length, then priority, then place."""
         sure = self.score + _PER_CHARACTER * (self.end - self.start)
         return (-round(sure, 6), -self.entity.priority, self.start, self.end, self.entity.id, self.detector)
-
-    def overlaps(self, other: Candidate) -> bool:
-        """Whether both have a code point in common."""
-        return self.start < other.end and other.start < self.end
 
     def span(self) -> ScoredSpan:
         """As what detectors give."""
@@ -79,10 +76,13 @@ def _together(one: Candidate, other: Candidate) -> Candidate:
 def surest(candidates: Iterable[Candidate], threshold: float) -> list[Candidate]:
     """Candidates that reach *threshold* and do not overlap, the surest chosen first; in text order."""
     chosen: list[Candidate] = []
+    ends: list[int] = []  # of those chosen, ascending
     for one in sorted((one for one in candidates if one.score >= threshold), key=lambda one: one.rank):
-        if not any(map(one.overlaps, chosen)):
-            chosen.append(one)
-    return in_order(chosen)
+        at = bisect_right(ends, one.start)
+        if at == len(chosen) or one.end <= chosen[at].start:
+            chosen.insert(at, one)
+            ends.insert(at, one.end)
+    return chosen
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
