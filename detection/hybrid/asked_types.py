@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from operator import attrgetter
 
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
@@ -24,7 +25,7 @@ class AskedTypes:
     @cached_property
     def _by_name(self) -> Mapping[str, Entity]:
         found: dict[str, Entity] = {}
-        for name_of in (lambda one: one.id, lambda one: one.name, lambda one: one.native):
+        for name_of in map(attrgetter, ("id", "name", "native")):
             for entity in self.entities.values():
                 found.setdefault(_folded(name_of(entity)), entity)
         return found

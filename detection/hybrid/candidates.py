@@ -49,9 +49,7 @@ class Candidate:
 
 def of_match(match: Match) -> Candidate:
     """What a pattern found."""
-    return Candidate(
-        start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated
-    )
+    return Candidate(start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated)
 
 
 def merged(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -12,7 +12,10 @@ from piiloom.corpus.mention_search import Range, SearchableText
 from piiloom.corpus.normalising import trim
 from piiloom.corpus.word_edges import stands_alone
 
-_NO_BLANKS: Final = re.compile(r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+# Han, kana, Hangul, and their signs of repetition.
+_NO_BLANKS: Final = re.compile(
+    r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _NEAR: Final = 40  # a word's edge is decided by what stands this near
 _QUOTES: Final = "\"'`“”‘’«»„「」『』"
 

@@ -86,10 +86,7 @@ def _same_place(one: Candidate, other: Candidate) -> bool:
 
 def ambiguities(sentences: Sentences, places: Iterable[Place], threshold: float) -> list[Ambiguity]:
     """The questions about those of *places* that reach *threshold* and have several options, in text order."""
-    found = []
-    for place in places:
-        if place.best.score >= threshold and len(place.options) > 1:
-            found.append(_question(sentences, place))
+    found = [_question(sentences, one) for one in places if one.best.score >= threshold and len(one.options) > 1]
     return sorted(found, key=lambda one: (one.place.best.start, one.place.best.end, one.place.best.entity.id))
 
 
@@ -101,9 +98,12 @@ def _question(sentences: Sentences, place: Place) -> Ambiguity:
     )
 
 
-def settled(places: Iterable[Place], chosen: Mapping[Place, str]) -> list[Candidate]:
-    """One candidate of each place: the *chosen* entity, or the surest. It has the place's best score, and knows what else it might be."""
-    return in_order(_winner(place, chosen.get(place)) for place in places)
+def settled(places: Iterable[Place], chosen: Mapping[int, str]) -> list[Candidate]:
+    """One candidate of each place: the entity *chosen* for it (by the place's ``id()``), or the surest.
+
+    It has the place's best score, and knows what else it might be.
+    """
+    return in_order(_winner(place, chosen.get(id(place))) for place in places)
 
 
 def _winner(place: Place, chosen: str | None) -> Candidate:

@@ -85,7 +85,7 @@ class ModelReader:
         }
 
         def read(data: Any) -> str:
-            said = data["type"].strip().strip("\"'`.").lower().replace(" ", "_").replace("-", "_")
+            said = str(data["type"]).strip().strip("\"'`.").lower().replace(" ", "_").replace("-", "_")
             if said not in options:
                 raise Fault("outside", f"the type is none of the possible kinds; they are {', '.join(options)}")
             return said
