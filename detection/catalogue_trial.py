@@ -15,14 +15,12 @@ from typing import Final
 from piiloom.foundation.seeding import derive_rng
 from piiloom.patterns.engine import Match, PatternEngine
 from piiloom.patterns.resolving import THRESHOLD, disjoint
-from piiloom.pii_values.entity_values.drawing import draw_value
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
-from piiloom.taxonomy.entities.validators.registry import find_validator
+from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
+from piiloom.taxonomy.entities.entity import Entity
 
 POSITIVES: Final = 20
 NEGATIVES: Final = 10
 _ORDER: Final = "order no. "
-_CHANGES: Final = 60  # tries to spoil the check digit of a value
 _ROUNDS: Final = 4 * NEGATIVES
 
 
@@ -135,8 +133,7 @@ def _made(entity: Entity, locale: str, number: int, value: str, rng: random.Rand
     before, after = _carrier(entity, number)
     match number % 4:
         case 0 | 2 if entity.validator is not None and _validator_everywhere(entity):
-            spoilt = _spoilt(entity, locale, value, rng)
-            return ("wrong check digit", before, spoilt, after) if spoilt else None
+            return "wrong check digit", before, spoilt_value(entity, locale, rng), after
         case 1 if value[0].isalnum() and value[-1].isalnum() and all(p.boundary == "word" for p in entity.patterns):
             return "inside a longer word", f"{before}x7", value, f"8y{after}"
         case 2 if _needs_context(entity):
@@ -145,16 +142,3 @@ def _made(entity: Entity, locale: str, number: int, value: str, rng: random.Rand
             return "number of an order", _ORDER, value, ""
         case _:
             return None
-
-
-def _spoilt(entity: Entity, locale: str, value: str, rng: random.Random) -> str | None:
-    """*value* with another digit somewhere, which the validator refuses."""
-    accepts = find_validator(str(entity.validator), locale[3:] if entity.locale == UNIVERSAL else entity.locale[3:])
-    places = [at for at, character in enumerate(value) if character.isdigit()]
-    for _ in range(_CHANGES if places else 0):
-        at = rng.choice(places)
-        other = rng.choice([digit for digit in "0123456789" if digit != value[at]])
-        changed = value[:at] + other + value[at + 1 :]
-        if not accepts(changed):
-            return changed
-    return None

@@ -44,7 +44,7 @@ class _Compiled:
 
     __slots__ = ("entity", "expression", "reach", "score", "validator", "written")
 
-    def __init__(self, entity: Entity, pattern: EntityPattern, region: str) -> None:
+    def __init__(self, entity: Entity, pattern: EntityPattern, region: str | None) -> None:
         self.entity, self.score = entity, pattern.score
         self.written: Written = write_pattern(pattern)
         try:
@@ -97,14 +97,14 @@ class PatternEngine:
         """The prefilter in use: hyperscan, re2 or regex (none)."""
         return self._prefilter.name
 
-    def find(self, text: str, *, floor: float = FLOOR) -> list[Match]:
+    def find(self, text: str, *, floor: float = FLOOR, context: bool = True) -> list[Match]:
         """Return every match with a score of at least *floor*, by start, the longer first, the surer first.
 
-        One place may have several matches; ``resolving.disjoint`` chooses.
+        One place may have several matches; ``resolving.disjoint`` chooses. Without *context* the words around a match change no score.
         """
         folded = fold(text)
         best: dict[tuple[int, int, str], Match] = {}
-        around: dict[tuple[int, int], Surroundings] = {}
+        around: dict[tuple[int, int], Surroundings] | None = {} if context else None
         for number, ends in self._prefilter.places(folded.data).items():
             pattern = self._patterns[number]
             for start, end in pattern.matches(folded.text, ends):
@@ -115,17 +115,19 @@ class PatternEngine:
         return sorted(best.values(), key=lambda one: (one.start, -one.end, -one.score, -one.entity.priority, one.entity.id))
 
     def _judged(
-        self, folded: FoldedText, start: int, end: int, pattern: _Compiled, around: dict[tuple[int, int], Surroundings]
+        self, folded: FoldedText, start: int, end: int, pattern: _Compiled, around: dict[tuple[int, int], Surroundings] | None
     ) -> Match | None:
         validated = None
         if pattern.validator is not None:
             if not pattern.validator(folded.text[start:end]):
                 return None
             validated = True
-        surroundings = around.get((start, end))
-        if surroundings is None:
-            surroundings = around[start, end] = Surroundings(folded.text, start, end)
-        score = pattern.score + surroundings.change(pattern.entity.context, self.catalogue.against)
+        score = pattern.score
+        if around is not None:
+            surroundings = around.get((start, end))
+            if surroundings is None:
+                surroundings = around[start, end] = Surroundings(folded.text, start, end)
+            score += surroundings.change(pattern.entity.context, self.catalogue.against)
         return Match(start=start, end=end, entity=pattern.entity, score=round(min(max(score, 0.0), 1.0), 4), validated=validated)
 
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 OTHER: Final = 0x80  # the byte that stands for any code point beyond ASCII
 _PLANES: Final = 0x20000  # no digit, blank or hyphen lies beyond the second plane
+# Chinese signs that adjoin numbers without a blank ("电话2：138…，30岁"), which ASCII signs would seem to continue: left as they are.
+_CLAUSES: Final = "，：；"
 # Letters that change into ASCII ones with their case, and signs without a category of their own.
 _SIGNS: Final = {
     **dict.fromkeys("‘’‚‛′´`", "'"),
     **dict.fromkeys("“”„‟″«»", '"'),
     **dict.fromkeys("−﹣⁃", "-"),
     "．": ".",
-    "。": ".",
-    "、": ",",
     "،": ",",
     "٫": ".",
     "٬": ",",
@@ -41,7 +41,7 @@ class FoldedText(NamedTuple):
 
 
 def fold(text: str) -> FoldedText:
-    """Fold *text*: digits of all scripts, full-width forms, blanks, hyphens and quotes to ASCII. Lengths do not change."""
+    """Fold *text*: digits of all scripts, full-width forms, blanks, hyphens and quotes to ASCII; no Chinese commas. Lengths stay."""
     if text.isascii():
         return FoldedText(text, text.encode("ascii"))
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
@@ -63,6 +63,8 @@ def _table() -> NDArray[np.uint32]:
             case "Pd":
                 table[point] = ord("-")
     table[0xFF01:0xFF5F] = np.arange(0x21, 0x7F)
+    for sign in _CLAUSES:
+        table[ord(sign)] = ord(sign)
     for sign, plain in _SIGNS.items():
         table[ord(sign)] = ord(plain)
     return table

@@ -64,7 +64,7 @@ class Re2Prefilter:
 
     def places(self, data: bytes) -> Places:
         """The patterns that match, everywhere."""
-        return dict.fromkeys(sorted(self._set.Match(data)), EVERYWHERE)
+        return dict.fromkeys(sorted(self._set.Match(data) or ()), EVERYWHERE)
 
 
 class HyperscanPrefilter:

@@ -18,7 +18,7 @@ from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node,
 # A letter, mark, digit or underscore of a script that puts blanks between its words.
 WORD: Final = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]"
 # What may stand between a label ("password") and its value, and how long it can be.
-_LABEL_END: Final = r"""[ ]{0,2}(?:is|[:=#.\-])?[ ]{0,2}["']?"""
+_LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
 _LABEL_END_LENGTH: Final = 7
 _DIGITS: Final = frozenset("0123456789")
 _ASCII: Final = frozenset(map(chr, range(128)))
@@ -56,7 +56,7 @@ def write_pattern(pattern: EntityPattern) -> Written:
     if pattern.preceded_by:
         label = _labels(pattern.preceded_by)
         exact = f"(?<!{WORD}){_exact(label, True)}{_LABEL_END}{exact}"
-        loose = _loose(label, True) + _LABEL_END.encode() + loose
+        loose = _loose(label, True) + _LABEL_END.replace("：", r"\x80").encode() + loose
         length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
     return Written(exact, loose, None if length is None else length + _LOOK_AROUND)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from docs.making.api_page import api_page
+from docs.making.entities_page import entities_page
 from docs.making.picture import picture
 from docs.making.schema_page import schema_page
 from docs.making.settings_page import settings_page
@@ -17,6 +18,7 @@ MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
         "docs/settings.md": settings_page,
         "docs/schema.md": schema_page,
         "docs/api.md": api_page,
+        "docs/entities.md": entities_page,
         "docs/images/one-text-two-questions.svg": picture,
     }
 )

@@ -11,12 +11,50 @@ from typing import Final
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
 
+from piiloom.pii_values.entity_values.locale_words import locale_words
+from piiloom.pii_values.entity_values.masks import fill_mask
+from piiloom.pii_values.entity_values.named_person import draw_person, email_of, username_of
 from piiloom.pii_values.numbering.choices import digits
 
 Draw = Callable[[str, random.Random], str]
 
 _FORMATS: Final = (PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL, PhoneNumberFormat.NATIONAL, PhoneNumberFormat.E164)
 _TRIES: Final = 200
+_SIGNS: Final = "!#$%&*+-=?@_"
+_PLAIN: Final = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+# How an amount is written, the sign between thousands, and about how many units make a monthly wage.
+_MONEY: Final[Mapping[str, tuple[tuple[str, ...], str, int]]] = MappingProxyType(
+    {
+        "sv_SE": (("{} kr", "{} SEK", "{}:-"), " ", 34_000),
+        "fi_FI": (("{} €", "{} euroa"), " ", 3_400),
+        "no_NO": (("{} kr", "kr {}", "NOK {}"), " ", 48_000),
+        "nl_NL": (("€ {}", "€{}", "{} euro"), ".", 3_300),
+        "nl_BE": (("€ {}", "{} euro", "{} EUR"), ".", 3_500),
+        "pl_PL": (("{} zł", "{} PLN"), " ", 7_800),
+        "pt_BR": (("R$ {}", "R${}"), ".", 3_900),
+        "pt_PT": (("{} €", "{} euros", "{} EUR"), ".", 1_700),
+        "zh_CN": (("¥{}", "{}元", "人民币{}元"), ",", 9_500),
+        "zh_SG": (("S${}", "${}", "{}新元"), ",", 5_600),
+        "vi_VN": (("{} đồng", "{}đ", "{} VND"), ".", 12_000_000),
+        "hi_IN": (("₹{}", "₹ {}", "{} रुपये"), ",", 38_000),
+        "ar_AE": (("{} درهم", "AED {}", "{} د.إ"), ",", 14_000),
+    }
+)
+_GENDERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "sv": ("kvinna", "man", "icke-binär"),
+        "fi": ("nainen", "mies", "muunsukupuolinen"),
+        "no": ("kvinne", "mann", "ikke-binær"),
+        "nl": ("vrouw", "man", "non-binair"),
+        "pl": ("kobieta", "mężczyzna", "osoba niebinarna"),
+        "pt": ("feminino", "masculino", "mulher", "homem", "não binário"),
+        "zh": ("女", "男", "女性", "男性"),
+        "vi": ("nữ", "nam"),
+        "hi": ("महिला", "पुरुष", "अन्य"),
+        "ar": ("أنثى", "ذكر"),
+        "en": ("female", "male", "non-binary", "woman", "man"),
+    }
+)
 
 
 @cache
@@ -35,8 +73,81 @@ def draw_phone(locale: str, rng: random.Random) -> str:
         example = rng.choice(_examples(region))
         number = PhoneNumber(country_code=code, national_number=int(example[:3] + digits(len(example) - 3, rng)))
         if phonenumbers.is_valid_number_for_region(number, region):
-            return phonenumbers.format_number(number, rng.choice(_FORMATS))
-    return phonenumbers.format_number(PhoneNumber(country_code=code, national_number=int(example)), PhoneNumberFormat.INTERNATIONAL)
+            break
+    else:
+        number = PhoneNumber(country_code=code, national_number=int(_examples(region)[0]))
+    return phonenumbers.format_number(number, rng.choice(_FORMATS))
 
 
-DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType({"phone": draw_phone})
+def draw_address(locale: str, rng: random.Random) -> str:
+    """Draw a whole postal address in one line."""
+    words = locale_words(locale)
+    city = rng.choice(list(words.cities))
+    parts = {
+        "street": rng.choice(words.streets),
+        "house": fill_mask(rng.choice(words.houses), rng),
+        "postcode": fill_mask(words.cities[city], rng),
+        "city": city,
+    }
+    return rng.choice(words.addresses).format(**parts).strip(" ,，")
+
+
+def draw_salary(locale: str, rng: random.Random) -> str:
+    """Draw a monthly or yearly wage as people write it."""
+    forms, _, _ = _MONEY[locale]
+    return rng.choice(forms).format(amount_of(locale, rng, 0.5, 2.5))
+
+
+def amount_of(locale: str, rng: random.Random, low: float, high: float) -> str:
+    """Draw an amount of *low* to *high* monthly wages, grouped, without its currency."""
+    _, group, wage = _MONEY[locale]
+    amount = int(wage * (low + (high - low) * rng.random() ** 2))
+    rounded = max(1, amount // 100 * 100 if amount > 2000 else amount)
+    return f"{rounded:,}".replace(",", group)
+
+
+def draw_amount(locale: str, rng: random.Random) -> str:
+    """Draw what something costs, with the currency."""
+    forms, _, _ = _MONEY[locale]
+    return rng.choice(forms).format(amount_of(locale, rng, 0.002, 0.6))
+
+
+def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the signature of a drawer
+    letters = [rng.choice(_PLAIN) for _ in range(rng.randint(6, 13))]
+    for _ in range(rng.randint(1, 2)):
+        letters.insert(rng.randint(1, len(letters)), rng.choice(_SIGNS))
+    return "".join(letters) + digits(2, rng)
+
+
+def _one_of(words: str) -> Draw:
+    return lambda locale, rng: str(rng.choice(getattr(locale_words(locale), words)))
+
+
+DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
+    {
+        "person_name": lambda locale, rng: draw_person(locale, rng).full,
+        "given_name": lambda locale, rng: draw_person(locale, rng).given,
+        "family_name": lambda locale, rng: draw_person(locale, rng).family,
+        "username": lambda locale, rng: username_of(draw_person(locale, rng), rng),
+        "email": lambda locale, rng: email_of(draw_person(locale, rng), rng),
+        "password": _password,
+        "phone": draw_phone,
+        "address": draw_address,
+        "salary": draw_salary,
+        "city": lambda locale, rng: rng.choice(list(locale_words(locale).cities)),
+        "age": lambda locale, rng: str(rng.randint(18, 94)),  # noqa: ARG005
+        "gender": lambda locale, rng: rng.choice(_GENDERS.get(locale[:2], _GENDERS["en"])),
+        "street": _one_of("streets"),
+        "employer": _one_of("employers"),
+        "occupation": _one_of("occupations"),
+        "condition": _one_of("conditions"),
+        "medication": _one_of("medications"),
+        "school": _one_of("schools"),
+        "nationality": _one_of("nationalities"),
+        "belief": _one_of("beliefs"),
+        "relation": _one_of("relations"),
+        "department": _one_of("departments"),
+        "product": _one_of("products"),
+        "media_title": _one_of("media_titles"),
+    }
+)

@@ -35,6 +35,26 @@ def draw_value(entity: Entity, locale: str, rng: random.Random) -> str:
     raise ConfigError(f"the generator of {entity.id} gives nothing that {entity.validator} accepts", where=entity.where)
 
 
+def spoilt_value(entity: Entity, locale: str, rng: random.Random) -> str:
+    """Draw a value of *entity* and change one digit so that its validator refuses it.
+
+    Raises ``ConfigError`` (file, line) if it has no validator, or one that refuses hardly anything.
+    """
+    accepts = _validator(entity, locale)
+    if accepts is None:
+        raise ConfigError(f"{entity.id} has no validator, so no value of it is faulty", where=entity.where)
+    for _ in range(_TRIES):
+        value = draw_value(entity, locale, rng)
+        places = [at for at, character in enumerate(value) if character.isdigit()]
+        if places:
+            at = rng.choice(places)
+            other = rng.choice([digit for digit in "0123456789" if digit != value[at]])
+            changed = value[:at] + other + value[at + 1 :]
+            if not accepts(changed):
+                return changed
+    raise ConfigError(f"no digit of {entity.id} can be changed so that {entity.validator} refuses it", where=entity.where)
+
+
 @lru_cache(maxsize=4096)
 def _validator(entity: Entity, locale: str) -> Validator | None:
     if entity.validator is None or not entity.patterns or any(pattern.validator == NO_VALIDATOR for pattern in entity.patterns):

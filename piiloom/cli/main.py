@@ -20,6 +20,7 @@ from piiloom.cli import (
     annotate_cmd,
     annotators_cmd,
     batch_cmd,
+    benchmark_cmd,
     compare_cmd,
     cost_cmd,
     doctor_cmd,
@@ -105,6 +106,7 @@ app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
 app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.add_typer(entities_cmd.entities_app, name="entities")
+app.add_typer(benchmark_cmd.benchmark_app, name="benchmark")
 app.add_typer(names_cmd.names_app, name="names")
 app.add_typer(stories_cmd.stories_app, name="stories")
 app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)

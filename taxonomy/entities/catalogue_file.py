@@ -48,7 +48,7 @@ class _Generator(_Strict):
 
 class _Entity(_Strict):
     name: Text
-    native: Text
+    native: Text | None = None
     domains: Annotated[list[Domain], Field(min_length=1)]
     structured: bool
     type: Text
@@ -123,7 +123,7 @@ def _entity(document: YamlDocument, locale: str, name: str, entry: _Entity) -> E
         id=name,
         locale=locale,
         name=entry.name,
-        native=entry.native,
+        native=entry.native or entry.name,
         domains=tuple(dict.fromkeys(entry.domains)),
         structured=entry.structured,
         entity_type=entry.type,

@@ -24,20 +24,16 @@ _FOLDER: Final = "data/entities"
 class LocaleCatalogue:
     """What is looked for in texts of one locale: its own entities and the universal ones, each with the context words of its language.
 
-    ``against`` are beginnings of words that speak against a number near them being an id. ``notes`` tell a model how names, addresses
-    and the like are written there. ``digest`` changes with anything that changes what is found.
+    ``region`` is the country as ISO 3166 alpha-2. ``against`` are beginnings of words that speak against a number near them being an id.
+    ``notes`` tell a model how names, addresses and the like are written there. ``digest`` changes with anything that changes what is found.
     """
 
     locale: str
+    region: str | None
     entities: Mapping[str, Entity]
     against: tuple[str, ...]
     notes: str | None
     digest: str
-
-    @property
-    def region(self) -> str:
-        """The country, as ISO 3166 alpha-2."""
-        return self.locale[3:]
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +102,20 @@ def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool =
     against = tuple(dict.fromkeys(word for file in in_force for word in file.against))
     notes = next((file.notes for file in in_force if file.notes and file.locale == locale), None)
     digest = hashlib.sha256(repr((locale, sorted(map(_facts, entities.values())), against)).encode()).hexdigest()
-    return LocaleCatalogue(locale=locale, entities=entities, against=against, notes=notes, digest=digest)
+    return LocaleCatalogue(locale=locale, region=locale[3:], entities=entities, against=against, notes=notes, digest=digest)
+
+
+@lru_cache(maxsize=64)
+def entities_of_any_place(ids: frozenset[str], region: str | None) -> LocaleCatalogue:
+    """Return a catalogue of the shipped entities *ids* for texts of any country; *region* says how telephone numbers look there.
+
+    Raises ``UsageError`` if an id is unknown.
+    """
+    found = {one.id: one for one in shipped_entities() if one.id in ids}
+    if missing := ids - found.keys():
+        raise UsageError(f"there is no entity {min(missing)!r}", remedy="piiloom entities list shows all")
+    digest = hashlib.sha256(repr((region, sorted(map(_facts, found.values())))).encode()).hexdigest()
+    return LocaleCatalogue(locale=UNIVERSAL, region=region, entities=found, against=(), notes=None, digest=digest)
 
 
 def _facts(entity: Entity) -> str:

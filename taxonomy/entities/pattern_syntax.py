@@ -1,6 +1,6 @@
 r"""The patterns of the catalogue: a subset of regular expressions that all engines understand alike.
 
-There are literals, ``\d``, ``\n``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
+There are literals, ``\d``, ``\n``, ``\r``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
 groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` stands after a single character or class only.
 There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. Neighbors of a
 match are looked at by the engine, not by the pattern (``boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in
@@ -22,7 +22,7 @@ MOST_POSITIONS: Final = 6000  # characters of the pattern with its repeats writt
 _MOST_DEPTH: Final = 12
 _REPEATED: Final = re.compile(r"\{(\d{1,4})(?:,(\d{1,4}))?\}")
 _PROPERTY: Final = re.compile(r"p\{(L|Lu|Ll|Han)\}")
-_CONTROLS: Final = {"n": "\n", "t": "\t"}
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _SPECIAL: Final = frozenset("[](){}|?*+.^$\\")
 
 
@@ -189,7 +189,7 @@ class _Reading:
             self.at += 1
             return CharacterSet(frozenset(_CONTROLS[character]))
         if character.isalnum():
-            raise self.fault(f"\\{character} is not known; there are \\d, \\n, \\t, \\p{{L}}, \\p{{Lu}}, \\p{{Ll}} and \\p{{Han}}")
+            raise self.fault(f"\\{character} is not known; there are \\d, \\n, \\r, \\t, \\p{{L}}, \\p{{Lu}}, \\p{{Ll}} and \\p{{Han}}")
         self.at += 1
         return CharacterSet(frozenset(character))
 

@@ -1,0 +1,170 @@
+"""Put values into a carrier: one document with its spans and look-alikes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from piiloom.corpus.mention_search import SearchableText
+from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, PLAIN
+from piiloom.detection.benchmark.slots import Slot, parse_carrier
+from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
+from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person, email_of, username_of
+from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
+
+_TRIES: Final = 12
+_LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``text[start:end]`` is a value of the entity ``what``; of a look-alike, ``what`` says which."""
+
+    start: int
+    end: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A document: its text, the places of values in text order, and those of look-alikes."""
+
+    carrier: Carrier
+    length: Length
+    text: str
+    values: tuple[Place, ...]
+    look_alikes: tuple[Place, ...]
+
+
+def compose(carrier: Carrier, length: Length, catalogue: LocaleCatalogue, rng: random.Random) -> Composed:
+    """Make a document of *length*. No value stands in it unlabeled.
+
+    Raises ``ConfigError`` (file, id) if the carrier does not give one of that length in several tries.
+    """
+    words = 0
+    for _ in range(_TRIES):
+        document = _Composing(carrier, catalogue, rng).composed(length)
+        words = word_count(document.text, carrier.locale)
+        low, high = LENGTHS[length]
+        if low <= words < high and not _unlabeled(document):
+            return document
+    raise ConfigError(f"the carrier gives no document of the length {length!r} ({words} words)", where=f"{carrier.file} ({carrier.id})")
+
+
+def _unlabeled(document: Composed) -> bool:
+    """Whether a value stands somewhere else, too, without being labeled there."""
+    text = SearchableText(document.text)
+    labeled = [(place.start, place.end) for place in document.values]
+    for value in {document.text[start:end] for start, end in labeled if end - start >= _LEAST_REPEAT}:
+        for start, end in text.mentions(value):
+            if not any(first < end and start < last for first, last in labeled):
+                return True
+    return False
+
+
+@dataclass(slots=True)
+class _Composing:
+    """The composition of one document: what is written so far, and the persons and values that have an index."""
+
+    carrier: Carrier
+    catalogue: LocaleCatalogue
+    rng: random.Random
+    text: str = ""
+    values: list[Place] = field(default_factory=list)
+    look_alikes: list[Place] = field(default_factory=list)
+    persons: dict[int, NamedPerson] = field(default_factory=dict)
+    fixed: dict[Slot, str] = field(default_factory=dict)
+
+    def composed(self, length: Length) -> Composed:
+        """Write the document."""
+        self._write(self.carrier.opening)
+        if self.carrier.entries:
+            low, high = LENGTHS[length]
+            wanted = low + (high - low) * (0.1 + 0.7 * self.rng.random())
+            for entry in self._deck():
+                if word_count(self.text, self.carrier.locale) >= wanted:
+                    break
+                self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
+            self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
+        return Composed(
+            carrier=self.carrier,
+            length=length,
+            text=self.text.rstrip(),
+            values=tuple(self.values),
+            look_alikes=tuple(self.look_alikes),
+        )
+
+    def _deck(self) -> Iterator[str]:
+        """The entries in a shuffled order; then again, in another, without one twice in a row."""
+        last = ""
+        while True:
+            deck = list(self.carrier.entries)
+            self.rng.shuffle(deck)
+            if deck[0] == last:
+                deck.append(deck.pop(0))
+            yield from deck
+            last = deck[-1]
+
+    def _write(self, template: str) -> None:
+        for part in parse_carrier(template):
+            if isinstance(part, str):
+                self.text += part
+                continue
+            value, start = self._value(part), len(self.text)
+            self.text += value
+            if part.kind == "value":
+                self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
+            elif part.kind != "plain":
+                self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
+
+    def _value(self, slot: Slot) -> str:
+        locale = self.carrier.locale
+        if slot.kind == "plain":
+            return PLAIN[slot.name](locale, self.rng)
+        if slot.kind == "look-alike":
+            return LOOK_ALIKES[slot.name](locale, self.rng)
+        if slot.kind == "bad":
+            return spoilt_value(self._entity(slot.name), locale, self.rng)
+        if slot.index is None:
+            return _of_person(slot.name, draw_person(locale, self.rng), self.rng) or draw_value(self._entity(slot.name), locale, self.rng)
+        if slot not in self.fixed:
+            person = self.persons.setdefault(slot.index, draw_person(locale, self.rng))
+            made = _of_person(slot.name, person, self.rng)
+            self.fixed[slot] = made or draw_value(self._entity(slot.name), locale, self.rng)
+        return self.fixed[slot]
+
+    @property
+    def _where(self) -> str:
+        return f"{self.carrier.file} ({self.carrier.id})"
+
+    def _entity(self, name: str) -> Entity:
+        entity = self.catalogue.entities.get(name)
+        if entity is None:
+            raise ConfigError(f"the entity {name!r} is not in force: its format is unconfirmed", where=self._where)
+        return entity
+
+
+def _labeled_as(name: str) -> str:
+    """A given or a family name alone is labeled as a person's name."""
+    return "person_name" if name in ("given_name", "family_name") else name
+
+
+def _of_person(name: str, person: NamedPerson, rng: random.Random) -> str | None:
+    match name:
+        case "person_name":
+            return person.full
+        case "given_name":
+            return person.given
+        case "family_name":
+            return person.family
+        case "email":
+            return email_of(person, rng)
+        case "username":
+            return username_of(person, rng)
+        case _:
+            return None

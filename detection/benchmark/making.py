@@ -1,0 +1,188 @@
+"""Make the benchmark: so many documents of each locale, over domains and lengths in turn, as native rows with their look-alikes beside.
+
+The same seed and counts give the same bytes. A document depends only on the seed, its locale and its number, so a larger benchmark begins
+with the smaller one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from piiloom.corpus.record import Provenance, Record, SourceReference, Span
+from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, shipped_carriers, word_count
+from piiloom.detection.benchmark.composing import Composed, Place, compose
+from piiloom.detection.benchmark.perturbing import PERTURBATIONS, perturb
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.entities.entity import DOMAINS, Domain
+from piiloom.taxonomy.entities.entity_catalogue import LOCALES, LocaleCatalogue, load_catalogue
+
+# Documents of each locale in the published benchmark of the hybrid, in the order of LOCALES.
+PUBLISHED: Final = dict(zip(LOCALES, (150, 150, 105, 45, 110, 45, 150, 150, 150, 150, 105, 45, 150), strict=True))
+BENCHMARK: Final = "benchmark"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkOptions:
+    """What to make. ``documents``: of each locale; None: as many as published. ``perturbations`` take turns over the documents."""
+
+    locales: tuple[str, ...] = tuple(LOCALES)
+    domains: tuple[Domain, ...] = DOMAINS
+    lengths: tuple[Length, ...] = tuple(LENGTHS)
+    documents: int | None = None
+    perturbations: tuple[str, ...] = ()
+    seed: int = 0
+
+    def count(self, locale: str) -> int:
+        """The number of documents of *locale*."""
+        return PUBLISHED[locale] if self.documents is None else self.documents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkDocument:
+    """A record, and where look-alikes stand in it."""
+
+    record: Record
+    look_alikes: tuple[Place, ...]
+    domain: Domain
+    length: Length
+    form: str
+    perturbation: str | None
+    words: int
+
+
+@dataclass(slots=True)
+class BenchmarkCounts:
+    """What was made so far."""
+
+    documents: Counter[str] = field(default_factory=Counter)
+    domains: Counter[str] = field(default_factory=Counter)
+    lengths: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
+    entities: Counter[str] = field(default_factory=Counter)
+    look_alikes: Counter[str] = field(default_factory=Counter)
+    perturbations: Counter[str] = field(default_factory=Counter)
+    words: int = 0
+    lost_values: int = 0
+
+    def add(self, document: BenchmarkDocument) -> None:
+        """Count *document*."""
+        self.documents[document.record.locale] += 1
+        self.domains[document.domain] += 1
+        self.lengths[document.length] += 1
+        self.forms[document.form] += 1
+        self.words += document.words
+        self.entities.update(span.subtype or span.entity_type for span in document.record.spans)
+        self.look_alikes.update(place.what for place in document.look_alikes)
+        if document.perturbation:
+            self.perturbations[document.perturbation] += 1
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as JSON values, in a fixed order."""
+        named = ("documents", "domains", "lengths", "forms", "entities", "look_alikes", "perturbations")
+        counted = {name: dict(sorted(getattr(self, name).items())) for name in named}
+        return {**counted, "words": self.words, "lost_values": self.lost_values}
+
+
+def make_benchmark(
+    options: BenchmarkOptions, counts: BenchmarkCounts, watch: Callable[[int, int], object] = noop
+) -> Iterator[BenchmarkDocument]:
+    """Yield the documents, by locale, and count them in *counts*. *watch* is told how many of how many are done.
+
+    Raises ``UsageError`` for an unknown locale, domain, length or perturbation, or where no carrier fits.
+    """
+    for name in options.perturbations:
+        if name not in PERTURBATIONS:
+            raise UsageError(f"there is no perturbation {name!r}", where="--perturb", remedy=f"Known: {', '.join(PERTURBATIONS)}")
+    total, done = sum(map(options.count, options.locales)), 0
+    for locale in options.locales:
+        catalogue = load_catalogue(locale)
+        decks = _Decks(locale, options)
+        for number in range(options.count(locale)):
+            document = _document(number, decks.carrier(number), catalogue, options, counts)
+            counts.add(document)
+            yield document
+            done += 1
+            watch(done, total)
+
+
+class _Decks:
+    """The carriers of one locale by domain and length; each is used before one is used again."""
+
+    def __init__(self, locale: str, options: BenchmarkOptions) -> None:
+        self._cells = [(domain, length) for length in options.lengths for domain in options.domains]
+        carriers = shipped_carriers(locale)
+        self._by_cell: dict[tuple[Domain, Length], list[Carrier]] = {}
+        for domain, length in self._cells:
+            fitting = [one for one in carriers if one.domain == domain and length in one.lengths]
+            if not fitting:
+                raise UsageError(f"no carrier of {locale} is of the domain {domain} and the length {length}")
+            derive_rng("benchmark deck", options.seed, locale, domain, length).shuffle(fitting)
+            self._by_cell[domain, length] = fitting
+
+    def carrier(self, number: int) -> tuple[Carrier, Length]:
+        """The carrier of the document *number*, and its length."""
+        round_number, at = divmod(number, len(self._cells))
+        cell = self._cells[at]
+        fitting = self._by_cell[cell]
+        return fitting[round_number % len(fitting)], cell[1]
+
+
+def _document(
+    number: int, chosen: tuple[Carrier, Length], catalogue: LocaleCatalogue, options: BenchmarkOptions, counts: BenchmarkCounts
+) -> BenchmarkDocument:
+    carrier, length = chosen
+    rng = derive_rng(BENCHMARK, options.seed, carrier.locale, number)
+    composed = compose(carrier, length, catalogue, rng)
+    perturbation = _turn(options.perturbations, number)
+    text, values, look_alikes = _perturbed(composed, perturbation, rng)
+    counts.lost_values += len(composed.values) - len(values)
+    record = Record(
+        id=f"{carrier.locale}-{carrier.domain}-{length}-{number:05d}{f'-{perturbation}' if perturbation else ''}",
+        context=text,
+        locale=carrier.locale,
+        spans=tuple(_spans(text, values, catalogue)),
+        source=SourceReference(file=carrier.file, id=carrier.id),
+        group_keys=(f"carrier:{carrier.id}",),
+        provenance=Provenance(stage=BENCHMARK, seed=options.seed),
+    )
+    return BenchmarkDocument(
+        record=record,
+        look_alikes=look_alikes,
+        domain=carrier.domain,
+        length=length,
+        form=carrier.form,
+        perturbation=perturbation,
+        words=word_count(text, carrier.locale),
+    )
+
+
+def _turn(perturbations: Sequence[str], number: int) -> str | None:
+    return perturbations[number % len(perturbations)] if perturbations else None
+
+
+def _perturbed(composed: Composed, perturbation: str | None, rng: random.Random) -> tuple[str, tuple[Place, ...], tuple[Place, ...]]:
+    if perturbation is None:
+        return composed.text, composed.values, composed.look_alikes
+    listed = (composed.values, composed.look_alikes)
+    text, (values, look_alikes) = perturb(perturbation, composed.text, listed, composed.carrier.locale, rng)
+    return text, values, look_alikes
+
+
+def _spans(text: str, values: Sequence[Place], catalogue: LocaleCatalogue) -> Iterator[Span]:
+    ids: dict[str, str] = {}
+    for number, place in enumerate(values, 1):
+        value = text[place.start : place.end]
+        yield Span(
+            id=f"s{number}",
+            start=place.start,
+            end=place.end,
+            entity_type=catalogue.entities[place.what].entity_type,
+            subtype=place.what,
+            value_id=ids.setdefault(value, f"v{len(ids) + 1}"),
+        )

@@ -1,0 +1,55 @@
+"""The slots of carrier texts.
+
+``{pl_pesel}`` is a labeled value of that entity, ``{person_name@1}`` the same person wherever the 1 stands, ``{=date}`` something that is
+no personal information, ``{!order_number}`` a look-alike that must not be found, ``{!bad:pl_pesel}`` that id with a fault. ``{{`` and
+``}}`` are braces.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from piiloom.foundation.errors import ConfigError
+
+_TOKEN: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_SLOT: Final = re.compile(r"(=|!bad:|!|)([a-z][a-z0-9_]*)(?:@(\d{1,2}))?")
+
+Kind = Literal["value", "plain", "look-alike", "bad"]
+_KINDS: Final[dict[str, Kind]] = {"": "value", "=": "plain", "!": "look-alike", "!bad:": "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for a value. ``name`` is the id of an entity or of a drawer. Slots with the same ``index`` tell of one value or person."""
+
+    kind: Kind
+    name: str
+    index: int | None = None
+
+
+Part = str | Slot
+
+
+@lru_cache(maxsize=8192)
+def parse_carrier(text: str) -> tuple[Part, ...]:
+    """Split *text* into literal text and slots. Raises ``ConfigError`` that names a malformed slot."""
+    parts: list[Part] = []
+    literal, at = "", 0
+    for found in _TOKEN.finditer(text):
+        literal += text[at : found.start()]
+        at = found.end()
+        token = found[0]
+        if token in ("{{", "}}"):
+            literal += token[0]
+            continue
+        slot = _SLOT.fullmatch(found[1] or "")
+        if slot is None:
+            raise ConfigError(f"{token!r} is no slot", remedy="Write {entity_id}, {=date}, {!order_number}, {!bad:id}, or {{ for a brace")
+        parts += [literal] if literal else []
+        literal = ""
+        parts.append(Slot(_KINDS[slot[1]], slot[2], int(slot[3]) if slot[3] else None))
+    literal += text[at:]
+    return tuple([*parts, literal] if literal else parts)

@@ -1,0 +1,63 @@
+"""Names, places, employers and the like of a locale, in its own script: ``data/entity_words/<locale>.yaml``."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Annotated
+
+from pydantic import Field
+
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel, Text
+
+Words = Annotated[list[Text], Field(min_length=10)]
+Gendered = Annotated[dict[str, list[Text]], Field(min_length=2, max_length=2)]
+GENDERS = ("female", "male")
+
+
+class LocaleWords(FileModel):
+    """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks."""
+
+    locale: str
+    language: str
+    family_names: Gendered | Words
+    given_names: Gendered
+    names: list[Text] = Field(min_length=1)
+    streets: Words
+    houses: list[Text] = Field(min_length=1)
+    cities: dict[str, str] = Field(min_length=10)
+    addresses: list[Text] = Field(min_length=1)
+    employers: Words
+    occupations: Words
+    conditions: Words
+    medications: Words
+    schools: Words
+    nationalities: Words
+    beliefs: list[Text] = Field(min_length=5)
+    relations: Words
+    departments: Words
+    products: Words
+    media_titles: Words
+
+    def given_name(self, gender: str, rng: random.Random) -> str:
+        """Draw a given name."""
+        return rng.choice(self.given_names[gender])
+
+    def family_name(self, gender: str, rng: random.Random) -> str:
+        """Draw a family name, in its form for *gender* where there are two."""
+        names = self.family_names
+        return rng.choice(names[gender] if isinstance(names, Mapping) else names)
+
+
+@cache
+def locale_words(locale: str) -> LocaleWords:
+    """Return the words of *locale*; raises ``UsageError`` if there are none, ``ConfigError`` (file, line) for a malformed file."""
+    folder = files("piiloom.pii_values") / "data" / "entity_words"
+    known = sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    if locale not in known:
+        raise UsageError(f"there are no words for the locale {locale!r}", remedy=f"Known: {', '.join(known)}")
+    return load_yaml(folder / f"{locale}.yaml", LocaleWords)

@@ -1,0 +1,63 @@
+"""One made-up person of a locale, and what is made of the name: user names and addresses."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
+from piiloom.pii_values.numbering.choices import digits
+from piiloom.pii_values.numbering.reserved import DOMAINS
+
+_LETTERS: Final = str.maketrans({"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "ss", "ı": "i"})
+# Syllables of handles for names that are not written in Latin letters.
+_SYLLABLES: Final = "an bo chen da fei ha jia ka lin ma na o ping ra sa ti wei xi ya zu".split()
+_HOSTS: Final = ("", "mail.", "post.", "web.", "inbox.", "my.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPerson:
+    """A person's name in its parts; ``full`` is one of the usual ways of writing it."""
+
+    locale: str
+    gender: str
+    given: str
+    family: str
+    full: str
+
+
+def draw_person(locale: str, rng: random.Random) -> NamedPerson:
+    """Draw a person of *locale*."""
+    words = locale_words(locale)
+    gender = rng.choice(GENDERS)
+    given, family = words.given_name(gender, rng), words.family_name(gender, rng)
+    return NamedPerson(
+        locale=locale, gender=gender, given=given, family=family, full=rng.choice(words.names).format(given=given, family=family)
+    )
+
+
+def plain_letters(text: str) -> str:
+    """*text* in small ASCII letters, without what has no ASCII form; a name in another script gives nothing."""
+    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    return "".join(c for c in decomposed.lower() if c.isascii() and c.isalpha())
+
+
+def username_of(person: NamedPerson, rng: random.Random) -> str:
+    """A user name made of the person's name."""
+    made = "".join(rng.choices(_SYLLABLES, k=2))
+    given, family = plain_letters(person.given) or made, plain_letters(person.family) or rng.choice(_SYLLABLES) * 2
+    forms = (
+        f"{given}.{family}",
+        f"{given}_{family}{digits(2, rng)}",
+        f"{given[:1]}{family}{digits(rng.choice((1, 2, 4)), rng)}",
+        f"{family}{given[:2]}{digits(2, rng)}",
+        f"{given}{digits(3, rng)}",
+    )
+    return rng.choice(forms)[:30]
+
+
+def email_of(person: NamedPerson, rng: random.Random) -> str:
+    """An address at a domain that nobody owns."""
+    return f"{username_of(person, rng)}@{rng.choice(_HOSTS)}{rng.choice(DOMAINS)}"

@@ -1,0 +1,110 @@
+"""The work behind ``piiloom benchmark``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from rich.progress import Progress
+
+from piiloom.cli.terminal import error_console, say, say_json
+from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import row_of
+from piiloom.detection.benchmark.benchmark_folder import ROWS, read_about, write_benchmark
+from piiloom.detection.benchmark.carriers import LENGTHS
+from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
+from piiloom.taxonomy.entities.entity import DOMAINS
+from piiloom.taxonomy.entities.entity_catalogue import LOCALES, known_locale
+
+_MOST_SHOWN = 40
+
+Name = TypeVar("Name", bound=str)
+
+
+def options_of(
+    locales: Sequence[str], domains: Sequence[str], lengths: Sequence[str], documents: int | None, perturbations: Sequence[str], seed: int
+) -> BenchmarkOptions:
+    """The options as ``detection.benchmark`` takes them; raises ``UsageError`` for an unknown name."""
+    chosen = tuple(dict.fromkeys(known_locale(code) for code in locales)) or tuple(LOCALES)
+    return BenchmarkOptions(
+        locales=_known("--locale", chosen, LOCALES),
+        domains=_known("--domain", domains, DOMAINS),
+        lengths=_known("--length", lengths, tuple(LENGTHS)),
+        documents=documents,
+        perturbations=tuple(dict.fromkeys(perturbations)),
+        seed=seed,
+    )
+
+
+def _known(option: str, given: Sequence[str], known: Sequence[Name]) -> tuple[Name, ...]:
+    for name in given:
+        if name not in known:
+            raise UsageError(f"unknown name {name!r}", where=option, remedy=f"Known: {', '.join(known)}")
+    return tuple(dict.fromkeys(cast("Sequence[Name]", given))) or tuple(known)
+
+
+def make_folder(out: Path, options: BenchmarkOptions, *, force: bool, quiet: bool, as_json: bool) -> None:
+    """Make the benchmark and say what it holds."""
+    counts = BenchmarkCounts()
+    with _progress(wanted=not (quiet or as_json)) as watch:
+        write_benchmark(out, make_benchmark(options, counts, watch), options, counts, force=force)
+    if as_json:
+        say_json({"out": str(out), **counts.to_json()})
+    else:
+        _say_counts(counts.to_json(), out)
+
+
+@contextmanager
+def _progress(*, wanted: bool) -> Iterator[Callable[[int, int], object]]:
+    console = error_console()
+    if not wanted or not console.is_terminal:
+        yield noop
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("documents", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def show_folder(folder: Path, *, as_json: bool) -> None:
+    """Say what the benchmark in *folder* holds."""
+    about = read_about(folder)
+    if as_json:
+        say_json(about)
+    else:
+        _say_counts(about["counts"], folder)
+
+
+def _say_counts(counts: dict[str, Any], folder: Path) -> None:
+    documents, values = sum(counts["documents"].values()), sum(counts["entities"].values())
+    look_alikes = sum(counts["look_alikes"].values())
+    holds = f"{values:,} values of {len(counts['entities'])} entities, {look_alikes:,} look-alikes"
+    say(f"{documents:,} documents, {counts['words']:,} words, {holds}")
+    for name in ("documents", "domains", "lengths", "forms", "perturbations"):
+        if counts[name]:
+            listed = sorted(counts[name].items(), key=lambda one: (-one[1], one[0]))
+            say(f"{name:<13} " + ", ".join(f"{key} {count:,}" for key, count in listed[:_MOST_SHOWN]))
+    if counts["lost_values"]:
+        say(f"{counts['lost_values']} values were perturbed away")
+    say("no native speaker has checked the carrier texts")
+    say(str(folder / ROWS))
+
+
+def show_document(folder: Path, wanted: str, *, as_json: bool) -> None:
+    """Print one document with its values in marks."""
+    read_about(folder)
+    record = next((one for one in read_records(NativeFormat(), folder / ROWS) if one.id == wanted), None)
+    if record is None:
+        raise UsageError(f"there is no document {wanted!r}", where=str(folder / ROWS), remedy="Its lines begin with their ids")
+    if as_json:
+        say_json(row_of(record))
+        return
+    marked, at = "", 0
+    for span in record.spans:
+        marked += record.context[at : span.start] + f"[{span.text_in(record.context)}|{span.subtype}]"
+        at = span.end
+    say(marked + record.context[at:])

@@ -1,0 +1,40 @@
+"""Checks of the Emirates, with numbers published by others."""
+
+from __future__ import annotations
+
+import pytest
+
+from piiloom.taxonomy.entities.validators.registry import find_validator
+
+emirates_id = find_validator("piiloom:emirates_id")
+
+
+# Examples of the idnumbers library (tests of nationalid.are).
+@pytest.mark.parametrize(
+    "number", ["784-1980-1234567-8", "784198012345678", "784-1979-1234567-1", "784-1952-0464048-6", "784-1968-6570305-0"]
+)
+def test_published_numbers_pass(number: str) -> None:
+    assert emirates_id(number)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "784-1981-1234567-9",  # published as wrong: check digit
+        "784-1980-1234567-9",
+        "785-1980-1234567-8",  # another country
+        "784-1980-123456-7",  # a digit short
+        "784-1799-1234567-9",  # nobody was born then; the check digit is right
+        "000-0000-0000000-0",  # eClaimLink's stand-in for somebody without a card
+        "111-1111-1111111-1",
+    ],
+)
+def test_others_do_not(number: str) -> None:
+    assert not emirates_id(number)
+
+
+@pytest.mark.parametrize("at", range(3, 15))
+def test_any_other_digit_is_noticed(at: int) -> None:
+    number = "784198012345678"
+    changed = number[:at] + str((int(number[at]) + 1) % 10) + number[at + 1 :]
+    assert not emirates_id(changed)
