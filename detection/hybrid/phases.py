@@ -5,7 +5,7 @@ It asks nobody itself, so that the way is the same whoever answers, and whether 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 

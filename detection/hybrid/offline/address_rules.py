@@ -47,9 +47,13 @@ def _with_blanks(cues: Cues, locale: str) -> regex.Pattern[str] | None:
     streets = []
     if cues.street_before:
         names = rf"{name}(?:[ ](?:{name}|{_SMALL}(?=[ ])))" + ("{0,5}+" if cased else "{0,2}+")
-        streets.append(rf"(?:{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})[ ]?(?:{names}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?")
+        streets.append(
+            rf"(?:{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})[ ]?(?:{names}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?"
+        )
     if cues.street_behind:
-        streets.append(rf"(?:{name}[ ]){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'’\-]{{0,30}}?[ ]?(?:{_either(cues.street_behind)})(?!{_WORD}){_NUMBER_SIGN}{_HOUSE}")
+        streets.append(
+            rf"(?:{name}[ ]){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'’\-]{{0,30}}?[ ]?(?:{_either(cues.street_behind)})(?!{_WORD}){_NUMBER_SIGN}{_HOUSE}"
+        )
     if not streets:
         return None
     parts = [_HOUSE]
@@ -78,7 +82,10 @@ def _han() -> regex.Pattern[str]:
     block = r"(?:(?:大牌|座|Blk|BLK)[ ]?[\p{Nd}]{1,4}[A-Z]?[ ,，]{0,2})"
     street = rf"(?:{large}{{0,2}}{middle}{{0,2}}{road}|{large}{middle}{{1,2}})"
     tail = rf"(?:{more}|{number}|{unit})"
-    return regex.compile(rf"(?:{block}?{street}{more}?{number}{tail}{{0,6}}+{code}?|{block}{street}(?:[ ]?[\p{{Nd}}]{{1,3}})?{tail}{{0,4}}+{code}?)", regex.V1)
+    return regex.compile(
+        rf"(?:{block}?{street}{more}?{number}{tail}{{0,6}}+{code}?|{block}{street}(?:[ ]?[\p{{Nd}}]{{1,3}})?{tail}{{0,4}}+{code}?)",
+        regex.V1,
+    )
 
 
 def _either(words: Iterable[str]) -> str:

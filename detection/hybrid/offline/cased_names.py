@@ -116,4 +116,4 @@ class CasedNames:
 
 def _opens_sentence(text: str, start: int) -> bool:
     before = text[max(0, start - 3) : start].rstrip(" \t")
-    return not before or before[-1] in ".!?:\n\r…•-*\"“„«("
+    return not before or before[-1] in '.!?:\n\r…•-*"“„«('

@@ -48,4 +48,4 @@ class Cues(BaseModel):
 def cues_of(language: str) -> Cues:
     """Return the cues of *language*; of one without a file, none."""
     source = files("piiloom.detection.hybrid.offline") / "data" / f"{language}.yaml"
-    return load_yaml(source, Cues) if source.is_file() else Cues()
+    return load_yaml(source, Cues) if source.is_file() else Cues.model_validate({})

@@ -33,9 +33,7 @@ class Label(NamedTuple):
 
 def labels_of(asked: AskedTypes) -> tuple[Label, ...]:
     """The labels of a catalogue, the longest first; for equal ones, an entity with the higher priority first."""
-    entries = [
-        (phrase, entity.id in asked.entities, entity) for entity in asked.catalogue.entities.values() for phrase in entity.context
-    ]
+    entries = [(phrase, entity.id in asked.entities, entity) for entity in asked.catalogue.entities.values() for phrase in entity.context]
     entries.sort(key=lambda entry: (-len(entry[0]), not entry[1], -entry[2].priority, entry[2].id))
     return tuple(Label(phrase, entity if is_asked else None) for phrase, is_asked, entity in entries)
 
@@ -104,5 +102,3 @@ def _plausible(value: str, entity: Entity) -> bool:
     if entity.id == "address":
         return any(map(str.isdigit, value)) or len(words) > 1
     return len(words) <= 8
-
-

@@ -76,7 +76,9 @@ class WordLists:
         either = _either(cues.school_words)
         if not self._blanks:
             return "school", regex.compile(rf"{_HAN}{{2,12}}?(?:{either})", regex.V1)
-        around = rf"(?:{_CASED}[ ]){{0,4}}(?<!{_WORD})(?i:{either})(?!{_WORD})(?:[ ](?:{_CASED}|d[aeo]s?|im\.?|w|i|von|van|nr[ ]\d+)){{1,6}}"
+        around = (
+            rf"(?:{_CASED}[ ]){{0,4}}(?<!{_WORD})(?i:{either})(?!{_WORD})(?:[ ](?:{_CASED}|d[aeo]s?|im\.?|w|i|von|van|nr[ ]\d+)){{1,6}}"
+        )
         behind = rf"(?:{_CASED}[ ]){{1,4}}(?i:{either})(?!{_WORD})"
         return "school", regex.compile(rf"{around}|{behind}", regex.V1)
 
@@ -104,7 +106,13 @@ def _lexicon(language: str) -> Mapping[str, tuple[str, ...]]:
         source = folder / f"{name}.yaml"
         if source.is_file():
             groups = yaml.safe_load(source.read_text("utf-8")).get("groups", ())
-            found[entity] = tuple(word for group in groups if not group["topic" if "topic" in group else "field"].startswith("_") for entry in group["entries"] for word in _forms(entry))
+            found[entity] = tuple(
+                word
+                for group in groups
+                if not group["topic" if "topic" in group else "field"].startswith("_")
+                for entry in group["entries"]
+                for word in _forms(entry)
+            )
     return found
 
 
