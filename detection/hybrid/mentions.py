@@ -55,11 +55,11 @@ def _free_behind(text: str, start: int, end: int) -> bool:
 def located(searchable: SearchableText, value: str) -> tuple[list[Range], str | None]:
     """Return the mentions of *value*, which a model says the text has, or the reason why there are none.
 
-    The value is taken as written, without quotes around it, or in another typography or case. "inside_word": it is part of a longer word
+    The value is taken without quotes around it, as written or in another typography or case. "inside_word": it is part of a longer word
     only; "altered": the text has something very similar; "invented": nothing of the kind.
     """
     text = searchable.text
-    for form in dict.fromkeys((_trimmed(value), _trimmed(value.strip(_QUOTES + " \t\r\n")))):
+    for form in dict.fromkeys((_trimmed(value.strip(_QUOTES + " \t\r\n")), _trimmed(value))):
         if not form:
             continue
         found = mentions_of(text, form) or [one for one in searchable.normalised(form) if is_whole(text, *one)]
