@@ -1,17 +1,18 @@
 """Write a pattern of the catalogue for the engines: an exact expression for ``regex``, and a looser one on bytes for prefilters.
 
-The looser one matches wherever the exact one does, and ends where that ends: characters beyond ASCII are one byte, long repeats have no
-upper end, neighbors are checked by an ASCII word boundary only.
+Wherever the exact one matches, a looser one matches inside it: characters beyond ASCII are one byte, long repeats have no upper end,
+neighbors are checked by an ASCII word boundary only. Of a pattern that a label leads, the looser ones are its labels alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Final
 
+from piiloom.patterns.folding import fold
 from piiloom.taxonomy.entities.entity import EntityPattern
 from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, longest, parse_pattern
 
@@ -30,14 +31,23 @@ _LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or
 
 
 @dataclass(frozen=True, slots=True)
+class Loose:
+    """An expression on bytes. ``literal``: it has no operators, only escapes."""
+
+    expression: bytes
+    ignore_case: bool = False
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
-    """``exact`` is for ``regex`` (V1), its group 1 is the value. ``loose`` is for prefilters, on bytes.
+    """``exact`` is for ``regex`` (V1), its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
 
     ``reach``: a match has at most as many code points, what is looked at around it included; None: there is no limit.
     """
 
     exact: str
-    loose: bytes
+    loose: tuple[Loose, ...]
     reach: int | None
 
 
@@ -56,13 +66,20 @@ def write_pattern(pattern: EntityPattern) -> Written:
     if pattern.preceded_by:
         label = _labels(pattern.preceded_by)
         exact = f"(?<!{WORD}){_exact(label, True)}{_LABEL_END}{exact}"
-        loose = _loose(label, True) + _LABEL_END.replace("：", r"\x80").encode() + loose
         length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
-    return Written(exact, loose, None if length is None else length + _LOOK_AROUND)
+    reach = None if length is None else length + _LOOK_AROUND
+    return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)
 
 
 def _labels(phrases: Iterable[str]) -> Node:
     return Choice(tuple(Sequence(tuple(CharacterSet(frozenset(c)) for c in phrase)) for phrase in phrases))
+
+
+def _literal(phrase: str) -> Loose:
+    data = fold(phrase.lower()).data
+    # Most of a short label's places are inside words.
+    begins = rb"\b" if data[:1].isalnum() and data.isascii() else b""
+    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal=True)
 
 
 def _guarded(exact: str, first: CharacterSet, last: CharacterSet, word: str, members: frozenset[str]) -> str:
@@ -150,11 +167,22 @@ def _exact(node: Node, fold_case: bool) -> str:
 
 
 def _exact_set(node: CharacterSet, fold_case: bool) -> str:
-    members = _both_cases(node.characters) if fold_case else node.characters
+    members = _members(node, fold_case)
     written = "".join(c if c.isalnum() or not c.isascii() else f"\\x{ord(c):02x}" for c in sorted(members))
     properties = {"Lu", "Ll"} | node.properties if fold_case and node.properties & {"Lu", "Ll"} else node.properties
     written += "".join(_PROPERTIES[name] for name in sorted(properties))
     return f"[{'^' if node.negated else ''}{written}]"
+
+
+def _members(node: CharacterSet, fold_case: bool) -> frozenset[str]:
+    """The characters of *node* as they are in a folded text."""
+    folded = frozenset(map(_folded, node.characters))
+    return _both_cases(folded) if fold_case else folded
+
+
+@lru_cache(maxsize=4096)
+def _folded(character: str) -> str:
+    return fold(character).text
 
 
 def _both_cases(characters: Iterable[str]) -> frozenset[str]:
@@ -179,7 +207,7 @@ def _loose(node: Node, fold_case: bool) -> bytes:
 
 
 def _loose_set(node: CharacterSet, fold_case: bool) -> bytes:
-    members = _both_cases(node.characters) if fold_case else node.characters
+    members = _members(node, fold_case)
     ascii_members = members & _ASCII
     if node.properties & {"L", "Lu", "Ll"}:
         ascii_members |= frozenset(c for c in _ASCII if c.isalpha() and _has(node.properties, c, fold_case))

@@ -11,6 +11,7 @@ from typing import Final
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
 
+from piiloom.pii_values.entity_values.birth_dates import draw_birth_date_text
 from piiloom.pii_values.entity_values.locale_words import locale_words
 from piiloom.pii_values.entity_values.masks import fill_mask
 from piiloom.pii_values.entity_values.named_person import draw_person, email_of, username_of
@@ -132,6 +133,7 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "email": lambda locale, rng: email_of(draw_person(locale, rng), rng),
         "password": _password,
         "phone": draw_phone,
+        "date_of_birth": draw_birth_date_text,
         "address": draw_address,
         "salary": draw_salary,
         "city": lambda locale, rng: rng.choice(list(locale_words(locale).cities)),

@@ -71,8 +71,15 @@ def _drawn(entity: Entity, locale: str, rng: random.Random) -> str:
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
-        return rule_of(generator.rule)(_holder(rng))
+        return _rule(generator.rule, entity)(_holder(rng))
     return _drawer(generator.draw or "", entity)(locale, rng)
+
+
+def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
+    try:
+        return rule_of(place)
+    except (ImportError, AttributeError):
+        raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of pii_values/numbering") from None
 
 
 def _holder(rng: random.Random) -> Holder:

@@ -20,13 +20,17 @@ GENDERS = ("female", "male")
 
 
 class LocaleWords(FileModel):
-    """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks."""
+    """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks.
+
+    ``latin`` gives names of another script in Latin letters, for addresses and as ``{latin_given}`` and ``{latin_family}`` in ``names``.
+    """
 
     locale: str
     language: str
     family_names: Gendered | Words
     given_names: Gendered
     names: list[Text] = Field(min_length=1)
+    latin: dict[str, str] = Field(default_factory=dict)
     streets: Words
     houses: list[Text] = Field(min_length=1)
     cities: dict[str, str] = Field(min_length=10)
