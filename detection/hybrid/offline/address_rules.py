@@ -44,27 +44,28 @@ def _with_blanks(cues: Cues, locale: str) -> regex.Pattern[str] | None:
     """A street, then parts of an address. Repeats are possessive, so that matching stays linear."""
     cased = locale[:2] not in {"ar", "hi"}
     name = _CASED if cased else _UNCASED
+    # Several words: "Juiz de Fora", "Den Haag"; in scripts without capitals three at most, since nothing tells where a name ends.
+    names = rf"{name}(?:[ ](?:(?:{_SMALL})[ ]){{0,2}}{name})" + ("{0,4}+" if cased else "{0,2}+")
     streets = []
     if cues.street_before:
-        names = rf"{name}(?:[ ](?:{name}|{_SMALL}(?=[ ])))" + ("{0,5}+" if cased else "{0,2}+")
+        street = rf"(?:(?:{_SMALL})[ ]){{0,2}}(?:{names})"
         streets.append(
-            rf"(?:{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})[ ]?(?:{names}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?"
+            rf"(?:{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})[ ]?(?:{street}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?"
         )
     if cues.street_behind:
-        streets.append(
-            rf"(?:{name}[ ]){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'’\-]{{0,30}}?[ ]?(?:{_either(cues.street_behind)})(?!{_WORD}){_NUMBER_SIGN}{_HOUSE}"
-        )
+        head = rf"(?:{name}[ ]){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'’\-]{{0,30}}?[ ]?"
+        streets.append(rf"{head}(?:{_either(cues.street_behind)})(?!{_WORD}){_NUMBER_SIGN}{_HOUSE}")
     if not streets:
         return None
     parts = [_HOUSE]
     if cues.units:
-        parts.append(rf"(?i:{_either(cues.units)})[ .:#]{{0,2}}[\p{{L}}\p{{Nd}}/\-]{{1,8}}(?!{_WORD})")
+        parts.append(rf"(?i:{_either(cues.units)})(?!{_WORD})(?:[ .:#]{{0,2}}(?:{_HOUSE}|\p{{Lu}}(?!{_WORD})))?")
     if cues.areas:
-        parts.append(rf"(?i:{_either(cues.areas)})(?!{_WORD})[ .]{{0,2}}(?:{name}|\d{{1,3}})(?:[ ]{name}){{0,3}}+")
+        parts.append(rf"(?i:{_either(cues.areas)})(?!{_WORD})[ .]{{0,2}}(?:{names}|\d{{1,3}})")
     if locale in cues.postcodes:
         code = rf"(?<![\p{{L}}\d])(?:{cues.postcodes[locale]})(?![\p{{L}}\d])"
-        parts.insert(0, rf"{code}(?:[ ]{name}){{0,3}}+")
-        parts.append(rf"(?:{name}[ ]){{0,2}}{name}{_BETWEEN}(?:{code}|\p{{Lu}}{{2}}(?!{_WORD}))")
+        parts.insert(0, rf"{code}(?:[ ](?:{names}))?")
+        parts.append(rf"(?:{names}){_BETWEEN}(?:{code}|\p{{Lu}}{{2}}(?!{_WORD}))")
     if cities := cues.cities.get(locale):
         parts.append(rf"(?:{_either(cities)})(?!{_WORD})")
     return regex.compile(rf"(?:{'|'.join(streets)})(?:{_BETWEEN}(?:{'|'.join(parts)})){{0,8}}+", regex.V1)

@@ -17,8 +17,8 @@ _JOINS: Final = regex.compile(r"[ \u00a0]|\. ?")  # between two parts of a name;
 _MOST_PARTS: Final = 6
 _REACH: Final = 24  # a cue stands this near before a name
 
-# How sure: a given name beside a family name, beside another capitalised word, behind a title or cue, alone.
-_BOTH, _GIVEN_AND_MORE, _TITLED, _ALONE = 0.85, 0.7, 0.7, 0.55
+# How sure: a given name beside a family name, beside another capitalised word, behind a title or cue; any word before a family name; alone.
+_BOTH, _GIVEN_AND_MORE, _TITLED, _UNKNOWN_GIVEN, _ALONE = 0.85, 0.7, 0.7, 0.6, 0.55
 
 
 class _Part(NamedTuple):
@@ -35,7 +35,8 @@ class CasedNames:
         self._known, self._family_first = known, family_first
         self._titles = frozenset(cues.titles)
         self._particles = frozenset(cues.particles)
-        self._not_names = frozenset((*cues.not_names, *cues.street_before, *cues.areas))
+        self._before_places = frozenset((*cues.before_places, *cues.street_before, *cues.areas))
+        self._not_names = frozenset((*cues.not_names, *self._before_places))
         self._name_cues = cues.name_cues
 
     def read(self, text: str) -> Iterator[Finding]:
@@ -53,6 +54,8 @@ class CasedNames:
         first = parts[at]
         if not first.capital or self._is_none(first.word):
             return 0, 0.0
+        if at and parts[at - 1].word.lower() in self._before_places and text[parts[at - 1].end : first.start] in (" ", ". "):
+            return 0, 0.0
         length = self._run(text, parts, at)
         words = [one.word for one in parts[at : at + length] if one.capital]
         titled = self._titled(text, parts, at)
@@ -60,19 +63,25 @@ class CasedNames:
             return (length, _BOTH) if len(words) > 1 else (0, 0.0)
         given, family = self._known.is_given(first.word), self._known.is_family(first.word)
         if len(words) > 1:
-            return (length, score) if (score := self._of_several(words, titled=titled, given=given, family=family)) else (0, 0.0)
+            plain = len(words) == length
+            score = self._of_several(words, titled=titled, given=given, family=family and plain, opens=_opens_sentence(text, first.start))
+            return (length, score) if score else (0, 0.0)
         if titled and (given or family):
             return length, _TITLED
         if given and not family and len(first.word) > 2 and not _opens_sentence(text, first.start):
             return length, _ALONE
         return 0, 0.0
 
-    def _of_several(self, words: Sequence[str], *, titled: bool, given: bool, family: bool) -> float:
+    def _of_several(self, words: Sequence[str], *, titled: bool, given: bool, family: bool, opens: bool) -> float:
+        """How sure a name of several words is, the first of which is a *given* or a *family* name; *opens*: it opens a sentence."""
         others_family = any(map(self._known.is_family, words[1:]))
         others_given = any(map(self._known.is_given, words[1:]))
         if (given and others_family) or (family and others_given):
             return _BOTH
-        return _GIVEN_AND_MORE if given or titled else 0.0
+        if given or titled:
+            return _GIVEN_AND_MORE
+        # A first word that is not known, before a family name: a name, unless it is capitalised for opening a sentence.
+        return _UNKNOWN_GIVEN if others_family and not others_given and not opens and not family else 0.0
 
     def _run(self, text: str, parts: Sequence[_Part], at: int) -> int:
         """How many parts follow one another as in a name, from ``parts[at]`` on."""

@@ -13,27 +13,34 @@ import yaml
 
 from piiloom.detection.hybrid.offline.cues import Cues
 from piiloom.detection.hybrid.offline.finding import Finding
+from piiloom.patterns.context_words import Surroundings
+from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 FINDER: Final = "word lists"
-_SCORE: Final = 0.55
+# How sure a listed word is that has no context word of its entity near it; the rest is left to those.
+_SCORES: Final[Mapping[str, float]] = MappingProxyType({"occupation": 0.3, "nationality": 0.35, "belief": 0.4, "city": 0.45})
+_SCORE: Final = 0.5
 _ORGANISATION: Final = 0.65
 _SHORTEST: Final = 4  # letters of a word from a lexicon; shorter ones mean too much else
 _SLOT_OR_CHOICE: Final = regex.compile(r"[{}]")
 _CHOICE: Final = regex.compile(r"<([^<>|]*)\|([^<>|]*)>")
 # Lexicons of pii_values, and the entity whose values their entries are.
 _LEXICONS: Final[Mapping[str, str]] = MappingProxyType(
-    {"conditions": "condition", "medications": "medication", "occupations": "occupation", "beliefs": "belief", "relationships": "relation"}
+    {"conditions": "condition", "medications": "medication", "occupations": "occupation", "relationships": "relation"}
 )
+_TOPICS: Final[Mapping[str, str]] = MappingProxyType({"relationships": "kin_"})  # of other topics are whole phrases
 _CASED: Final = r"\p{Lu}[\p{L}\p{M}\p{Nd}'’&.\-]{0,30}"
 _WORD: Final = r"[\p{L}\p{M}\p{Nd}_]"
 _HAN: Final = r"\p{Han}"
 
 
 class WordLists:
-    """Finds listed values in texts of *locale*."""
+    """Finds listed values in texts of a catalogue's locale."""
 
-    def __init__(self, cues: Cues, locale: str) -> None:
+    def __init__(self, cues: Cues, catalogue: LocaleCatalogue) -> None:
+        locale = catalogue.locale
         language = locale[:2]
+        self._context = {entity.id: entity.context for entity in catalogue.entities.values()}
         self._blanks = language != "zh"
         lists = {entity: {*words, *_lexicon(language).get(entity, ())} for entity, words in cues.words.items()}
         lists |= {entity: set(words) for entity, words in _lexicon(language).items() if entity not in lists}
@@ -47,13 +54,18 @@ class WordLists:
         """Yield the listed values in *text*."""
         if self._listed is not None:
             for match in self._listed.finditer(text):
-                yield Finding(*match.span(), self._entity_of[_key(match.group())], _SCORE, FINDER)
+                entity = self._entity_of[_key(match.group())]
+                yield self._scored(text, match.start(), match.end(), entity)
         if self._cities is not None:
             for match in self._cities.finditer(text):
-                yield Finding(*match.span(), "city", _SCORE, FINDER)
+                yield self._scored(text, match.start(), match.end(), "city")
         for entity, expression in self._organisations:
             for match in expression.finditer(text):
                 yield Finding(*match.span(), entity, _ORGANISATION, FINDER)
+
+    def _scored(self, text: str, start: int, end: int, entity: str) -> Finding:
+        change = Surroundings(text, start, end).change(self._context.get(entity, ()), ())
+        return Finding(start, end, entity, min(_SCORES.get(entity, _SCORE) + change, 0.85), FINDER)
 
     def _whole_words(self, words: Iterable[str], *, exact: bool = False) -> regex.Pattern[str]:
         either = _either(words)
