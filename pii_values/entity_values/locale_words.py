@@ -42,7 +42,7 @@ class LocaleWords(FileModel):
     schools: Words
     nationalities: Words
     beliefs: list[Text] = Field(min_length=5)
-    relations: Words
+    relations: Gendered | Words
     departments: Words
     products: Words
     media_titles: Words
@@ -53,8 +53,15 @@ class LocaleWords(FileModel):
 
     def family_name(self, gender: str, rng: random.Random) -> str:
         """Draw a family name, in its form for *gender* where there are two."""
-        names = self.family_names
-        return rng.choice(names[gender] if isinstance(names, Mapping) else names)
+        return _of_gender(self.family_names, gender, rng)
+
+    def relation(self, gender: str, rng: random.Random) -> str:
+        """Draw what a relative of *gender* is called."""
+        return _of_gender(self.relations, gender, rng)
+
+
+def _of_gender(words: Mapping[str, list[str]] | list[str], gender: str, rng: random.Random) -> str:
+    return rng.choice(words[gender] if isinstance(words, Mapping) else words)
 
 
 @cache

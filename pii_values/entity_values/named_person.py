@@ -30,10 +30,10 @@ class NamedPerson:
     latin_family: str
 
 
-def draw_person(locale: str, rng: random.Random) -> NamedPerson:
-    """Draw a person of *locale*."""
+def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> NamedPerson:
+    """Draw a person of *locale*; *gender* is "female", "male" or any."""
     words = locale_words(locale)
-    gender = rng.choice(GENDERS)
+    gender = gender or rng.choice(GENDERS)
     given, family = words.given_name(gender, rng), words.family_name(gender, rng)
     latin_given, latin_family = words.latin.get(given, given), words.latin.get(family, family)
     form = rng.choice(words.names)
