@@ -49,7 +49,12 @@ class RuleReader:
         locale = asked.catalogue.locale
         cues = cues_of(locale[:2])
         self._entities = asked.entities
-        self._rules: tuple[Rule, ...] = (LabelReader(asked), *_names(locale, cues), AddressRules(cues, locale), WordLists(cues, asked.catalogue))
+        self._rules: tuple[Rule, ...] = (
+            LabelReader(asked),
+            *_names(locale, cues),
+            AddressRules(cues, locale),
+            WordLists(cues, asked.catalogue),
+        )
 
     def read(self, text: str) -> Iterator[Finding]:
         """Yield what the rules find in *text*, each only as whole words."""
