@@ -65,7 +65,8 @@ def write_pattern(pattern: EntityPattern) -> Written:
     length = longest(node)
     if pattern.preceded_by:
         label = _labels(pattern.preceded_by)
-        exact = f"(?<!{WORD}){_exact(label, True)}{_LABEL_END}{exact}"
+        # A label in Chinese may follow a word in Latin letters: "wifi密码".
+        exact = f"(?:(?<!{WORD})|(?=[\\p{{Han}}])){_exact(label, True)}{_LABEL_END}{exact}"
         length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
     reach = None if length is None else length + _LOOK_AROUND
     return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)
