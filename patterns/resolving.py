@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
 from piiloom.patterns.engine import Match
+from piiloom.taxonomy.entities.entity import UNIVERSAL
 
 THRESHOLD: Final = 0.5
+_OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"
 _PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal scores the long one is meant
 
 
 def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[Match]:
     """Return matches with a score of at least *threshold* that do not overlap, in text order.
 
-    The surest is chosen first, where each code point counts as 0.01; then the one with the higher priority, then the earlier one.
+    The surest is chosen first, where each code point counts as 0.01 and an entity of the locale's own as 0.2; then the one with the
+    higher priority, then the earlier one.
     """
     ranked = sorted(
         (one for one in matches if one.score >= threshold),
-        key=lambda one: (-one.score - _PER_CHARACTER * (one.end - one.start), -one.entity.priority, one.start, one.entity.id),
+        key=lambda one: (-_rank(one), -one.entity.priority, one.start, one.entity.id),
     )
-    chosen: list[Match] = []
+    chosen: list[Match] = []  # in text order
+    starts: list[int] = []
     for match in ranked:
-        if all(match.end <= other.start or other.end <= match.start for other in chosen):
-            chosen.append(match)
-    return sorted(chosen, key=lambda one: one.start)
+        at = bisect_left(starts, match.end)  # those from here on begin behind the match
+        if at == 0 or chosen[at - 1].end <= match.start:
+            chosen.insert(at, match)
+            starts.insert(at, match.start)
+    return chosen
+
+
+def _rank(match: Match) -> float:
+    return match.score + _PER_CHARACTER * (match.end - match.start) + (0.0 if match.entity.locale == UNIVERSAL else _OF_THE_LOCALE)

@@ -111,7 +111,11 @@ def entities_of_any_place(ids: frozenset[str], region: str | None) -> LocaleCata
 
     Raises ``UsageError`` if an id is unknown.
     """
-    found = {one.id: one for one in shipped_entities() if one.id in ids}
+    found: dict[str, Entity] = {}
+    for locale in (UNIVERSAL, *reversed(catalogue_locales())):  # English ones before those that most runs never need
+        if ids <= found.keys():
+            break
+        found |= {one.id: one for one in shipped_entities([locale]) if one.id in ids}
     if missing := ids - found.keys():
         raise UsageError(f"there is no entity {min(missing)!r}", remedy="piiloom entities list shows all")
     digest = hashlib.sha256(repr((region, sorted(map(_facts, found.values())))).encode()).hexdigest()

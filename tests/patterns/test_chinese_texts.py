@@ -13,6 +13,7 @@ PATTERNS = (
 )
 CATALOGUE = LocaleCatalogue(
     locale="zh_CN",
+    region="CN",
     entities={f"e{number}": entity(number, pattern) for number, pattern in enumerate(PATTERNS)},
     against=(),
     notes=None,
