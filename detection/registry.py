@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -72,9 +72,20 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
 
     Nothing is opened or sent yet. Both hybrid detectors also ``examine`` (``findings.ExaminingDetector``).
     """
+    patterns = _patterns(settings)
     if settings.detector == PATTERNS:
-        return _patterns(settings)
-    raise UsageError(f"the detector {settings.detector!r} is not there yet")
+        return patterns
+    from piiloom.detection.hybrid.phases import PhaseSettings  # noqa: PLC0415 - patterns alone need none of it
+
+    phases = PhaseSettings(patterns=patterns, phases=settings.phases, chunk_chars=settings.chunk_chars)
+    if settings.detector == OFFLINE:
+        from piiloom.detection.hybrid.offline_detector import OfflineDetector  # noqa: PLC0415 - as above
+
+        return OfflineDetector(settings=phases)
+    from piiloom.detection.hybrid.hybrid_detector import HybridDetector  # noqa: PLC0415 - as above
+
+    assert settings.model is not None  # noqa: S101 - checked when the settings were made
+    return HybridDetector(phases, settings.model, provider=provider)
 
 
 def _patterns(settings: DetectorSettings) -> PatternDetector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
@@ -23,11 +24,14 @@ def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[
         (one for one in matches if one.score >= threshold),
         key=lambda one: (-_rank(one), -one.entity.priority, one.start, one.entity.id),
     )
-    chosen: list[Match] = []
+    chosen: list[Match] = []  # in text order
+    starts: list[int] = []
     for match in ranked:
-        if all(match.end <= other.start or other.end <= match.start for other in chosen):
-            chosen.append(match)
-    return sorted(chosen, key=lambda one: one.start)
+        at = bisect_left(starts, match.end)  # those from here on begin behind the match
+        if at == 0 or chosen[at - 1].end <= match.start:
+            chosen.insert(at, match)
+            starts.insert(at, match.start)
+    return chosen
 
 
 def _rank(match: Match) -> float:

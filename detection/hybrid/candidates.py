@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -32,10 +33,6 @@ class Candidate:
         sure = self.score + _PER_CHARACTER * (self.end - self.start)
         return (-round(sure, 6), -self.entity.priority, self.start, self.end, self.entity.id, self.detector)
 
-    def overlaps(self, other: Candidate) -> bool:
-        """Whether both have a code point in common."""
-        return self.start < other.end and other.start < self.end
-
     def span(self) -> ScoredSpan:
         """As what detectors give."""
         return ScoredSpan(
@@ -52,9 +49,7 @@ class Candidate:
 
 def of_match(match: Match) -> Candidate:
     """What a pattern found."""
-    return Candidate(
-        start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated
-    )
+    return Candidate(start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated)
 
 
 def merged(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -79,10 +74,13 @@ def _together(one: Candidate, other: Candidate) -> Candidate:
 def surest(candidates: Iterable[Candidate], threshold: float) -> list[Candidate]:
     """Candidates that reach *threshold* and do not overlap, the surest chosen first; in text order."""
     chosen: list[Candidate] = []
+    ends: list[int] = []  # of those chosen, ascending
     for one in sorted((one for one in candidates if one.score >= threshold), key=lambda one: one.rank):
-        if not any(map(one.overlaps, chosen)):
-            chosen.append(one)
-    return in_order(chosen)
+        at = bisect_right(ends, one.start)
+        if at == len(chosen) or one.end <= chosen[at].start:
+            chosen.insert(at, one)
+            ends.insert(at, one.end)
+    return chosen
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:

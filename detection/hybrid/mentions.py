@@ -12,7 +12,10 @@ from piiloom.corpus.mention_search import Range, SearchableText
 from piiloom.corpus.normalising import trim
 from piiloom.corpus.word_edges import stands_alone
 
-_NO_BLANKS: Final = re.compile(r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+# Han, kana, Hangul, and their signs of repetition.
+_NO_BLANKS: Final = re.compile(
+    r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _NEAR: Final = 40  # a word's edge is decided by what stands this near
 _QUOTES: Final = "\"'`“”‘’«»„「」『』"
 
@@ -52,11 +55,11 @@ def _free_behind(text: str, start: int, end: int) -> bool:
 def located(searchable: SearchableText, value: str) -> tuple[list[Range], str | None]:
     """Return the mentions of *value*, which a model says the text has, or the reason why there are none.
 
-    The value is taken as written, without quotes around it, or in another typography or case. "inside_word": it is part of a longer word
+    The value is taken without quotes around it, as written or in another typography or case. "inside_word": it is part of a longer word
     only; "altered": the text has something very similar; "invented": nothing of the kind.
     """
     text = searchable.text
-    for form in dict.fromkeys((_trimmed(value), _trimmed(value.strip(_QUOTES + " \t\r\n")))):
+    for form in dict.fromkeys((_trimmed(value.strip(_QUOTES + " \t\r\n")), _trimmed(value))):
         if not form:
             continue
         found = mentions_of(text, form) or [one for one in searchable.normalised(form) if is_whole(text, *one)]

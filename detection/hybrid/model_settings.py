@@ -62,9 +62,7 @@ class ModelSettings:
     def connect(self) -> Provider:
         """Return the provider. Raises ``AuthFailed`` without a key, ``UsageError`` without a price that is needed."""
         spec = self.spec()
-        provider = make_provider(
-            self.provider, model=self.model, base_url=self.base_url, timeout_s=self.timeout_s, prices=self._prices
-        )
+        provider = make_provider(self.provider, model=self.model, base_url=self.base_url, timeout_s=self.timeout_s, prices=self._prices)
         check_priced(self.provider, self.name, self.base_url, spec, unpriced=self.unpriced, budget=self.budget_usd is not None)
         return provider
 

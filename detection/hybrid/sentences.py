@@ -16,9 +16,9 @@ _ABBREVIATIONS: Final = frozenset(
     # titles, streets, numbers and the like that stand before what they belong to
     "dr mr mrs ms mgr inż prof hab lek drs ir ing mevr dhr mw sr sra srta dra exmo exma eng adv gen hr fr st sta sto jr sen dipl "
     "ul al pl os av avda rua tv pç pça est rod qd lt bl ap apto cj nr no núm num tel tlf tfn puh fax art pkt ust poz str s p pp z "
-    "ca bl.a t.ex f.eks bijv bv o.a m.fl obs vs approx inc ltd co lda ltda ppor tp q tx hđ bs ths ts pgs gs tt ks kh र डॉ श्री सं नं क्र".split()
+    "ca bl.a t.ex f.eks bijv bv o.a m.fl obs vs approx inc ltd co lda ltda ppor tp q tx hđ bs ths ts pgs gs tt ks kh डॉ श्री सं नं क्र".split()
 )
-_INITIAL: Final = re.compile(r"(?<!\w)(\w\.)*\w\Z")
+_INITIAL: Final = re.compile(r"(?<!\w)(?:[^\W\d_]\.)*[^\W\d_]\Z")
 _WORD_BEFORE: Final = re.compile(r"[\w.]*\Z")
 _LOOK_BACK: Final = 16
 
