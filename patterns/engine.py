@@ -55,7 +55,7 @@ class _Compiled:
     def expression(self) -> regex.Pattern[str]:
         """The exact expression."""
         try:
-            return regex.compile(self.written.exact, regex.V1)
+            return regex.compile(self.written.exact)
         except regex.error as error:
             raise ConfigError(f"the pattern of {self.entity.id} cannot be compiled: {error}", where=self.entity.where) from None
 

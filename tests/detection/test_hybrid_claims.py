@@ -52,6 +52,7 @@ def test_what_the_text_does_not_have_is_set_aside_with_its_reason():
         ("pin", "44051401359", ""),
         ("dream", "Krakowie", ""),
         ("city", " ", ""),
+        ("city", "w", ""),
     )
     assert found == []
     assert reasons == [
@@ -61,6 +62,7 @@ def test_what_the_text_does_not_have_is_set_aside_with_its_reason():
         ("altered", "600 700 800"),
         ("inside_word", "44051401359"),
         ("empty", " "),
+        ("common_word", "w"),
     ]
 
 
