@@ -11,6 +11,7 @@ from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.detection.catalogue_trial import Trial, try_entity
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.patterns.engine import engine_for
@@ -30,7 +31,7 @@ def print_entities(locale: str | None, domain: str | None, own: Sequence[Path], 
     if as_json:
         say_json({"entities": [_told(one) for one in found]})
         return
-    table = Table(title=f"{len(found)} entities")
+    table = Table(title=counted(len(found), "entity"))
     for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
         table.add_column(column, overflow="fold")
     for one in found:
@@ -84,7 +85,7 @@ def print_trials(locale: str | None, only: Sequence[str], own: Sequence[Path], *
         say(f"{one.entity.where} {one.entity.id}: {words}{'' if one.validated else ', not validated'}")
         for failure in one.failures if verbose else ():
             say(f"    {failure.kind}: {failure.text!r}; found there: {', '.join(failure.found) or 'nothing'}")
-    say(f"{len(trials) - len(failed)} of {len(trials) + len(faults)} entities passed")
+    say(f"{len(trials) - len(failed)} of {counted(len(trials) + len(faults), 'entity')} passed")
     return not failed and not faults
 
 
