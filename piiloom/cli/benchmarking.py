@@ -16,6 +16,7 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.detection.benchmark.benchmark_folder import ROWS, read_about, write_benchmark
 from piiloom.detection.benchmark.carriers import LENGTHS
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+from piiloom.detection.benchmark.perturbing import PERTURBATIONS
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
@@ -37,7 +38,7 @@ def options_of(
         domains=_known("--domain", domains, DOMAINS),
         lengths=_known("--length", lengths, tuple(LENGTHS)),
         documents=documents,
-        perturbations=tuple(dict.fromkeys(perturbations)),
+        perturbations=_known("--perturb", perturbations, tuple(PERTURBATIONS)) if perturbations else (),
         seed=seed,
     )
 
