@@ -139,8 +139,9 @@ def engine_for(
     own: tuple[Path, ...] = (),
     *,
     unconfirmed: bool = False,
+    also: frozenset[str] = frozenset(),
     backend: Backend = "auto",
     entity_ids: frozenset[str] | None = None,
 ) -> PatternEngine:
     """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``."""
-    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed), backend=backend, entity_ids=entity_ids)
+    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed, also=also), backend=backend, entity_ids=entity_ids)

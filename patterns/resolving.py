@@ -18,16 +18,17 @@ _PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal score
 def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[Match]:
     """Return matches with a score of at least *threshold* that do not overlap, in text order.
 
-    What lies inside a longer match that is about as sure goes first. Of the others the surest is chosen first, where each code point counts
-    as 0.01 and an entity of the locale's own as 0.2; then the one with the higher priority, then the earlier one.
+    What lies inside a longer match that is about as sure goes first. At one place an entity of the locale's own is preferred to a
+    universal one that is at most 0.2 surer. Among different places the surest is chosen first, where each code point counts as 0.01;
+    then the one with the higher priority, then the earlier one.
     """
-    ranked = sorted(
-        _not_inside([one for one in matches if one.score >= threshold]),
-        key=lambda one: (-_rank(one), -one.entity.priority, one.start, one.entity.id),
-    )
+    at_place: dict[tuple[int, int], list[Match]] = {}
+    for one in _not_inside([one for one in matches if one.score >= threshold]):
+        at_place.setdefault((one.start, one.end), []).append(one)
+    ranked = sorted((_chosen_at(place) for place in at_place.values()), key=lambda ranked: ranked[0])
     chosen: list[Match] = []  # in text order
     starts: list[int] = []
-    for match in ranked:
+    for _, match in ranked:
         at = bisect_left(starts, match.end)  # those from here on begin behind the match
         if at == 0 or chosen[at - 1].end <= match.start:
             chosen.insert(at, match)
@@ -49,5 +50,15 @@ def _not_inside(matches: Sequence[Match]) -> list[Match]:
     return kept
 
 
-def _rank(match: Match) -> float:
-    return match.score + _PER_CHARACTER * (match.end - match.start) + (0.0 if match.entity.locale == UNIVERSAL else _OF_THE_LOCALE)
+_Rank = tuple[float, int, int, str]
+
+
+def _chosen_at(place: Sequence[Match]) -> tuple[_Rank, Match]:
+    """The match that is meant of those at one place, with the rank of the place among others."""
+
+    def order(one: Match) -> tuple[float, int, str]:
+        return -one.score - (0.0 if one.entity.locale == UNIVERSAL else _OF_THE_LOCALE), -one.entity.priority, one.entity.id
+
+    best = min(place, key=order)
+    surest = max(one.score for one in place)
+    return (-surest - _PER_CHARACTER * (best.end - best.start), -best.entity.priority, best.start, best.entity.id), best
