@@ -42,7 +42,9 @@ _AT_ONCE = 64
 def main() -> None:
     arguments = _arguments()
     locales = arguments.locale or LOCALES
-    documents = [one.record for one in make_benchmark(BenchmarkOptions(locales=tuple(locales), documents=arguments.documents), BenchmarkCounts())]
+    documents = [
+        one.record for one in make_benchmark(BenchmarkOptions(locales=tuple(locales), documents=arguments.documents), BenchmarkCounts())
+    ]
     rates = ErrorRates(**{one.name: getattr(arguments, one.name) for one in fields(ErrorRates)})
     if arguments.detector == "simulated":
         print(json.dumps({"simulated model, wrong": str(rates), "seed": arguments.seed}))
@@ -104,7 +106,12 @@ def _scored(name: str, pairs: Sequence[tuple[Record, Findings]], *, catalogue: b
 
 def _document(record: Record, spans: Sequence[Any], *, catalogue: bool) -> Document:
     mentions = tuple(
-        Mention(text=record.context[one.start : one.end], entity_type=one.subtype if catalogue else one.entity_type, start=one.start, end=one.end)
+        Mention(
+            text=record.context[one.start : one.end],
+            entity_type=one.subtype if catalogue else one.entity_type,
+            start=one.start,
+            end=one.end,
+        )
         for one in spans
     )
     return Document(where=record.id, id=record.id, text=record.context, mentions=mentions)
