@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,8 @@ import regex
 from piiloom.foundation.errors import ConfigError
 from piiloom.patterns.context_words import Surroundings
 from piiloom.patterns.folding import FoldedText, fold
-from piiloom.patterns.prefilters import Backend, Prefilter, make_prefilter
+from piiloom.patterns.prefilter import Filtered, Prefilter
+from piiloom.patterns.prefilters import Backend, make_prefilter
 from piiloom.patterns.writing import Written, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
@@ -25,6 +26,7 @@ from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_cat
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
 
 FLOOR: Final = 0.15  # matches with a lower score are not told, whatever threshold somebody sets
+_UNMISTAKABLE: Final = 0.75
 _LONGEST_WINDOW: Final = 300  # a pattern that reaches farther is matched on the whole text
 
 
@@ -40,37 +42,39 @@ class Match:
 
 
 class _Compiled:
-    """A pattern ready to be matched."""
-
-    __slots__ = ("entity", "expression", "reach", "score", "validator", "written")
+    """A pattern ready to be matched. Its expression is compiled when it is first needed: of hundreds, few occur in a text."""
 
     def __init__(self, entity: Entity, pattern: EntityPattern, region: str | None) -> None:
         self.entity, self.score = entity, pattern.score
         self.written: Written = write_pattern(pattern)
-        try:
-            self.expression = regex.compile(self.written.exact, regex.V1)
-        except regex.error as error:
-            raise ConfigError(f"the pattern of {entity.id} cannot be compiled: {error}", where=entity.where) from None
         reach = self.written.reach
         self.reach = reach if reach is not None and reach <= _LONGEST_WINDOW else None
         name = pattern.validator if pattern.validator is not None else entity.validator
         self.validator: Validator | None = None if name in (None, NO_VALIDATOR) else find_validator(str(name), region)
 
-    def matches(self, text: str, ends: Sequence[int] | None) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of all matches in the folded *text*; *ends* are where matches may end (None: anywhere)."""
-        if ends is None or self.reach is None:
+    @cached_property
+    def expression(self) -> regex.Pattern[str]:
+        """The exact expression."""
+        try:
+            return regex.compile(self.written.exact)
+        except regex.error as error:
+            raise ConfigError(f"the pattern of {self.entity.id} cannot be compiled: {error}", where=self.entity.where) from None
+
+    def matches(self, text: str, places: Sequence[int] | None) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of all matches in the folded *text*; in each of them lies one of *places* (None: anywhere)."""
+        if places is None or self.reach is None:
             for found in self.expression.finditer(text):
                 yield found.span(1)
             return
-        reach, at, count = self.reach, 0, len(ends)
+        reach, at, count = self.reach, 0, len(places)
         while at < count:
-            begin = last = ends[at]
-            # Ends so near to each other that their windows touch are one window.
-            while at < count and ends[at] - reach <= last:
-                last = ends[at]
+            begin = last = places[at]
+            # Places so near to each other that a match at the one may reach into the window of the other make one window.
+            while at < count and places[at] - reach <= last + reach:
+                last = places[at]
                 at += 1
             for found in self.expression.finditer(text, max(0, begin - reach), last + 2 * reach):
-                if found.start() >= last:
+                if found.start() > last:
                     break
                 yield found.span(1)
 
@@ -85,12 +89,8 @@ class PatternEngine:
         self.catalogue = catalogue
         entities = [one for one in catalogue.entities.values() if entity_ids is None or one.id in entity_ids]
         self._patterns = [_Compiled(entity, pattern, catalogue.region) for entity in entities for pattern in entity.patterns]
-        self._prefilter: Prefilter = make_prefilter(
-            backend,
-            [one.written.loose for one in self._patterns],
-            [f"{one.entity.where} ({one.entity.id})" for one in self._patterns],
-            [one.reach is None for one in self._patterns],
-        )
+        filtered = [Filtered(one.written.loose, f"{one.entity.where} ({one.entity.id})", one.reach is None) for one in self._patterns]
+        self._prefilter: Prefilter = make_prefilter(backend, filtered)
 
     @property
     def backend(self) -> str:
@@ -105,9 +105,9 @@ class PatternEngine:
         folded = fold(text)
         best: dict[tuple[int, int, str], Match] = {}
         around: dict[tuple[int, int], Surroundings] | None = {} if context else None
-        for number, ends in self._prefilter.places(folded.data).items():
+        for number, places in self._prefilter.places(folded.data).items():
             pattern = self._patterns[number]
-            for start, end in pattern.matches(folded.text, ends):
+            for start, end in pattern.matches(folded.text, places):
                 match = self._judged(folded, start, end, pattern, around)
                 key = (start, end, pattern.entity.id)
                 if match is not None and match.score >= floor and (key not in best or best[key].score < match.score):
@@ -127,7 +127,9 @@ class PatternEngine:
             surroundings = around.get((start, end))
             if surroundings is None:
                 surroundings = around[start, end] = Surroundings(folded.text, start, end)
-            score += surroundings.change(pattern.entity.context, self.catalogue.against)
+            # A form as sure as this is what it is, on an order as well.
+            against = self.catalogue.against if score < _UNMISTAKABLE else ()
+            score += surroundings.change(pattern.entity.context, against)
         return Match(start=start, end=end, entity=pattern.entity, score=round(min(max(score, 0.0), 1.0), 4), validated=validated)
 
 
@@ -137,8 +139,9 @@ def engine_for(
     own: tuple[Path, ...] = (),
     *,
     unconfirmed: bool = False,
+    also: frozenset[str] = frozenset(),
     backend: Backend = "auto",
     entity_ids: frozenset[str] | None = None,
 ) -> PatternEngine:
     """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``."""
-    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed), backend=backend, entity_ids=entity_ids)
+    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed, also=also), backend=backend, entity_ids=entity_ids)

@@ -1,22 +1,28 @@
 """Write a pattern of the catalogue for the engines: an exact expression for ``regex``, and a looser one on bytes for prefilters.
 
-The looser one matches wherever the exact one does, and ends where that ends: characters beyond ASCII are one byte, long repeats have no
-upper end, neighbors are checked by an ASCII word boundary only.
+Wherever the exact one matches, a looser one matches inside it: characters beyond ASCII are one byte, long repeats have no upper end,
+neighbors are checked by an ASCII word boundary only. Of a pattern that a label leads, the looser ones are its labels alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Final
 
+import regex
+
+from piiloom.patterns.folding import fold
 from piiloom.taxonomy.entities.entity import EntityPattern
 from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, longest, parse_pattern
 
-# A letter, mark, digit or underscore of a script that puts blanks between its words.
-WORD: Final = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]"
+_LETTERS: Final = r"[\p{L}\p{M}\p{N}_]"
+_NO_BLANKS: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
+# Here begins, or has just ended, a letter, mark, digit or underscore of a script that puts blanks between its words.
+_NO_WORD_BEHIND: Final = rf"(?<!{_LETTERS}(?<!{_NO_BLANKS}))"
+_NO_WORD_AHEAD: Final = rf"(?!{_LETTERS}(?<!{_NO_BLANKS}))"
 # What may stand between a label ("password") and its value, and how long it can be.
 _LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
 _LABEL_END_LENGTH: Final = 7
@@ -30,14 +36,23 @@ _LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or
 
 
 @dataclass(frozen=True, slots=True)
+class Loose:
+    """An expression on bytes. ``literal``: it has no operators, only escapes."""
+
+    expression: bytes
+    ignore_case: bool = False
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
-    """``exact`` is for ``regex`` (V1), its group 1 is the value. ``loose`` is for prefilters, on bytes.
+    """``exact`` is for ``regex``, its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
 
     ``reach``: a match has at most as many code points, what is looked at around it included; None: there is no limit.
     """
 
     exact: str
-    loose: bytes
+    loose: tuple[Loose, ...]
     reach: int | None
 
 
@@ -48,27 +63,39 @@ def write_pattern(pattern: EntityPattern) -> Written:
     first, last = _merged(_first(node)), _merged(_last(node))
     exact, loose = f"({_exact(node, fold_case)})", _loose(node, fold_case)
     if pattern.boundary == "word":
-        exact = _guarded(exact, first, last, WORD, _WORD_ASCII)
+        exact = _bounded(exact, first, last)
         loose = (rb"\b" if _only(first, _WORD_ASCII) else b"") + loose + (rb"\b" if _only(last, _WORD_ASCII) else b"")
     if pattern.guard == "number":
         exact = _number_guard(exact, first, last)
     length = longest(node)
     if pattern.preceded_by:
         label = _labels(pattern.preceded_by)
-        exact = f"(?<!{WORD}){_exact(label, True)}{_LABEL_END}{exact}"
-        loose = _loose(label, True) + _LABEL_END.replace("：", r"\x80").encode() + loose
+        phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
+        # A label in Chinese may follow a word in Latin letters: "wifi密码".
+        exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
         length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
-    return Written(exact, loose, None if length is None else length + _LOOK_AROUND)
+    reach = None if length is None else length + _LOOK_AROUND
+    return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)
 
 
 def _labels(phrases: Iterable[str]) -> Node:
     return Choice(tuple(Sequence(tuple(CharacterSet(frozenset(c)) for c in phrase)) for phrase in phrases))
 
 
-def _guarded(exact: str, first: CharacterSet, last: CharacterSet, word: str, members: frozenset[str]) -> str:
+def _literal(phrase: str) -> Loose:
+    data = fold(phrase.lower()).data
+    # Most of a short label's places are inside words.
+    begins = rb"\b" if data[:1].isalnum() and data.isascii() else b""
+    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal=True)
+
+
+def _bounded(exact: str, first: CharacterSet, last: CharacterSet) -> str:
     """Put checks around *exact* that no word character adjoins a word character at either end."""
-    before = f"(?<!{word})" if _only(first, members) else f"(?:(?<!{word})|(?!{word}))"
-    after = f"(?!{word})" if _only(last, members) else f"(?:(?!{word})|(?<!{word}))"
+    before, after = _NO_WORD_BEHIND, _NO_WORD_AHEAD
+    if not _only(first, _WORD_ASCII):
+        before = f"(?:{before}|{_NO_WORD_AHEAD})"
+    if not _only(last, _WORD_ASCII):
+        after = f"(?:{after}|{_NO_WORD_BEHIND})"
     return f"{before}{exact}{after}"
 
 
@@ -142,7 +169,8 @@ def _exact(node: Node, fold_case: bool) -> str:
             return _exact_set(node, fold_case)
         case Repeat():
             most = "" if node.most is None else str(node.most)
-            return f"(?:{_exact(node.node, fold_case)}){{{node.fewest},{most}}}"
+            inner = _exact(node.node, fold_case)
+            return f"{inner if isinstance(node.node, CharacterSet) else f'(?:{inner})'}{{{node.fewest},{most}}}"
         case Choice():
             return "(?:" + "|".join(_exact(option, fold_case) for option in node.options) + ")"
         case Sequence():
@@ -150,11 +178,24 @@ def _exact(node: Node, fold_case: bool) -> str:
 
 
 def _exact_set(node: CharacterSet, fold_case: bool) -> str:
-    members = _both_cases(node.characters) if fold_case else node.characters
+    members = _members(node, fold_case)
+    if len(members) == 1 and not node.properties and not node.negated:
+        return regex.escape(next(iter(members)))
     written = "".join(c if c.isalnum() or not c.isascii() else f"\\x{ord(c):02x}" for c in sorted(members))
     properties = {"Lu", "Ll"} | node.properties if fold_case and node.properties & {"Lu", "Ll"} else node.properties
     written += "".join(_PROPERTIES[name] for name in sorted(properties))
     return f"[{'^' if node.negated else ''}{written}]"
+
+
+def _members(node: CharacterSet, fold_case: bool) -> frozenset[str]:
+    """The characters of *node* as they are in a folded text."""
+    folded = frozenset(map(_folded, node.characters))
+    return _both_cases(folded) if fold_case else folded
+
+
+@lru_cache(maxsize=4096)
+def _folded(character: str) -> str:
+    return fold(character).text
 
 
 def _both_cases(characters: Iterable[str]) -> frozenset[str]:
@@ -179,7 +220,7 @@ def _loose(node: Node, fold_case: bool) -> bytes:
 
 
 def _loose_set(node: CharacterSet, fold_case: bool) -> bytes:
-    members = _both_cases(node.characters) if fold_case else node.characters
+    members = _members(node, fold_case)
     ascii_members = members & _ASCII
     if node.properties & {"L", "Lu", "Ll"}:
         ascii_members |= frozenset(c for c in _ASCII if c.isalpha() and _has(node.properties, c, fold_case))

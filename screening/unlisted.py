@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations, Verdict
-from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 
 
 class UnlistedGate:

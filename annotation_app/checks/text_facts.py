@@ -15,7 +15,7 @@ from piiloom.annotation_app.checks.check import Range
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.foundation.words import STOP_WORDS, WORD
-from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.stemming import content_stems, stem
 
 # Ends of the pieces in which identifiers are searched. No identifier crosses the end of a line, or of a sentence before a letter. After an
@@ -71,7 +71,7 @@ class TextFacts:
         return found
 
     def identifiers(self, region: str | None) -> tuple[tuple[str, Range], ...]:
-        """Return (kind, range) of what ``piiloom.screening.identifier_patterns`` finds, in text order. *region* is a country code."""
+        """Return (kind, range) of what ``piiloom.screening.identifiers`` finds, in text order. *region* is a country code."""
         found = self._identifiers.get(region)
         if found is None:
             found = self._identifiers[region] = tuple(self._looked_for(region))

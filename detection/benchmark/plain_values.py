@@ -33,23 +33,23 @@ _DATES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 
-def _day(rng: random.Random) -> date:
+def date_form(locale: str, rng: random.Random) -> str:
+    """One of the ways of writing a day in *locale*, as a format of ``strftime``."""
+    return rng.choice(_DATES[locale])
+
+
+def recent_day(rng: random.Random) -> date:
     """A day from a year before the reference date to half a year after it: nobody's birthday."""
     return REFERENCE_DATE + timedelta(days=rng.randint(-365, 180))
-
-
-def _date(locale: str, rng: random.Random) -> str:
-    return _day(rng).strftime(rng.choice(_DATES[locale]))
 
 
 def _of_masks(*masks: str) -> Draw:
     return lambda locale, rng: fill_mask(rng.choice(masks), rng)  # noqa: ARG005
 
 
+MOMENTS: Final = ("date", "time", "case_date")  # which follow the clock of a document
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
-        "date": _date,
-        "time": lambda locale, rng: f"{rng.randint(0, 23):02d}:{rng.randint(0, 59):02d}",  # noqa: ARG005
         "amount": draw_amount,
         "product": DRAWERS["product"],
         "media_title": DRAWERS["media_title"],
@@ -66,7 +66,6 @@ LOOK_ALIKES: Final[Mapping[str, Draw]] = MappingProxyType(
         ),
         "article_number": _of_masks("%#######", "###.###.##", "@##-####-#", "%############"),
         "tracking_like": _of_masks("%#############", "%### #### #### ####", "@@%########", "%##########"),
-        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-{beta|rc%}"),
-        "case_date": _date,
+        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-{beta1|beta2|rc1|rc2}"),
     }
 )

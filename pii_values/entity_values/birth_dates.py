@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
 
-_YOUNGEST, _OLDEST = 366, 92 * 365  # days
+_YOUNGEST, _OLDEST = 18 * 366, 92 * 365  # days; children seldom have accounts, passports and jobs
 # Names of months in the form that follows a day.
 _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -18,7 +18,8 @@ _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         for language, names in {
             "sv": "januari februari mars april maj juni juli augusti september oktober november december",
             "no": "januar februar mars april mai juni juli august september oktober november desember",
-            "fi": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta",
+            "fi": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta "
+            "heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta",
             "nl": "januari februari maart april mei juni juli augustus september oktober november december",
             "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
             "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",

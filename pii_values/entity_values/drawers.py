@@ -12,7 +12,7 @@ import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
 
 from piiloom.pii_values.entity_values.birth_dates import draw_birth_date_text
-from piiloom.pii_values.entity_values.locale_words import locale_words
+from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.entity_values.masks import fill_mask
 from piiloom.pii_values.entity_values.named_person import draw_person, email_of, username_of
 from piiloom.pii_values.numbering.choices import digits
@@ -147,7 +147,7 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "school": _one_of("schools"),
         "nationality": _one_of("nationalities"),
         "belief": _one_of("beliefs"),
-        "relation": _one_of("relations"),
+        "relation": lambda locale, rng: locale_words(locale).relation(rng.choice(GENDERS), rng),
         "department": _one_of("departments"),
         "product": _one_of("products"),
         "media_title": _one_of("media_titles"),

@@ -19,6 +19,8 @@ from piiloom.taxonomy.entities.validators.registry import Validator, find_valida
 
 _TRIES: Final = 20_000  # of a mask until the validator accepts it; two check digits of modulo 97 take 97 on average
 
+_SPOILT_TRIES: Final = 200
+
 Draw = Callable[[str, random.Random], str]
 
 
@@ -36,23 +38,26 @@ def draw_value(entity: Entity, locale: str, rng: random.Random) -> str:
 
 
 def spoilt_value(entity: Entity, locale: str, rng: random.Random) -> str:
-    """Draw a value of *entity* and change one digit so that its validator refuses it.
+    """Draw a value of *entity* and change it so that its validator refuses it: a digit, or if all digits are as good, its form.
 
     Raises ``ConfigError`` (file, line) if it has no validator, or one that refuses hardly anything.
     """
     accepts = _validator(entity, locale)
     if accepts is None:
         raise ConfigError(f"{entity.id} has no validator, so no value of it is faulty", where=entity.where)
-    for _ in range(_TRIES):
-        value = draw_value(entity, locale, rng)
-        places = [at for at, character in enumerate(value) if character.isdigit()]
-        if places:
-            at = rng.choice(places)
-            other = rng.choice([digit for digit in "0123456789" if digit != value[at]])
-            changed = value[:at] + other + value[at + 1 :]
-            if not accepts(changed):
-                return changed
-    raise ConfigError(f"no digit of {entity.id} can be changed so that {entity.validator} refuses it", where=entity.where)
+    for attempt in range(_SPOILT_TRIES):
+        changed = _changed(draw_value(entity, locale, rng), rng, form=attempt >= _SPOILT_TRIES // 2)
+        if not accepts(changed):
+            return changed
+    raise ConfigError(f"{entity.id} cannot be changed so that {entity.validator} refuses it", where=entity.where)
+
+
+def _changed(value: str, rng: random.Random, *, form: bool) -> str:
+    """*value* with another digit in place of one, or (*form*) with a letter there."""
+    places = [at for at, character in enumerate(value) if character.isdigit()] or [rng.randrange(len(value))]
+    at = rng.choice(places)
+    others = "ABCDEFGHKLMNPRSTUVWXYZ" if form else [digit for digit in "0123456789" if digit != value[at]]
+    return value[:at] + rng.choice(others) + value[at + 1 :]
 
 
 @lru_cache(maxsize=4096)
@@ -71,8 +76,15 @@ def _drawn(entity: Entity, locale: str, rng: random.Random) -> str:
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
-        return rule_of(generator.rule)(_holder(rng))
+        return _rule(generator.rule, entity)(_holder(rng))
     return _drawer(generator.draw or "", entity)(locale, rng)
+
+
+def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
+    try:
+        return rule_of(place)
+    except (ImportError, AttributeError):
+        raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of pii_values/numbering") from None
 
 
 def _holder(rng: random.Random) -> Holder:

@@ -20,13 +20,17 @@ GENDERS = ("female", "male")
 
 
 class LocaleWords(FileModel):
-    """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks."""
+    """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks.
+
+    ``latin`` gives names of another script in Latin letters, for addresses and as ``{latin_given}`` and ``{latin_family}`` in ``names``.
+    """
 
     locale: str
     language: str
     family_names: Gendered | Words
     given_names: Gendered
     names: list[Text] = Field(min_length=1)
+    latin: dict[str, str] = Field(default_factory=dict)
     streets: Words
     houses: list[Text] = Field(min_length=1)
     cities: dict[str, str] = Field(min_length=10)
@@ -38,7 +42,7 @@ class LocaleWords(FileModel):
     schools: Words
     nationalities: Words
     beliefs: list[Text] = Field(min_length=5)
-    relations: Words
+    relations: Gendered | Words
     departments: Words
     products: Words
     media_titles: Words
@@ -49,8 +53,15 @@ class LocaleWords(FileModel):
 
     def family_name(self, gender: str, rng: random.Random) -> str:
         """Draw a family name, in its form for *gender* where there are two."""
-        names = self.family_names
-        return rng.choice(names[gender] if isinstance(names, Mapping) else names)
+        return _of_gender(self.family_names, gender, rng)
+
+    def relation(self, gender: str, rng: random.Random) -> str:
+        """Draw what a relative of *gender* is called."""
+        return _of_gender(self.relations, gender, rng)
+
+
+def _of_gender(words: Mapping[str, list[str]] | list[str], gender: str, rng: random.Random) -> str:
+    return rng.choice(words[gender] if isinstance(words, Mapping) else words)
 
 
 @cache

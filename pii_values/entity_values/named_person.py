@@ -19,22 +19,32 @@ _HOSTS: Final = ("", "mail.", "post.", "web.", "inbox.", "my.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPerson:
-    """A person's name in its parts; ``full`` is one of the usual ways of writing it."""
+    """A person's name in its parts; ``full`` is one of the usual ways of writing it, ``latin_*`` are for addresses."""
 
     locale: str
     gender: str
     given: str
     family: str
     full: str
+    latin_given: str
+    latin_family: str
 
 
-def draw_person(locale: str, rng: random.Random) -> NamedPerson:
-    """Draw a person of *locale*."""
+def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> NamedPerson:
+    """Draw a person of *locale*; *gender* is "female", "male" or any."""
     words = locale_words(locale)
-    gender = rng.choice(GENDERS)
+    gender = gender or rng.choice(GENDERS)
     given, family = words.given_name(gender, rng), words.family_name(gender, rng)
+    latin_given, latin_family = words.latin.get(given, given), words.latin.get(family, family)
+    form = rng.choice(words.names)
     return NamedPerson(
-        locale=locale, gender=gender, given=given, family=family, full=rng.choice(words.names).format(given=given, family=family)
+        locale=locale,
+        gender=gender,
+        given=given,
+        family=family,
+        full=form.format(given=given, family=family, latin_given=latin_given, latin_family=latin_family),
+        latin_given=latin_given,
+        latin_family=latin_family,
     )
 
 
@@ -47,7 +57,7 @@ def plain_letters(text: str) -> str:
 def username_of(person: NamedPerson, rng: random.Random) -> str:
     """A user name made of the person's name."""
     made = "".join(rng.choices(_SYLLABLES, k=2))
-    given, family = plain_letters(person.given) or made, plain_letters(person.family) or rng.choice(_SYLLABLES) * 2
+    given, family = plain_letters(person.latin_given) or made, plain_letters(person.latin_family) or rng.choice(_SYLLABLES) * 2
     forms = (
         f"{given}.{family}",
         f"{given}_{family}{digits(2, rng)}",

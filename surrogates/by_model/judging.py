@@ -11,7 +11,7 @@ from piiloom.corpus.record import Record
 from piiloom.execution.asking import Fault
 from piiloom.foundation.words import WORD, whole_word
 from piiloom.screening.gate import Expectations
-from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.surrogates.by_model.kinds import told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
 
 _NAME: Final = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)?"

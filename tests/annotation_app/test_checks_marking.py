@@ -18,7 +18,7 @@ from piiloom.annotation_app.checks.text_facts import TextFacts
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.normalising import fold
 from piiloom.corpus.word_edges import stands_alone
-from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from tests.longer import examples
 
 

@@ -13,6 +13,7 @@ PATTERNS = (
 )
 CATALOGUE = LocaleCatalogue(
     locale="zh_CN",
+    region="CN",
     entities={f"e{number}": entity(number, pattern) for number, pattern in enumerate(PATTERNS)},
     against=(),
     notes=None,
@@ -33,6 +34,7 @@ CATALOGUE = LocaleCatalogue(
         ("微信：wanglaoshi，周一", ["wanglaoshi"]),
         ("微信号是 wanglaoshi。", ["wanglaoshi"]),
         ("微信里的wanglaoshi", []),
+        ("my微信：wanglaoshi", ["wanglaoshi"]),
     ],
 )
 def test_numbers_between_chinese_words_and_signs(backend: str, text: str, found: list[str]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations
-from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.unlisted import UnlistedGate
 
 EXPECTED = Expectations(pair=("health", "occupation"))

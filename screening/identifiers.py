@@ -1,0 +1,46 @@
+"""Identifiers in a text, intended or not: e-mail, URL, IP, card, IBAN, SSN, phone, by the patterns of the entity catalogue.
+
+They are strict: "7:45 pm", "$14,300", 5'7", "2012-2019" and order numbers do not match. What a match is, the catalogue says
+(``piiloom entities show email``); the words around it do not count, since a record may hold a number without any label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from piiloom.patterns.engine import PatternEngine
+from piiloom.patterns.resolving import THRESHOLD, disjoint
+from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place
+
+Range = tuple[int, int]
+
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "email": "email",
+        "url": "url",
+        "ipv4": "ip",
+        "ipv6": "ip",
+        "payment_card": "card",
+        "iban": "iban",
+        "us_ssn": "ssn",
+        "phone": "phone",
+        "us_local_phone": "phone",
+    }
+)
+
+
+def find_identifiers(text: str, region: str | None) -> Iterator[tuple[str, Range]]:
+    """Yield (kind, half-open range) of all identifiers in text order; kinds: email, url, ip, card, iban, ssn, phone.
+
+    *region* (ISO 3166 alpha-2) decides what a national telephone number looks like.
+    """
+    for match in disjoint(_engine(region).find(text, floor=THRESHOLD, context=False)):
+        yield _KINDS[match.entity.id], (match.start, match.end)
+
+
+@cache
+def _engine(region: str | None) -> PatternEngine:
+    return PatternEngine(entities_of_any_place(frozenset(_KINDS), region))
