@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Boundary = Literal["word", "none"]
-Guard = Literal["number", "none"]
+Guard = Literal["number", "dotted", "none"]
 Identifier = Literal["direct", "quasi"]
 Domain = Literal["Finance", "Travel", "Healthcare", "IT", "CPG", "Media"]
 
@@ -20,8 +20,8 @@ class EntityPattern:
 
     ``score``: how sure a match is with no context word near it, 0 to 1. ``boundary`` "word": no letter, digit or underscore adjoins a
     word character at either end (Han, kana and Hangul are written without blanks, so they may). ``guard`` "number": a match that begins
-    or ends with a digit is no piece of a longer number, such as 12.345. ``preceded_by``: one of these phrases, in small letters, stands
-    directly before. ``validator``: see ``Entity``; it replaces the entity's, and "none" means that there is none.
+    or ends with a digit is no piece of a longer number, such as 12.345; "dotted": full stops only, so that a port or a mask may follow an
+    address. ``preceded_by``: one of these phrases, in small letters, stands directly before. ``validator``: see ``Entity``; it replaces the entity's, and "none" means that there is none.
     """
 
     pattern: str
