@@ -20,8 +20,9 @@ class EntityPattern:
 
     ``score``: how sure a match is with no context word near it, 0 to 1. ``boundary`` "word": no letter, digit or underscore adjoins a
     word character at either end (Han, kana and Hangul are written without blanks, so they may). ``guard`` "number": a match that begins
-    or ends with a digit is no piece of a longer number, such as 12.345; "dotted": full stops only, so that a port or a mask may follow an
-    address. ``preceded_by``: one of these phrases, in small letters, stands directly before. ``validator``: see ``Entity``; it replaces the entity's, and "none" means that there is none.
+    or ends with a digit is no piece of a longer number, such as 12.345; "dotted": nor of one with full stops alone, so that a port may
+    follow an address. ``preceded_by``: one of these phrases, in small letters, stands directly before. ``validator``: see ``Entity``; it
+    replaces the entity's, and "none" means that there is none.
     """
 
     pattern: str
