@@ -31,9 +31,12 @@ class ScoredSpan:
 
 @runtime_checkable
 class Detector(Protocol):
-    """Finds personal information in texts. ``name`` is how ``--detector`` calls it."""
+    """Finds personal information in texts."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """How ``--detector`` calls it."""
+        ...
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
         """Return the spans of *text* in text order. *question* is for detectors that judge relevance; others ignore it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piiloom.detection.detector import ScoredSpan
-from piiloom.patterns.engine import Match, engine_for
+from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.prefilters import Backend
 from piiloom.patterns.resolving import THRESHOLD, disjoint
 
@@ -28,7 +28,11 @@ class PatternDetector:
 
     def matches(self, text: str, locale: str) -> Sequence[Match]:
         """All matches, also overlapping and unsure ones."""
-        return engine_for(locale, self.own, unconfirmed=self.unconfirmed, backend=self.backend).find(text)
+        return self.engine(locale).find(text)
+
+    def engine(self, locale: str) -> PatternEngine:
+        """The engine for texts of *locale*, with its catalogue. Raises ``UsageError`` for an unknown locale."""
+        return engine_for(locale, self.own, unconfirmed=self.unconfirmed, backend=self.backend)
 
     def _span(self, match: Match) -> ScoredSpan:
         return ScoredSpan(

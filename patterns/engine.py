@@ -17,7 +17,8 @@ import regex
 from piiloom.foundation.errors import ConfigError
 from piiloom.patterns.context_words import Surroundings
 from piiloom.patterns.folding import FoldedText, fold
-from piiloom.patterns.prefilters import Backend, Filtered, Prefilter, make_prefilter
+from piiloom.patterns.prefilter import Filtered, Prefilter
+from piiloom.patterns.prefilters import Backend, make_prefilter
 from piiloom.patterns.writing import Written, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
@@ -54,7 +55,7 @@ class _Compiled:
     def expression(self) -> regex.Pattern[str]:
         """The exact expression."""
         try:
-            return regex.compile(self.written.exact, regex.V1)
+            return regex.compile(self.written.exact)
         except regex.error as error:
             raise ConfigError(f"the pattern of {self.entity.id} cannot be compiled: {error}", where=self.entity.where) from None
 

@@ -12,12 +12,17 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Final
 
+import regex
+
 from piiloom.patterns.folding import fold
 from piiloom.taxonomy.entities.entity import EntityPattern
 from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, longest, parse_pattern
 
-# A letter, mark, digit or underscore of a script that puts blanks between its words.
-WORD: Final = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]"
+_LETTERS: Final = r"[\p{L}\p{M}\p{N}_]"
+_NO_BLANKS: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
+# Here begins, or has just ended, a letter, mark, digit or underscore of a script that puts blanks between its words.
+_NO_WORD_BEHIND: Final = rf"(?<!{_LETTERS}(?<!{_NO_BLANKS}))"
+_NO_WORD_AHEAD: Final = rf"(?!{_LETTERS}(?<!{_NO_BLANKS}))"
 # What may stand between a label ("password") and its value, and how long it can be.
 _LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
 _LABEL_END_LENGTH: Final = 7
@@ -41,7 +46,7 @@ class Loose:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """``exact`` is for ``regex`` (V1), its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
+    """``exact`` is for ``regex``, its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
 
     ``reach``: a match has at most as many code points, what is looked at around it included; None: there is no limit.
     """
@@ -58,15 +63,16 @@ def write_pattern(pattern: EntityPattern) -> Written:
     first, last = _merged(_first(node)), _merged(_last(node))
     exact, loose = f"({_exact(node, fold_case)})", _loose(node, fold_case)
     if pattern.boundary == "word":
-        exact = _guarded(exact, first, last, WORD, _WORD_ASCII)
+        exact = _bounded(exact, first, last)
         loose = (rb"\b" if _only(first, _WORD_ASCII) else b"") + loose + (rb"\b" if _only(last, _WORD_ASCII) else b"")
     if pattern.guard == "number":
         exact = _number_guard(exact, first, last)
     length = longest(node)
     if pattern.preceded_by:
         label = _labels(pattern.preceded_by)
+        phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
         # A label in Chinese may follow a word in Latin letters: "wifi密码".
-        exact = f"(?:(?<!{WORD})|(?=[\\p{{Han}}])){_exact(label, True)}{_LABEL_END}{exact}"
+        exact = f"(?:{_NO_WORD_BEHIND}|(?=\\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
         length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
     reach = None if length is None else length + _LOOK_AROUND
     return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)
@@ -83,10 +89,13 @@ def _literal(phrase: str) -> Loose:
     return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal=True)
 
 
-def _guarded(exact: str, first: CharacterSet, last: CharacterSet, word: str, members: frozenset[str]) -> str:
+def _bounded(exact: str, first: CharacterSet, last: CharacterSet) -> str:
     """Put checks around *exact* that no word character adjoins a word character at either end."""
-    before = f"(?<!{word})" if _only(first, members) else f"(?:(?<!{word})|(?!{word}))"
-    after = f"(?!{word})" if _only(last, members) else f"(?:(?!{word})|(?<!{word}))"
+    before, after = _NO_WORD_BEHIND, _NO_WORD_AHEAD
+    if not _only(first, _WORD_ASCII):
+        before = f"(?:{before}|{_NO_WORD_AHEAD})"
+    if not _only(last, _WORD_ASCII):
+        after = f"(?:{after}|{_NO_WORD_BEHIND})"
     return f"{before}{exact}{after}"
 
 
@@ -160,7 +169,8 @@ def _exact(node: Node, fold_case: bool) -> str:
             return _exact_set(node, fold_case)
         case Repeat():
             most = "" if node.most is None else str(node.most)
-            return f"(?:{_exact(node.node, fold_case)}){{{node.fewest},{most}}}"
+            inner = _exact(node.node, fold_case)
+            return f"{inner if isinstance(node.node, CharacterSet) else f'(?:{inner})'}{{{node.fewest},{most}}}"
         case Choice():
             return "(?:" + "|".join(_exact(option, fold_case) for option in node.options) + ")"
         case Sequence():
@@ -169,6 +179,8 @@ def _exact(node: Node, fold_case: bool) -> str:
 
 def _exact_set(node: CharacterSet, fold_case: bool) -> str:
     members = _members(node, fold_case)
+    if len(members) == 1 and not node.properties and not node.negated:
+        return regex.escape(next(iter(members)))
     written = "".join(c if c.isalnum() or not c.isascii() else f"\\x{ord(c):02x}" for c in sorted(members))
     properties = {"Lu", "Ll"} | node.properties if fold_case and node.properties & {"Lu", "Ll"} else node.properties
     written += "".join(_PROPERTIES[name] for name in sorted(properties))

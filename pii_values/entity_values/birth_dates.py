@@ -18,7 +18,8 @@ _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         for language, names in {
             "sv": "januari februari mars april maj juni juli augusti september oktober november december",
             "no": "januar februar mars april mai juni juli august september oktober november desember",
-            "fi": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta",
+            "fi": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta "
+            "heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta",
             "nl": "januari februari maart april mei juni juli augustus september oktober november december",
             "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
             "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",

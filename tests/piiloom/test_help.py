@@ -90,6 +90,7 @@ def test_all_commands_are_there():
         "utility",
         "evaluate",
         "report",
+        "detect",
         "doctor",
     }
 

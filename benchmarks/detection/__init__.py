@@ -1,0 +1,1 @@
+"""Measuring detectors with a simulated model."""

@@ -1,0 +1,67 @@
+"""What a detector makes of a text: spans, and what it set aside, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+from piiloom.detection.detector import AsyncDetector, ScoredSpan
+from piiloom.execution.call_totals import CallTotals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """Something that gave no span, or was settled otherwise than by a usable answer.
+
+    ``phase`` is 1, 2 or 3. ``reason`` is a stable code: "invented", "altered", "inside_word", "unknown_type", "common_word",
+    "empty" (a model named what the text does not have, or what is no value), "refused_number" (phase III), "left_to_rules: <code>" (no usable answer came, a rule decided instead). ``value`` is
+    what the text or the model says; it may be personal information. ``start`` and ``end`` are None for what the text does not have.
+    """
+
+    phase: int
+    reason: str
+    subtype: str | None = None
+    value: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The spans of a text, disjoint and in text order, and what was set aside."""
+
+    spans: Sequence[ScoredSpan]
+    set_aside: Sequence[SetAside] = ()
+
+
+@runtime_checkable
+class ExaminingDetector(Protocol):
+    """A detector that also tells what it set aside."""
+
+    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
+        """As ``detect``."""
+        ...
+
+
+@runtime_checkable
+class ModelDetector(AsyncDetector, Protocol):
+    """A detector that asks a model: an async context manager, within which many texts can be under way.
+
+    Entering opens its store, journal and connections; leaving waits for the calls in flight, whose replies are kept. ``detect`` and
+    ``examine`` do both for one text. One process at a time can have a store open.
+    """
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
+        """As ``detect_async``."""
+        ...
+
+    @property
+    def totals(self) -> CallTotals:
+        """What all sessions of the run asked and paid so far; usable while it is open and afterwards."""
+        ...

@@ -1,0 +1,104 @@
+"""A session with a model: the store of replies, the journal, the budget and the connections, opened for many texts and closed again."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, ExitStack
+from typing import Any, Final, Self
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_status
+from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES, ModelReader
+from piiloom.detection.hybrid.model_settings import ModelSettings
+from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.watching.events import EventSink
+from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import digest
+from piiloom.prompts.library import PromptLibrary, open_library
+from piiloom.providers.protocol import Provider
+
+_PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
+
+
+class ModelSession:
+    """An open session; make it with ``open``, within the event loop that it is used in, and end it with ``close``."""
+
+    def __init__(self, reader: ModelReader, channel: CallChannel, asynchronous: AsyncExitStack, rest: ExitStack) -> None:
+        self.reader, self.channel = reader, channel
+        self._asynchronous, self._rest = asynchronous, rest
+        self._finished = False
+
+    @classmethod
+    async def open(
+        cls, settings: ModelSettings, *, provider: Provider | None = None, retry: RetryPolicy | None = None, sink: EventSink = noop
+    ) -> Self:
+        """Open the session. *provider* replaces that of the settings, and stays open.
+
+        Raises errors of stores and providers, and ``UsageError`` for an unknown provider or a price that is needed.
+        """
+        library = open_library(settings.prompts)
+        async with AsyncExitStack() as asynchronous:
+            if provider is None:
+                provider = settings.connect()
+                asynchronous.push_async_callback(provider.aclose)
+            with ExitStack() as rest:
+                store = rest.enter_context(Store.open(settings.store))
+                run = _run(store, settings, library, provider)
+                committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
+                policy = CallPolicy(
+                    concurrency=settings.concurrency,
+                    rpm=settings.rpm,
+                    tpm=settings.tpm,
+                    budget_usd=settings.budget_usd,
+                    batch=settings.batch,
+                    retry=retry or RetryPolicy(),
+                    sink=sink,
+                )
+                channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
+                reader = ModelReader(channel.calls, library, attempts=settings.attempts, concurrency=settings.concurrency)
+                # Calls in flight are paid for, so wait for them: the next session finds their replies.
+                asynchronous.push_async_callback(channel.calls.drain)
+                session = cls(reader, channel, asynchronous.pop_all(), rest.pop_all())
+        session._rest.callback(session._note_status, store, run.id)
+        session._rest.callback(committer.close)
+        committer.start()
+        return session
+
+    async def close(self, *, finished: bool) -> None:
+        """Wait for the calls in flight, keep their replies, and close everything. *finished*: the run came to its end."""
+        self._finished = finished
+        try:
+            await self._asynchronous.aclose()
+        finally:
+            self._rest.close()
+
+    def _note_status(self, store: Store, run_id: str) -> None:
+        set_run_status(store, run_id, "finished" if self._finished else "interrupted")
+
+
+def _run(store: Store, settings: ModelSettings, library: PromptLibrary, provider: Provider) -> RunRow:
+    """Return the run of these settings: an earlier one, whose spending counts toward the budget, or a new one."""
+    told: dict[str, Any] = {
+        "detect": settings.run or True,
+        "provider": provider.name,
+        "model": provider.model,
+        "endpoint": provider.endpoint,
+        "attempts": settings.attempts,
+        "seed": settings.seed,
+    }
+    plan = digest("detect", told, [library.find(name).sha256 for name in TEMPLATES])
+    known = find_run(store, plan, settings.seed)
+    if known is not None:
+        set_run_status(store, known.id, "running")
+        return known
+    return create_run(
+        store,
+        provider=provider.name,
+        model=provider.model,
+        seed=settings.seed,
+        samples=0,  # it makes no records
+        config=told,
+        config_digest=plan,
+        run_id=f"detect-{plan[:8]}-{settings.seed}",
+    )

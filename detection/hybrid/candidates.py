@@ -1,0 +1,93 @@
+"""Findings under way: what may be personal information, and which of several is surest."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from piiloom.detection.detector import ScoredSpan
+from piiloom.patterns.engine import Match
+from piiloom.taxonomy.entities.entity import Entity
+
+PATTERNS: Final = "patterns"
+_PER_CHARACTER: Final = 0.01  # as in patterns.resolving: of a long and a short one of about equal scores the long one is meant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """``text[start:end]`` may be *entity*. ``detector`` says who thinks so; ``others``: ids of what else it may be, the likeliest first."""
+
+    start: int
+    end: int
+    entity: Entity
+    score: float
+    detector: str
+    validated: bool | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> tuple[float, int, int, int, str, str]:
+        """Sorts the surest first: by score and length, then priority, then place."""
+        sure = self.score + _PER_CHARACTER * (self.end - self.start)
+        return (-round(sure, 6), -self.entity.priority, self.start, self.end, self.entity.id, self.detector)
+
+    def span(self) -> ScoredSpan:
+        """As what detectors give."""
+        return ScoredSpan(
+            start=self.start,
+            end=self.end,
+            entity_type=self.entity.entity_type,
+            subtype=self.entity.id,
+            score=self.score,
+            detector=self.detector,
+            validated=self.validated,
+            candidates=(self.entity.id, *self.others) if self.others else (),
+        )
+
+
+def of_match(match: Match) -> Candidate:
+    """What a pattern found."""
+    return Candidate(start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated)
+
+
+def merged(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """One candidate for each entity at each place. Where several finders agree, they are surer together; all are named."""
+    by_place: dict[tuple[int, int, str], Candidate] = {}
+    for one in sorted(candidates, key=lambda one: one.rank):
+        key = (one.start, one.end, one.entity.id)
+        known = by_place.get(key)
+        by_place[key] = one if known is None else _together(known, one)
+    return sorted(by_place.values(), key=lambda one: one.rank)
+
+
+def _together(one: Candidate, other: Candidate) -> Candidate:
+    names = one.detector.split("+")
+    if other.detector in names:
+        return one
+    validated = one.validated if other.validated is None else other.validated
+    score = round(1 - (1 - one.score) * (1 - other.score), 4)
+    return replace(one, score=score, validated=validated, detector="+".join(sorted((*names, other.detector))))
+
+
+def surest(candidates: Iterable[Candidate], threshold: float) -> list[Candidate]:
+    """Candidates that reach *threshold* and do not overlap, the surest chosen first; in text order."""
+    chosen: list[Candidate] = []
+    ends: list[int] = []  # of those chosen, ascending
+    for one in sorted((one for one in candidates if one.score >= threshold), key=lambda one: one.rank):
+        at = bisect_right(ends, one.start)
+        if at == len(chosen) or one.end <= chosen[at].start:
+            chosen.insert(at, one)
+            ends.insert(at, one.end)
+    return chosen
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """*candidates* by place."""
+    return sorted(candidates, key=lambda one: (one.start, one.end, one.entity.id))
+
+
+def spans_of(candidates: Sequence[Candidate]) -> list[ScoredSpan]:
+    """*candidates* as spans."""
+    return [one.span() for one in candidates]

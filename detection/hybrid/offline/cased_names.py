@@ -1,0 +1,128 @@
+"""Names of people in scripts with capitals: words of the names index and what is capitalised beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import regex
+
+from piiloom.detection.hybrid.offline.cues import Cues
+from piiloom.detection.hybrid.offline.finding import Finding
+from piiloom.detection.hybrid.offline.known_names import KnownNames
+
+FINDER: Final = "names index"
+_TOKEN: Final = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’\-]\p{L}[\p{L}\p{M}]*)*")
+_JOINS: Final = regex.compile(r"[ \u00a0]|\. ?")  # between two parts of a name; the full stop behind an initial
+_MOST_PARTS: Final = 6
+_REACH: Final = 24  # a cue stands this near before a name
+
+# How sure: a given name beside a family name, beside another capitalised word, behind a title or cue; any word before a family name; alone.
+_BOTH, _GIVEN_AND_MORE, _TITLED, _UNKNOWN_GIVEN, _ALONE = 0.85, 0.7, 0.7, 0.6, 0.55
+
+
+class _Part(NamedTuple):
+    start: int
+    end: int
+    word: str
+    capital: bool
+
+
+class CasedNames:
+    """Finds names by *known* names and *cues*. *family_first*: family names stand first and are few (Vietnam)."""
+
+    def __init__(self, known: KnownNames, cues: Cues, *, family_first: bool = False) -> None:
+        self._known, self._family_first = known, family_first
+        self._titles = frozenset(cues.titles)
+        self._particles = frozenset(cues.particles)
+        self._before_places = frozenset((*cues.before_places, *cues.street_before, *cues.areas))
+        self._not_names = frozenset((*cues.not_names, *self._before_places))
+        self._name_cues = cues.name_cues
+
+    def read(self, text: str) -> Iterator[Finding]:
+        """Yield the names in *text*."""
+        parts = [_Part(*one.span(), one.group(), one.group()[0].isupper()) for one in _TOKEN.finditer(text)]
+        at = 0
+        while at < len(parts):
+            length, score = self._name_at(text, parts, at)
+            if length:
+                yield Finding(parts[at].start, parts[at + length - 1].end, "person_name", score, FINDER)
+            at += length or 1
+
+    def _name_at(self, text: str, parts: Sequence[_Part], at: int) -> tuple[int, float]:
+        """How many parts the name has that begins with ``parts[at]``, 0 if none does, and how sure it is."""
+        first = parts[at]
+        if not first.capital or self._is_none(first.word):
+            return 0, 0.0
+        if at and parts[at - 1].word.lower() in self._before_places and text[parts[at - 1].end : first.start] in (" ", ". "):
+            return 0, 0.0
+        length = self._run(text, parts, at)
+        words = [one.word for one in parts[at : at + length] if one.capital]
+        titled = self._titled(text, parts, at)
+        if self._family_first and first.word in self._known.family_as_written:
+            return (length, _BOTH) if len(words) > 1 else (0, 0.0)
+        given, family = self._known.is_given(first.word), self._known.is_family(first.word)
+        if len(words) > 1:
+            plain = len(words) == length
+            score = self._of_several(words, titled=titled, given=given, family=family and plain, opens=_opens_sentence(text, first.start))
+            return (length, score) if score else (0, 0.0)
+        if titled and (given or family):
+            return length, _TITLED
+        if given and not family and len(first.word) > 2 and not _opens_sentence(text, first.start):
+            return length, _ALONE
+        return 0, 0.0
+
+    def _of_several(self, words: Sequence[str], *, titled: bool, given: bool, family: bool, opens: bool) -> float:
+        """How sure a name of several words is, the first of which is a *given* or a *family* name; *opens*: it opens a sentence."""
+        others_family = any(map(self._known.is_family, words[1:]))
+        others_given = any(map(self._known.is_given, words[1:]))
+        if (given and others_family) or (family and others_given):
+            return _BOTH
+        if given or titled:
+            return _GIVEN_AND_MORE
+        # A first word that is not known, before a family name: a name, unless it is capitalised for opening a sentence.
+        return _UNKNOWN_GIVEN if others_family and not others_given and not opens and not family else 0.0
+
+    def _run(self, text: str, parts: Sequence[_Part], at: int) -> int:
+        """How many parts follow one another as in a name, from ``parts[at]`` on."""
+        length = 1
+        while at + length < len(parts) and length < _MOST_PARTS:
+            previous, one = parts[at + length - 1], parts[at + length]
+            between = text[previous.end : one.start]
+            if not _JOINS.fullmatch(between) or ("." in between and len(previous.word) > 1):
+                break
+            if one.capital and not self._is_none(one.word):
+                length += 1
+                continue
+            extent = self._particles_at(text, parts, at + length)
+            if not extent:
+                break
+            length += extent
+        return length
+
+    def _particles_at(self, text: str, parts: Sequence[_Part], at: int) -> int:
+        """How many parts a particle, or two, takes with the capitalised word behind it; 0 if there is none."""
+        for count in (1, 2):
+            if at + count >= len(parts) or parts[at + count - 1].word.lower() not in self._particles:
+                return 0
+            if text[parts[at + count - 1].end : parts[at + count].start] != " ":
+                return 0
+            if parts[at + count].capital and not self._is_none(parts[at + count].word):
+                return count + 1
+        return 0
+
+    def _is_none(self, word: str) -> bool:
+        lowered = word.lower()
+        return lowered in self._not_names or lowered in self._titles
+
+    def _titled(self, text: str, parts: Sequence[_Part], at: int) -> bool:
+        start = parts[at].start
+        if at and parts[at - 1].word.lower() in self._titles and start - parts[at - 1].end <= 2:
+            return True
+        before = text[max(0, start - _REACH) : start].lower().rstrip(" ,:")
+        return any(before.endswith(cue) for cue in self._name_cues)
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - 3) : start].rstrip(" \t")
+    return not before or before[-1] in '.!?:\n\r…•-*"“„«('

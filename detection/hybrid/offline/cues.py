@@ -1,0 +1,53 @@
+"""The cues of a language: words around names and addresses, endings of companies, short word lists."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from piiloom.foundation.yaml_files import load_yaml
+
+Words = Annotated[tuple[str, ...], Field(default=())]
+
+
+class Cues(BaseModel):
+    """Data of one language; all words in small letters but for ``cities`` and ``company_forms``.
+
+    ``titles`` stand before a name (Dr), ``behind_names`` after one (先生), ``name_cues`` are phrases before one ("my name is").
+    ``particles`` join parts of a name. ``not_names`` look like names and are none, ``before_places`` stand before a name that is
+    a place's or a house's (São, hospital). ``given`` and ``family`` are for scripts that the names
+    index lacks. ``street_before`` are words before a street's name (rua), ``street_behind`` endings of one (-straat, or a word of its own),
+    ``units`` and ``areas`` begin other parts of an address. ``postcodes`` are expressions by locale, ``cities`` names by locale.
+    ``company_forms`` end a company's name, or begin it; ``school_words`` are in a school's. ``words``: values by entity id.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    titles: Words
+    behind_names: Words
+    name_cues: Words
+    particles: Words
+    not_names: Words
+    before_places: Words
+    given: Words
+    family: Words
+    street_before: Words
+    street_behind: Words
+    units: Words
+    areas: Words
+    postcodes: Annotated[dict[str, str], Field(default_factory=dict)]
+    cities: Annotated[dict[str, tuple[str, ...]], Field(default_factory=dict)]
+    company_forms: Words
+    company_forms_first: Words
+    school_words: Words
+    words: Annotated[dict[str, tuple[str, ...]], Field(default_factory=dict)]
+
+
+@lru_cache(maxsize=32)
+def cues_of(language: str) -> Cues:
+    """Return the cues of *language*; of one without a file, none."""
+    source = files("piiloom.detection.hybrid.offline") / "data" / f"{language}.yaml"
+    return load_yaml(source, Cues) if source.is_file() else Cues.model_validate({})

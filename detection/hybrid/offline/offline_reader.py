@@ -1,0 +1,81 @@
+"""Phase I without a model: all rules over a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Protocol
+
+from piiloom.corpus.mention_search import Range
+from piiloom.detection.hybrid.asked_types import AskedTypes
+from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.detection.hybrid.mentions import is_whole
+from piiloom.detection.hybrid.offline.address_rules import AddressRules
+from piiloom.detection.hybrid.offline.cased_names import CasedNames
+from piiloom.detection.hybrid.offline.cues import Cues, cues_of
+from piiloom.detection.hybrid.offline.finding import Finding
+from piiloom.detection.hybrid.offline.han_names import HanNames
+from piiloom.detection.hybrid.offline.known_names import known_names
+from piiloom.detection.hybrid.offline.labels import LabelReader
+from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
+from piiloom.detection.hybrid.offline.word_lists import WordLists
+from piiloom.detection.hybrid.phases import TextUnderWay
+
+_UNCASED: Final = frozenset({"ar", "hi"})
+_FAMILY_FIRST: Final = frozenset({"vi"})
+
+
+class Rule(Protocol):
+    """A rule that finds values in a text."""
+
+    def read(self, text: str) -> Iterator[Finding]:
+        """Yield what it finds; findings may overlap."""
+
+
+def read_by_rules(under_way: TextUnderWay, piece: Range | None = None) -> list[Candidate]:
+    """What the rules find in a text under way, or in a *piece* of it."""
+    start, end = piece or (0, len(under_way.text))
+    asked = under_way.asked
+    return [
+        Candidate(start=one.start + start, end=one.end + start, entity=asked.entities[one.entity_id], score=one.score, detector=one.finder)
+        for one in _reader(asked).read(under_way.text[start:end])
+    ]
+
+
+class RuleReader:
+    """All rules for texts of one catalogue; of what they find, only the entities that the catalogue has are told."""
+
+    def __init__(self, asked: AskedTypes) -> None:
+        locale = asked.catalogue.locale
+        cues = cues_of(locale[:2])
+        self._entities = asked.entities
+        self._rules: tuple[Rule, ...] = (
+            LabelReader(asked),
+            *_names(locale, cues),
+            AddressRules(cues, locale),
+            WordLists(cues, asked.catalogue),
+        )
+
+    def read(self, text: str) -> Iterator[Finding]:
+        """Yield what the rules find in *text*, each only as whole words."""
+        for rule in self._rules:
+            for one in rule.read(text):
+                if one.entity_id in self._entities and one.start < one.end and is_whole(text, one.start, one.end):
+                    yield one
+
+
+def _names(locale: str, cues: Cues) -> Iterator[Rule]:
+    """The rules for names of people in the scripts that texts of *locale* are written in."""
+    language = locale[:2]
+    known = known_names(locale[3:], language)
+    if language in _UNCASED:
+        yield UncasedNames(known, cues)
+    if language == "zh":
+        # Chinese names are written the same everywhere; the index has them for China only.
+        yield HanNames(known_names("CN", language), cues)
+    yield CasedNames(known, cues, family_first=language in _FAMILY_FIRST)
+
+
+@lru_cache(maxsize=64)
+def _reader(asked: AskedTypes) -> RuleReader:
+    return RuleReader(asked)

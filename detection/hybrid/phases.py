@@ -1,0 +1,103 @@
+"""One text on its way through the three phases: what is asked in each, and what is made of the answers.
+
+It asks nobody itself, so that the way is the same whoever answers, and whether they are waited for or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from piiloom.corpus.mention_search import Range
+from piiloom.detection.findings import Findings, SetAside
+from piiloom.detection.hybrid.asked_types import AskedTypes
+from piiloom.detection.hybrid.candidates import Candidate, merged, of_match, spans_of, surest
+from piiloom.detection.hybrid.chunking import cut_text
+from piiloom.detection.hybrid.consolidating import consolidated
+from piiloom.detection.hybrid.places import MARGIN, Ambiguity, Place, ambiguities, places_of, settled
+from piiloom.detection.hybrid.sentences import Sentences
+from piiloom.detection.hybrid.short_numbers import Check, checks
+from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.patterns.engine import FLOOR
+from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseSettings:
+    """``phases``: how many are taken, 0 to 3; 0 gives what the patterns alone give. ``chunk_chars``: a longer text is read in pieces."""
+
+    patterns: PatternDetector
+    phases: int
+    chunk_chars: int
+
+    @property
+    def threshold(self) -> float:
+        """Spans with a lower score are not told."""
+        return self.patterns.threshold
+
+
+class TextUnderWay:
+    """*text* of *locale*: call the methods in their order, as far as the settings have phases."""
+
+    def __init__(self, text: str, locale: str, settings: PhaseSettings) -> None:
+        engine = settings.patterns.engine(locale)
+        self.text, self.settings = text, settings
+        self.sentences = Sentences(text)
+        self.asked = asked_types(settings.patterns, locale)
+        self.set_aside: list[SetAside] = []
+        matches = engine.find(text, floor=max(FLOOR, settings.threshold - MARGIN))
+        self._candidates: list[Candidate] = [of_match(match) for match in matches]
+        self._places: list[Place] = []
+        self._kept: list[Candidate] = []
+
+    @property
+    def catalogue(self) -> LocaleCatalogue:
+        """What is looked for."""
+        return self.asked.catalogue
+
+    def pieces(self) -> list[Range]:
+        """Phase I: the pieces to read; blank ones are left out."""
+        whole = ((one.start, one.end) for one in self._candidates if one.score >= self.settings.threshold)
+        pieces = cut_text(self.text, self.sentences.ends, whole, self.settings.chunk_chars)
+        return [(start, end) for start, end in pieces if not self.text[start:end].isspace()]
+
+    def add(self, candidates: Iterable[Candidate], set_aside: Iterable[SetAside] = ()) -> None:
+        """Phase I: take what was read."""
+        self._candidates += candidates
+        self.set_aside += set_aside
+
+    def ambiguities(self) -> list[Ambiguity]:
+        """Phase II: the questions about places that may be several things."""
+        self._places = places_of(merged(self._candidates))
+        return ambiguities(self.sentences, self._places, self.settings.threshold)
+
+    def settle(self, answers: Iterable[tuple[Ambiguity, str]]) -> None:
+        """Phase II: take the answers, ids of entities."""
+        self._candidates = settled(self._places, {id(question.place): answer for question, answer in answers})
+
+    def checks(self) -> list[Check]:
+        """Phase III: drop what lies within something else; return the questions about short numbers."""
+        self._kept = consolidated(self._candidates, self.settings.threshold)
+        return checks(self.sentences, self._kept)
+
+    def confirm(self, refused: Iterable[Check]) -> None:
+        """Phase III: drop the *refused* numbers."""
+        gone = {check.candidate.start: check for check in refused}
+        self._kept = [one for one in self._kept if one.start not in gone]
+        for check in gone.values():
+            one = check.candidate
+            self.set_aside.append(
+                SetAside(phase=3, reason="refused_number", subtype=one.entity.id, value=check.value, start=one.start, end=one.end)
+            )
+
+    def findings(self) -> Findings:
+        """What came of it."""
+        done = self._kept if self.settings.phases == 3 else surest(merged(self._candidates), self.settings.threshold)
+        return Findings(spans=spans_of(done), set_aside=self.set_aside)
+
+
+@lru_cache(maxsize=64)
+def asked_types(patterns: PatternDetector, locale: str) -> AskedTypes:
+    """The types that a reader looks for beside *patterns*."""
+    return AskedTypes(patterns.engine(locale).catalogue)

@@ -1,0 +1,135 @@
+"""Phase II: places that may be several things, and what is made of the answers."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from piiloom.detection.hybrid.candidates import Candidate, in_order
+from piiloom.detection.hybrid.sentences import Sentences
+
+MARGIN: Final = 0.15  # candidates whose scores lie within it are asked about
+MOST_OPTIONS: Final = 8
+_SAME: Final = 0.8  # this share of the longer range in common makes two ranges one place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Candidates of about the same range, the surest first, each for another entity."""
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """The surest candidate."""
+        return self.candidates[0]
+
+    @property
+    def options(self) -> tuple[Candidate, ...]:
+        """Those that are about as sure as the best."""
+        near = [one for one in self.candidates if one.score >= self.best.score - MARGIN]
+        return tuple(near[:MOST_OPTIONS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguity:
+    """A question: which of *options* is ``value`` between ``before`` and ``after``? The sentence is ``text[begin:end]``."""
+
+    place: Place
+    before: str
+    value: str
+    after: str
+    begin: int
+
+    @property
+    def options(self) -> tuple[Candidate, ...]:
+        """What may be answered, the surest first."""
+        return self.place.options
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal questions have equal keys, and are asked once."""
+        return (self.before, self.value, self.after, tuple(one.entity.id for one in self.options))
+
+
+def places_of(candidates: Iterable[Candidate]) -> list[Place]:
+    """Group *candidates* into places: the surest first, each with all that are left of about its range."""
+    by_start = in_order(candidates)
+    starts = [one.start for one in by_start]
+    free = [True] * len(by_start)
+    places: list[Place] = []
+    for number in sorted(range(len(by_start)), key=lambda number: by_start[number].rank):
+        if not free[number]:
+            continue
+        seed = by_start[number]
+        reach = (1 - _SAME) / _SAME * (seed.end - seed.start)
+        by_entity: dict[str, Candidate] = {}
+        near = range(bisect_left(starts, seed.start - reach), bisect_right(starts, seed.start + reach))
+        for other in sorted((at for at in near if free[at] and _same_place(seed, by_start[at])), key=lambda at: by_start[at].rank):
+            free[other] = False
+            by_entity.setdefault(by_start[other].entity.id, by_start[other])
+        places.append(Place(candidates=tuple(sorted(by_entity.values(), key=_surest_alone))))
+    return places
+
+
+def _surest_alone(one: Candidate) -> tuple[object, ...]:
+    """Within a place lengths say nothing: by score, then as ``rank``."""
+    return (-one.score, -one.entity.priority, *one.rank)
+
+
+def _same_place(one: Candidate, other: Candidate) -> bool:
+    common = min(one.end, other.end) - max(one.start, other.start)
+    return common > 0 and common >= _SAME * max(one.end - one.start, other.end - other.start)
+
+
+def ambiguities(sentences: Sentences, places: Iterable[Place], threshold: float) -> list[Ambiguity]:
+    """The questions about those of *places* that reach *threshold* and have several options, in text order."""
+    found = [_question(sentences, one) for one in places if one.best.score >= threshold and len(one.options) > 1]
+    return sorted(found, key=lambda one: (one.place.best.start, one.place.best.end, one.place.best.entity.id))
+
+
+def _question(sentences: Sentences, place: Place) -> Ambiguity:
+    text, best = sentences.text, place.best
+    begin, end = sentences.around(best.start, best.end)
+    return Ambiguity(
+        place=place, before=text[begin : best.start], value=text[best.start : best.end], after=text[best.end : end], begin=begin
+    )
+
+
+def settled(places: Iterable[Place], chosen: Mapping[int, str]) -> list[Candidate]:
+    """One candidate of each place: the entity *chosen* for it (by the place's ``id()``), or the surest.
+
+    It has the place's best score, and knows what else it might be.
+    """
+    return in_order(_winner(place, chosen.get(id(place))) for place in places)
+
+
+def _winner(place: Place, chosen: str | None) -> Candidate:
+    winner = next((one for one in place.candidates if one.entity.id == chosen), place.best)
+    others = tuple(one.entity.id for one in place.options if one is not winner)
+    return replace(winner, score=max(winner.score, place.best.score), others=others)
+
+
+def by_context(question: Ambiguity) -> str:
+    """What a rule answers: the option whose context word stands nearest before the value (else behind it), else the one of priority."""
+    before, after = question.before.lower(), question.after.lower()
+    return min(question.options, key=lambda one: (_distance(before, after, one.entity.context), -one.entity.priority, one.rank)).entity.id
+
+
+_FAR: Final = 10_000
+
+
+def _distance(before: str, after: str, phrases: Sequence[str]) -> int:
+    """How far from the value the nearest of *phrases* is; those behind it count after all that stand before it."""
+    nearest = _FAR * 2
+    for phrase in phrases:
+        at = before.rfind(phrase)
+        while at > 0 and before[at - 1].isalnum() and phrase[0].isalnum() and phrase[0] < "\u2e80":
+            at = before.rfind(phrase, 0, at + len(phrase) - 1)
+        if at >= 0:
+            nearest = min(nearest, len(before) - at - len(phrase))
+        elif (at := after.find(phrase)) >= 0:
+            nearest = min(nearest, _FAR + at)
+    return nearest
