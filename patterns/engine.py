@@ -26,6 +26,7 @@ from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_cat
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
 
 FLOOR: Final = 0.15  # matches with a lower score are not told, whatever threshold somebody sets
+_UNMISTAKABLE: Final = 0.75
 _LONGEST_WINDOW: Final = 300  # a pattern that reaches farther is matched on the whole text
 
 
@@ -126,7 +127,9 @@ class PatternEngine:
             surroundings = around.get((start, end))
             if surroundings is None:
                 surroundings = around[start, end] = Surroundings(folded.text, start, end)
-            score += surroundings.change(pattern.entity.context, self.catalogue.against)
+            # A form as sure as this is what it is, on an order as well.
+            against = self.catalogue.against if score < _UNMISTAKABLE else ()
+            score += surroundings.change(pattern.entity.context, against)
         return Match(start=start, end=end, entity=pattern.entity, score=round(min(max(score, 0.0), 1.0), 4), validated=validated)
 
 
@@ -136,8 +139,9 @@ def engine_for(
     own: tuple[Path, ...] = (),
     *,
     unconfirmed: bool = False,
+    also: frozenset[str] = frozenset(),
     backend: Backend = "auto",
     entity_ids: frozenset[str] | None = None,
 ) -> PatternEngine:
     """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``."""
-    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed), backend=backend, entity_ids=entity_ids)
+    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed, also=also), backend=backend, entity_ids=entity_ids)

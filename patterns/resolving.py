@@ -11,19 +11,20 @@ from piiloom.taxonomy.entities.entity import UNIVERSAL
 
 THRESHOLD: Final = 0.5
 _OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"
+_SURER: Final = 0.2  # so much surer must a part of a longer match be to be chosen in its place
 _PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal scores the long one is meant
 
 
 def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[Match]:
     """Return matches with a score of at least *threshold* that do not overlap, in text order.
 
-    At one place an entity of the locale's own is preferred to a universal one that is at most 0.2 surer. Among different places the
-    surest is chosen first, where each code point counts as 0.01; then the one with the higher priority, then the earlier one.
+    What lies inside a longer match that is about as sure goes first. At one place an entity of the locale's own is preferred to a
+    universal one that is at most 0.2 surer. Among different places the surest is chosen first, where each code point counts as 0.01;
+    then the one with the higher priority, then the earlier one.
     """
     at_place: dict[tuple[int, int], list[Match]] = {}
-    for one in matches:
-        if one.score >= threshold:
-            at_place.setdefault((one.start, one.end), []).append(one)
+    for one in _not_inside([one for one in matches if one.score >= threshold]):
+        at_place.setdefault((one.start, one.end), []).append(one)
     ranked = sorted((_chosen_at(place) for place in at_place.values()), key=lambda ranked: ranked[0])
     chosen: list[Match] = []  # in text order
     starts: list[int] = []
@@ -33,6 +34,20 @@ def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[
             chosen.insert(at, match)
             starts.insert(at, match.start)
     return chosen
+
+
+def _not_inside(matches: Sequence[Match]) -> list[Match]:
+    """Those of *matches* that are no part of a longer one with at least their score less ``_SURER``."""
+    kept: list[Match] = []
+    around: list[Match] = []  # those that began earlier, or here and are longer, and have not ended
+    for match in sorted(matches, key=lambda one: (one.start, -one.end)):
+        around = [one for one in around if one.end > match.start]
+        if not any(
+            one.end >= match.end and one.end - one.start > match.end - match.start and one.score >= match.score - _SURER for one in around
+        ):
+            kept.append(match)
+        around.append(match)
+    return kept
 
 
 _Rank = tuple[float, int, int, str]

@@ -72,7 +72,7 @@ def write_pattern(pattern: EntityPattern) -> Written:
         label = _labels(pattern.preceded_by)
         phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
         # A label in Chinese may follow a word in Latin letters: "wifi密码".
-        exact = f"(?:{_NO_WORD_BEHIND}|(?=\\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
+        exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
         length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
     reach = None if length is None else length + _LOOK_AROUND
     return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)

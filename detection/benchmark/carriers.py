@@ -132,7 +132,7 @@ def _known_ids(locale: str) -> frozenset[str]:
 
 
 def _check_slot(slot: Slot, locale: str) -> None:
-    known = {"plain": (*MOMENTS, *PLAIN), "look-alike": tuple(LOOK_ALIKES)}.get(slot.kind)
+    known = {"plain": (*MOMENTS, *PLAIN), "look-alike": ("case_date", *LOOK_ALIKES)}.get(slot.kind)
     if slot.name not in (_known_ids(locale) if known is None else known):
         what = "entity of this locale or of all" if known is None else f"{slot.kind} text"
         hint = "" if known is None else f"; known: {', '.join(known)}"

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
+from piiloom.detection.benchmark.document_people import DocumentPeople
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, date_form, recent_day
-from piiloom.detection.benchmark.slots import Part, Slot, parse_carrier
+from piiloom.detection.benchmark.slots import Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
-from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person, email_of, username_of
+from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
-_NAMES: Final = ("person_name", "given_name")
-_PERSONAL: Final = (*_NAMES, "family_name", "email", "username")
 _TRIES: Final = 12
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
@@ -86,13 +85,21 @@ class _Clock:
         self._now += timedelta(minutes=1 + self._rng.random() * 2 * self._step)
         self._dates = 0
 
-    def date(self) -> str:
+    def told(self, what: str) -> str:
+        """One of ``MOMENTS``."""
+        return self._time() if what == "time" else self._date() if what == "date" else self._past_date()
+
+    def _date(self) -> str:
         """The day of the entry; each further one in it is some days later, as of an appointment."""
         day = self._now + timedelta(days=self._rng.randint(2, 20) * self._dates)
         self._dates += 1
         return day.strftime(self._form)
 
-    def time(self) -> str:
+    def _past_date(self) -> str:
+        """A day of the last two months."""
+        return (self._now - timedelta(days=self._rng.randint(1, 60))).strftime(self._form)
+
+    def _time(self) -> str:
         """The time of day, a few minutes after the last one."""
         self._now += timedelta(minutes=self._rng.randint(0, 9)) if self._now.hour < 23 else timedelta()
         return self._now.strftime("%H:%M")
@@ -106,14 +113,15 @@ class _Composing:
     catalogue: LocaleCatalogue
     rng: random.Random
     clock: _Clock = field(init=False)
+    people: DocumentPeople = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
-    persons: dict[int | Slot, NamedPerson] = field(default_factory=dict)
     fixed: dict[Slot, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.clock = _Clock(self.carrier.locale, self.rng, entries=bool(self.carrier.entries))
+        self.people = DocumentPeople(self.carrier.locale, self.rng)
 
     def composed(self, length: Length) -> Composed:
         """Write the document."""
@@ -148,50 +156,40 @@ class _Composing:
 
     def _write(self, template: str) -> None:
         parts = parse_carrier(template)
+        people = self.people.of(parts)
         for at, part in enumerate(parts):
             if isinstance(part, str):
                 self.text += part
                 continue
-            value, start = self._relation(parts, at) if part.name == "relation" else self._value(part), len(self.text)
+            value, start = self._value(part, people.get(at)), len(self.text)
             self.text += value
             if part.kind == "value":
                 self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
-    def _relation(self, parts: Sequence[Part], at: int) -> str:
-        """The word for a relative, who is named next or was named just before, or for anybody."""
-        near = [one for one in (*parts[at + 1 : at + 3], *reversed(parts[max(0, at - 2) : at])) if isinstance(one, Slot)]
-        named = next((one for one in near if one.name in _NAMES), None)
-        gender = self._person(named).gender if named is not None else self.rng.choice(GENDERS)
-        return locale_words(self.carrier.locale).relation(gender, self.rng)
-
-    def _person(self, slot: Slot) -> NamedPerson:
-        """The person of a slot; that of one without an index is kept until it is written."""
-        key = slot.index if slot.index is not None else slot
-        if key not in self.persons:
-            self.persons[key] = draw_person(self.carrier.locale, self.rng, slot.gender)
-        return self.persons[key]
-
-    def _value(self, slot: Slot) -> str:
-        locale = self.carrier.locale
-        if slot.kind == "plain":
-            if slot.name in MOMENTS:
-                return self.clock.date() if slot.name == "date" else self.clock.time()
-            return PLAIN[slot.name](locale, self.rng)
-        if slot.kind == "look-alike":
-            return LOOK_ALIKES[slot.name](locale, self.rng)
-        if slot.kind == "bad":
-            return spoilt_value(self._entity(slot.name), locale, self.rng)
-        if slot.index is not None and slot in self.fixed:
+    def _value(self, slot: Slot, person: NamedPerson | None) -> str:
+        if slot.kind != "value":
+            return self._unlabeled_text(slot)
+        if slot in self.fixed:
             return self.fixed[slot]
-        made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
-        value = made or draw_value(self._entity(slot.name), locale, self.rng)
-        if slot.index is None:
-            self.persons.pop(slot, None)
-        else:
+        if slot.name == "relation":
+            gender = person.gender if person is not None else self.rng.choice(GENDERS)
+            return locale_words(self.carrier.locale).relation(gender, self.rng)
+        value = _of_person(slot.name, person, self.rng) if person else None
+        value = value or draw_value(self._entity(slot.name), self.carrier.locale, self.rng)
+        if slot.index is not None:
             self.fixed[slot] = value
         return value
+
+    def _unlabeled_text(self, slot: Slot) -> str:
+        """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
+        if slot.kind == "bad":
+            return spoilt_value(self._entity(slot.name), self.carrier.locale, self.rng)
+        if slot.name in MOMENTS:
+            return self.clock.told(slot.name)
+        drawers = PLAIN if slot.kind == "plain" else LOOK_ALIKES
+        return drawers[slot.name](self.carrier.locale, self.rng)
 
     @property
     def _where(self) -> str:

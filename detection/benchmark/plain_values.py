@@ -47,7 +47,7 @@ def _of_masks(*masks: str) -> Draw:
     return lambda locale, rng: fill_mask(rng.choice(masks), rng)  # noqa: ARG005
 
 
-MOMENTS: Final = ("date", "time")  # which follow the clock of a document
+MOMENTS: Final = ("date", "time", "case_date")  # which follow the clock of a document
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
         "amount": draw_amount,
@@ -66,7 +66,6 @@ LOOK_ALIKES: Final[Mapping[str, Draw]] = MappingProxyType(
         ),
         "article_number": _of_masks("%#######", "###.###.##", "@##-####-#", "%############"),
         "tracking_like": _of_masks("%#############", "%### #### #### ####", "@@%########", "%##########"),
-        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-{beta|rc%}"),
-        "case_date": lambda locale, rng: recent_day(rng).strftime(date_form(locale, rng)),
+        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-{beta1|beta2|rc1|rc2}"),
     }
 )

@@ -34,7 +34,7 @@ def print_entities(locale: str | None, domain: str | None, own: Sequence[Path], 
     for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
         table.add_column(column, overflow="fold")
     for one in found:
-        confirmed = "yes" if one.confirmed else "no: off"
+        confirmed = ("yes" if one.default else "on request") if one.confirmed else "no: off"
         row = (one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed)
         table.add_row(*map(harmless, row))
     console().print(table)
@@ -61,7 +61,7 @@ def print_trials(locale: str | None, only: Sequence[str], own: Sequence[Path], *
     """Try entities and print how they did; whether all passed."""
     trials, faults = [], []
     for entity, engine_locale in _to_try(locale, only, own):
-        engine = engine_for(engine_locale, tuple(own), unconfirmed=True)
+        engine = engine_for(engine_locale, tuple(own), unconfirmed=True, also=_asked_for(entity))
         try:
             trials.append(try_entity(engine.catalogue.entities[entity.id], engine, seed=seed))
         except PiiloomError as fault:
@@ -102,6 +102,10 @@ def _to_try(locale: str | None, only: Sequence[str], own: Sequence[Path]) -> Ite
             raise UsageError(f"there is no entity {name!r} with patterns", where="--id", remedy="piiloom entities list shows all")
     for number, one in enumerate(found):
         yield one, LOCALES[number % len(LOCALES)] if one.locale == UNIVERSAL else one.locale
+
+
+def _asked_for(entity: Entity) -> frozenset[str]:
+    return frozenset() if entity.default else frozenset({entity.id})
 
 
 def _told(entity: Entity) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class _Entity(_Strict):
     near_misses: Annotated[list[str], Field(default_factory=list)]
     source: Text
     confirmed: bool = True
+    default: bool = True
 
 
 class _File(_Strict):
@@ -137,6 +138,7 @@ def _entity(document: YamlDocument, locale: str, name: str, entry: _Entity) -> E
         near_misses=tuple(entry.near_misses),
         source=entry.source,
         confirmed=entry.confirmed,
+        default=entry.default,
         where=document.where(path),
     )
 

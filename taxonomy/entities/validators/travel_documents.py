@@ -71,3 +71,9 @@ def vin(number: str) -> bool:
         return False
     rest = sum(_VIN_VALUES[c] * weight for c, weight in zip(number, _VIN_WEIGHTS, strict=True)) % 11
     return number[8] == ("X" if rest == 10 else str(rest))
+
+
+@validator
+def vin_shape(number: str) -> bool:
+    """A vehicle number without a check digit: capitals and digits, of both some, and four digits at the end. Source: ISO 3779, ISO 3780."""
+    return len(number) == _VIN_LENGTH and not number.isdigit() and not number.isalpha() and number[-4:].isdigit()
