@@ -18,17 +18,14 @@ _PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal score
 def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[Match]:
     """Return matches with a score of at least *threshold* that do not overlap, in text order.
 
-    What lies inside a longer match that is about as sure goes first. At one place an entity of the locale's own is preferred to a
-    universal one that is at most 0.2 surer. Among different places the surest is chosen first, where each code point counts as 0.01;
-    then the one with the higher priority, then the earlier one.
+    What lies inside a longer match that is about as sure comes last. At one place an entity of the locale's own is preferred to a universal
+    one that is at most 0.2 surer. Among different places the surest is chosen first, where each code point counts as 0.01; then the one
+    with the higher priority, then the earlier one.
     """
-    at_place: dict[tuple[int, int], list[Match]] = {}
-    for one in _not_inside([one for one in matches if one.score >= threshold]):
-        at_place.setdefault((one.start, one.end), []).append(one)
-    ranked = sorted((_chosen_at(place) for place in at_place.values()), key=lambda ranked: ranked[0])
+    outer, inner = _nested([one for one in matches if one.score >= threshold])
     chosen: list[Match] = []  # in text order
     starts: list[int] = []
-    for _, match in ranked:
+    for match in (*_ranked(outer), *_ranked(inner)):
         at = bisect_left(starts, match.end)  # those from here on begin behind the match
         if at == 0 or chosen[at - 1].end <= match.start:
             chosen.insert(at, match)
@@ -36,18 +33,26 @@ def disjoint(matches: Iterable[Match], *, threshold: float = THRESHOLD) -> list[
     return chosen
 
 
-def _not_inside(matches: Sequence[Match]) -> list[Match]:
-    """Those of *matches* that are no part of a longer one with at least their score less ``_SURER``."""
-    kept: list[Match] = []
+def _nested(matches: Sequence[Match]) -> tuple[list[Match], list[Match]]:
+    """Split *matches*: the second are parts of a longer one with at least their score less ``_SURER``."""
+    outer: list[Match] = []
+    inner: list[Match] = []
     around: list[Match] = []  # those that began earlier, or here and are longer, and have not ended
     for match in sorted(matches, key=lambda one: (one.start, -one.end)):
         around = [one for one in around if one.end > match.start]
-        if not any(
-            one.end >= match.end and one.end - one.start > match.end - match.start and one.score >= match.score - _SURER for one in around
-        ):
-            kept.append(match)
+        length, score = match.end - match.start, match.score - _SURER
+        inside = any(one.end >= match.end and one.end - one.start > length and one.score >= score for one in around)
+        (inner if inside else outer).append(match)
         around.append(match)
-    return kept
+    return outer, inner
+
+
+def _ranked(matches: Iterable[Match]) -> list[Match]:
+    """One match of each place, the surest places first."""
+    at_place: dict[tuple[int, int], list[Match]] = {}
+    for one in matches:
+        at_place.setdefault((one.start, one.end), []).append(one)
+    return [match for _, match in sorted((_chosen_at(place) for place in at_place.values()), key=lambda ranked: ranked[0])]
 
 
 _Rank = tuple[float, int, int, str]

@@ -70,7 +70,12 @@ class TextUnderWay:
     def ambiguities(self) -> list[Ambiguity]:
         """Phase II: the questions about places that may be several things."""
         self._places = places_of(merged(self._candidates))
-        return ambiguities(self.sentences, self._places, self.settings.threshold)
+        places: Iterable[Place] = self._places
+        if self.settings.phases > 2:
+            # What will be dropped for lying within something else is not worth a question.
+            stays = {id(one) for one in consolidated((place.best for place in places), self.settings.threshold)}
+            places = (place for place in places if id(place.best) in stays)
+        return ambiguities(self.sentences, places, self.settings.threshold)
 
     def settle(self, answers: Iterable[tuple[Ambiguity, str]]) -> None:
         """Phase II: take the answers, ids of entities."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from piiloom.detection.hybrid.candidates import Candidate, in_order
 from piiloom.detection.hybrid.sentences import Sentences
+from piiloom.taxonomy.entities.entity import UNIVERSAL
 
 MARGIN: Final = 0.15  # candidates whose scores lie within it are asked about
 MOST_OPTIONS: Final = 8
@@ -113,9 +114,17 @@ def _winner(place: Place, chosen: str | None) -> Candidate:
 
 
 def by_context(question: Ambiguity) -> str:
-    """What a rule answers: the option whose context word stands nearest before the value (else behind it), else the one of priority."""
+    """What a rule answers: an option of the locale's own before a universal one, since it says more of the same thing.
+
+    Of several, the one whose context word stands nearest before the value (else behind it), then the one of the higher priority.
+    """
     before, after = question.before.lower(), question.after.lower()
-    return min(question.options, key=lambda one: (_distance(before, after, one.entity.context), -one.entity.priority, one.rank)).entity.id
+
+    def rank(one: Candidate) -> tuple[object, ...]:
+        entity = one.entity
+        return (entity.locale == UNIVERSAL, _distance(before, after, entity.context), -entity.priority, one.rank)
+
+    return min(question.options, key=rank).entity.id
 
 
 _FAR: Final = 10_000

@@ -13,7 +13,9 @@ from piiloom.detection.hybrid.offline.known_names import KnownNames
 
 FINDER: Final = "names index"
 _TOKEN: Final = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’\-]\p{L}[\p{L}\p{M}]*)*")
-_JOINS: Final = regex.compile(r"[ \u00a0]|\. ?")  # between two parts of a name; the full stop behind an initial
+_JOINS: Final = regex.compile(r"[ \u00a0]['’]?|\. ?")  # between two parts of a name; the full stop behind an initial
+_BLANKS: Final = (" ", " '", " ’")
+_SETS_APART: Final = ("", "\n", ",", ";", ":", "(", "|", '"', ")")
 _MOST_PARTS: Final = 6
 _REACH: Final = 24  # a cue stands this near before a name
 
@@ -29,10 +31,13 @@ class _Part(NamedTuple):
 
 
 class CasedNames:
-    """Finds names by *known* names and *cues*. *family_first*: family names stand first and are few (Vietnam)."""
+    """Finds names by *known* names and *cues*.
 
-    def __init__(self, known: KnownNames, cues: Cues, *, family_first: bool = False) -> None:
-        self._known, self._family_first = known, family_first
+    *family_first*: family names stand first and are few (Vietnam). *most_particles*: so many times a name may have particles in it.
+    """
+
+    def __init__(self, known: KnownNames, cues: Cues, *, family_first: bool = False, most_particles: int = 3) -> None:
+        self._known, self._family_first, self._most_particles = known, family_first, most_particles
         self._titles = frozenset(cues.titles)
         self._particles = frozenset(cues.particles)
         self._before_places = frozenset((*cues.before_places, *cues.street_before, *cues.areas))
@@ -64,7 +69,9 @@ class CasedNames:
         given, family = self._known.is_given(first.word), self._known.is_family(first.word)
         if len(words) > 1:
             plain = len(words) == length
-            score = self._of_several(words, titled=titled, given=given, family=family and plain, opens=_opens_sentence(text, first.start))
+            end = parts[at + length - 1].end
+            apart = not _opens_sentence(text, first.start) or text[end : end + 1] in _SETS_APART
+            score = self._of_several(words, titled=titled, given=given, family=family and plain, apart=apart)
             return (length, score) if score else (0, 0.0)
         if titled and (given or family):
             return length, _TITLED
@@ -72,20 +79,23 @@ class CasedNames:
             return length, _ALONE
         return 0, 0.0
 
-    def _of_several(self, words: Sequence[str], *, titled: bool, given: bool, family: bool, opens: bool) -> float:
-        """How sure a name of several words is, the first of which is a *given* or a *family* name; *opens*: it opens a sentence."""
+    def _of_several(self, words: Sequence[str], *, titled: bool, given: bool, family: bool, apart: bool) -> float:
+        """How sure a name of several words is, the first of which is a *given* or a *family* name.
+
+        *apart*: its first capital is not that of a sentence, or no sentence goes on behind it.
+        """
         others_family = any(map(self._known.is_family, words[1:]))
         others_given = any(map(self._known.is_given, words[1:]))
         if (given and others_family) or (family and others_given):
             return _BOTH
         if given or titled:
             return _GIVEN_AND_MORE
-        # A first word that is not known, before a family name: a name, unless it is capitalised for opening a sentence.
-        return _UNKNOWN_GIVEN if others_family and not others_given and not opens and not family else 0.0
+        elsewhere = self._known.is_given_anywhere(words[0])
+        return _UNKNOWN_GIVEN if apart and not family and not others_given and (others_family or elsewhere) else 0.0
 
     def _run(self, text: str, parts: Sequence[_Part], at: int) -> int:
         """How many parts follow one another as in a name, from ``parts[at]`` on."""
-        length = 1
+        length, particles = 1, 0
         while at + length < len(parts) and length < _MOST_PARTS:
             previous, one = parts[at + length - 1], parts[at + length]
             between = text[previous.end : one.start]
@@ -94,10 +104,11 @@ class CasedNames:
             if one.capital and not self._is_none(one.word):
                 length += 1
                 continue
-            extent = self._particles_at(text, parts, at + length)
+            extent = self._particles_at(text, parts, at + length) if particles < self._most_particles else 0
             if not extent:
                 break
             length += extent
+            particles += 1
         return length
 
     def _particles_at(self, text: str, parts: Sequence[_Part], at: int) -> int:
@@ -105,7 +116,7 @@ class CasedNames:
         for count in (1, 2):
             if at + count >= len(parts) or parts[at + count - 1].word.lower() not in self._particles:
                 return 0
-            if text[parts[at + count - 1].end : parts[at + count].start] != " ":
+            if text[parts[at + count - 1].end : parts[at + count].start] not in _BLANKS:
                 return 0
             if parts[at + count].capital and not self._is_none(parts[at + count].word):
                 return count + 1
