@@ -66,7 +66,7 @@ class DetectorSettings:
             "detector": self.detector,
             "threshold": self.threshold,
             "unconfirmed": self.unconfirmed,
-            "also": self.also,
+            "also": list(self.also),
         }
         if self.detector != PATTERNS:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}

@@ -50,8 +50,8 @@ class Entity:
 
     ``entity_type`` is one of the 15 types. ``validator`` is "stdnum:<module>", "piiloom:<function>" or "phonenumbers:<region>" (``*``
     stands for the region of the locale). ``context`` are beginnings of words, in small letters, that speak for it. ``sensitivity``:
-    3 special category, 2 direct identifiers and money, 1 other. ``near_misses`` look like it and are none. ``confirmed``: a source says that
-    it looks so. ``default``: it is looked for unasked; dates, say, are not. ``where`` is the file and line that defines it.
+    3 special category, 2 direct identifiers and money, 1 other. ``near_misses`` look like it and are none. ``confirmed``: a source says
+    that it looks so. ``default``: it is looked for unasked; dates, say, are not. ``where`` is the file and line that defines it.
     """
 
     id: str
