@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
-from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
+from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, Pace, word_count
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, date_form, recent_day
 from piiloom.detection.benchmark.slots import Part, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
@@ -22,6 +23,7 @@ from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 _NAMES: Final = ("person_name", "given_name")
 _PERSONAL: Final = (*_NAMES, "family_name", "email", "username")
 _TRIES: Final = 12
+_OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
 
@@ -71,19 +73,29 @@ def _unlabeled(document: Composed) -> bool:
     return False
 
 
+# Minutes between two entries: of a log, of the notes of a ward, of a statement.
+_STEPS: Final[Mapping[Pace, tuple[int, ...]]] = MappingProxyType({"minutes": (4, 25), "hours": (90, 600), "days": (1500, 4000)})
+_OFFICE_HOURS: Final = (7, 20)
+
+
 class _Clock:
     """The time that a document tells: later in each entry, and each date in one way of writing it."""
 
-    def __init__(self, locale: str, rng: random.Random, *, entries: bool) -> None:
-        self._rng, self._form = rng, date_form(locale, rng)
+    def __init__(self, carrier: Carrier, rng: random.Random) -> None:
+        self._rng, self._form = rng, date_form(carrier.locale, rng)
         self._now = datetime.combine(recent_day(rng), time(rng.randint(6, 20), rng.randint(0, 59)))
-        # A diary with an entry every few days, or a log with one every few minutes.
-        self._step = rng.choice((4, 25, 90, 600, 1500, 4000)) if entries else 1500
+        steps = _STEPS[carrier.pace] if carrier.pace else tuple(step for some in _STEPS.values() for step in some)
+        self._step = rng.choice(steps) if carrier.entries else 1500
+        self._by_day = carrier.pace == "days"
         self._dates = 0
 
     def next_entry(self) -> None:
-        """Go on to the next entry."""
+        """Go on to the next entry; where there is one every few days, nobody writes at night."""
         self._now += timedelta(minutes=1 + self._rng.random() * 2 * self._step)
+        opens, closes = _OFFICE_HOURS
+        if self._by_day and not opens <= self._now.hour < closes:
+            day = self._now.date() + timedelta(days=self._now.hour >= closes)
+            self._now = datetime.combine(day, time(opens + self._rng.randint(0, 3), self._rng.randint(0, 59)))
         self._dates = 0
 
     def date(self) -> str:
@@ -113,7 +125,7 @@ class _Composing:
     fixed: dict[Slot, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.clock = _Clock(self.carrier.locale, self.rng, entries=bool(self.carrier.entries))
+        self.clock = _Clock(self.carrier, self.rng)
 
     def composed(self, length: Length) -> Composed:
         """Write the document."""
@@ -124,7 +136,7 @@ class _Composing:
             for entry in self._deck():
                 if word_count(self.text, self.carrier.locale) >= wanted:
                     break
-                self.clock.next_entry()
+                self._next_entry()
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
             self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
         return Composed(
@@ -134,6 +146,11 @@ class _Composing:
             values=tuple(self.values),
             look_alikes=tuple(self.look_alikes),
         )
+
+    def _next_entry(self) -> None:
+        self.clock.next_entry()
+        self.persons = {key: person for key, person in self.persons.items() if isinstance(key, int) and key < _OF_ONE_ENTRY}
+        self.fixed = {slot: value for slot, value in self.fixed.items() if (slot.index or 0) < _OF_ONE_ENTRY}
 
     def _deck(self) -> Iterator[str]:
         """The entries in a shuffled order; then again, in another, without one twice in a row."""
@@ -152,18 +169,27 @@ class _Composing:
             if isinstance(part, str):
                 self.text += part
                 continue
-            value, start = self._relation(parts, at) if part.name == "relation" else self._value(part), len(self.text)
+            value, start = self._indexed(part, parts, at), len(self.text)
             self.text += value
             if part.kind == "value":
                 self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
-    def _relation(self, parts: Sequence[Part], at: int) -> str:
-        """The word for a relative, who is named next or was named just before, or for anybody."""
+    def _indexed(self, slot: Slot, parts: Sequence[Part], at: int) -> str:
+        """The value of *slot*: the one that stands already, if it has an index."""
+        if slot.index is None:
+            return self._relation(slot, parts, at) if slot.name == "relation" else self._value(slot)
+        if slot not in self.fixed:
+            self.fixed[slot] = self._relation(slot, parts, at) if slot.name == "relation" else self._value(slot)
+        return self.fixed[slot]
+
+    def _relation(self, slot: Slot, parts: Sequence[Part], at: int) -> str:
+        """The word for a relative: for the person of its index, or who is named next or was named just before, or for anybody."""
         near = [one for one in (*parts[at + 1 : at + 3], *reversed(parts[max(0, at - 2) : at])) if isinstance(one, Slot)]
-        named = next((one for one in near if one.name in _NAMES), None)
-        gender = self._person(named).gender if named is not None else self.rng.choice(GENDERS)
+        named = slot if slot.index is not None else next((one for one in near if one.name in _NAMES), None)
+        known = slot.gender or (self._person(named).gender if named is not None else None)
+        gender = known or self.rng.choice(GENDERS)
         return locale_words(self.carrier.locale).relation(gender, self.rng)
 
     def _person(self, slot: Slot) -> NamedPerson:
@@ -183,15 +209,10 @@ class _Composing:
             return LOOK_ALIKES[slot.name](locale, self.rng)
         if slot.kind == "bad":
             return spoilt_value(self._entity(slot.name), locale, self.rng)
-        if slot.index is not None and slot in self.fixed:
-            return self.fixed[slot]
         made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
-        value = made or draw_value(self._entity(slot.name), locale, self.rng)
         if slot.index is None:
             self.persons.pop(slot, None)
-        else:
-            self.fixed[slot] = value
-        return value
+        return made or draw_value(self._entity(slot.name), locale, self.rng)
 
     @property
     def _where(self) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount
+from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount, draw_price
 from piiloom.pii_values.entity_values.masks import fill_mask
 
 Draw = Callable[[str, random.Random], str]
@@ -51,6 +51,7 @@ MOMENTS: Final = ("date", "time")  # which follow the clock of a document
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
         "amount": draw_amount,
+        "price": draw_price,
         "product": DRAWERS["product"],
         "media_title": DRAWERS["media_title"],
         "department": DRAWERS["department"],

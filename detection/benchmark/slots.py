@@ -2,7 +2,8 @@
 
 ``{pl_pesel}`` is a labeled value of that entity, ``{person_name@1}`` the same person wherever the 1 stands, ``{person_name@f}`` and
 ``{person_name@1m}`` a woman and a man, where the text says so. ``{=date}`` is no personal information, ``{!order_number}`` a look-alike
-that must not be found, ``{!bad:pl_pesel}`` that id with a fault. ``{{`` and ``}}`` are braces.
+that must not be found, ``{!bad:pl_pesel}`` that id with a fault. ``{=product@1}`` is the same one wherever it stands; an index from 50 on
+holds within one entry of a growing document. ``{{`` and ``}}`` are braces.
 """
 
 from __future__ import annotations

@@ -113,6 +113,12 @@ def draw_amount(locale: str, rng: random.Random) -> str:
     return rng.choice(forms).format(amount_of(locale, rng, 0.002, 0.6))
 
 
+def draw_price(locale: str, rng: random.Random) -> str:
+    """Draw a small sum, as of a fee or of groceries, with the currency."""
+    forms, _, _ = _MONEY[locale]
+    return rng.choice(forms).format(amount_of(locale, rng, 0.001, 0.02))
+
+
 def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the signature of a drawer
     letters = [rng.choice(_PLAIN) for _ in range(rng.randint(6, 13))]
     for _ in range(rng.randint(1, 2)):
