@@ -86,16 +86,20 @@ class _Clock:
         self._now = datetime.combine(recent_day(rng), time(rng.randint(6, 20), rng.randint(0, 59)))
         steps = _STEPS[carrier.pace] if carrier.pace else tuple(step for some in _STEPS.values() for step in some)
         self._step = rng.choice(steps) if carrier.entries else 1500
-        self._by_day = carrier.pace == "days"
+        self._at_night = carrier.pace not in ("hours", "days")
         self._dates = 0
 
     def next_entry(self) -> None:
-        """Go on to the next entry; where there is one every few days, nobody writes at night."""
+        """Go on to the next entry; where there is one every few hours or days, nobody writes at night."""
         self._now += timedelta(minutes=1 + self._rng.random() * 2 * self._step)
         opens, closes = _OFFICE_HOURS
-        if self._by_day and not opens <= self._now.hour < closes:
+        if not self._at_night and not opens <= self._now.hour < closes:
             day = self._now.date() + timedelta(days=self._now.hour >= closes)
             self._now = datetime.combine(day, time(opens + self._rng.randint(0, 3), self._rng.randint(0, 59)))
+        self.close()
+
+    def close(self) -> None:
+        """The next date is the day of the last entry."""
         self._dates = 0
 
     def date(self) -> str:
@@ -138,6 +142,7 @@ class _Composing:
                     break
                 self._next_entry()
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
+            self.clock.close()
             self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
         return Composed(
             carrier=self.carrier,

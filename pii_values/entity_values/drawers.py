@@ -119,6 +119,12 @@ def draw_price(locale: str, rng: random.Random) -> str:
     return rng.choice(forms).format(amount_of(locale, rng, 0.001, 0.02))
 
 
+def draw_large_amount(locale: str, rng: random.Random) -> str:
+    """Draw a large sum, as of a rent or a used car, with the currency."""
+    forms, _, _ = _MONEY[locale]
+    return rng.choice(forms).format(amount_of(locale, rng, 0.15, 1.5))
+
+
 def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the signature of a drawer
     letters = [rng.choice(_PLAIN) for _ in range(rng.randint(6, 13))]
     for _ in range(rng.randint(1, 2)):

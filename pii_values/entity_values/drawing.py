@@ -88,7 +88,7 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
 
 
 def _holder(rng: random.Random) -> Holder:
-    born = REFERENCE_DATE - timedelta(days=rng.randint(366, 92 * 365))
+    born = REFERENCE_DATE - timedelta(days=rng.randint(18 * 366, 92 * 365))
     letters = "ABCDEFGHJKLMNPRSTUVWXYZ"
     given, family = ("".join(rng.choices(letters, k=6)) for _ in range(2))
     return Holder(Stream(rng), born, rng.random() < 0.5, given, family, REFERENCE_DATE)
