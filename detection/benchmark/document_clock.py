@@ -25,7 +25,7 @@ class DocumentClock:
         steps = _STEPS[carrier.pace] if carrier.pace else tuple(step for some in _STEPS.values() for step in some)
         self._step = rng.choice(steps) if carrier.entries else 1500
         self._at_night = carrier.pace not in ("hours", "days")
-        self._dates = 0
+        self._ahead = 0
 
     def next_entry(self) -> None:
         """Go on to the next entry; where there is one every few hours or days, nobody writes at night."""
@@ -38,12 +38,12 @@ class DocumentClock:
 
     def close(self) -> None:
         """The next date is the day of the last entry."""
-        self._dates = 0
+        self._ahead = 0
 
     def date(self) -> str:
         """The day of the entry; each further one in it is some days later, as of an appointment."""
-        day = self._now + timedelta(days=self._rng.randint(2, 20) * self._dates)
-        self._dates += 1
+        day = self._now + timedelta(days=self._ahead)
+        self._ahead += self._rng.randint(2, 20)
         return day.strftime(self._form)
 
     def time(self) -> str:
