@@ -40,6 +40,7 @@ class _Document(_Strict):
     entries: Annotated[list[Text], Field(default_factory=list)]
     closing: str = ""
     pace: Pace | None = None
+    local: bool = False
 
 
 class _File(_Strict):
@@ -54,8 +55,8 @@ class _File(_Strict):
 class Carrier:
     """One document with slots. A growing one has ``entries``, of which as many are taken as a length asks for.
 
-    ``pace`` is what passes between two entries, if the document says it. ``checked_by`` says which native speaker has read the file; None:
-    nobody has.
+    ``pace`` is what passes between two entries, if the document says it. All places of a ``local`` one are in one city. ``checked_by`` says
+    which native speaker has read the file; None: nobody has.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Carrier:
     entries: tuple[str, ...]
     closing: str
     pace: Pace | None
+    local: bool
     file: str
     checked_by: str | None
 
@@ -120,6 +122,7 @@ def _carrier(document: YamlDocument, path: KeyPath, found: _File, entry: _Docume
         entries=tuple(entry.entries),
         closing=entry.closing,
         pace=entry.pace,
+        local=entry.local,
         file=file,
         checked_by=found.checked_by,
     )

@@ -13,6 +13,7 @@ from piiloom.detection.benchmark.document_clock import DocumentClock
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
 from piiloom.detection.benchmark.slots import Part, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.entity_values.drawers import draw_address
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person, email_of, username_of
@@ -80,6 +81,7 @@ class _Composing:
     catalogue: LocaleCatalogue
     rng: random.Random
     clock: DocumentClock = field(init=False)
+    city: str | None = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
@@ -88,6 +90,7 @@ class _Composing:
 
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
+        self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
         """Write the document."""
@@ -172,6 +175,8 @@ class _Composing:
             return LOOK_ALIKES[slot.name](locale, self.rng)
         if slot.kind == "bad":
             return spoilt_value(self._entity(slot.name), locale, self.rng)
+        if self.city is not None and slot.name in ("address", "city"):
+            return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
         if slot.index is None:
             self.persons.pop(slot, None)

@@ -80,10 +80,10 @@ def draw_phone(locale: str, rng: random.Random) -> str:
     return phonenumbers.format_number(number, rng.choice(_FORMATS))
 
 
-def draw_address(locale: str, rng: random.Random) -> str:
-    """Draw a whole postal address in one line."""
+def draw_address(locale: str, rng: random.Random, city: str | None = None) -> str:
+    """Draw a whole postal address in one line, in *city* or any."""
     words = locale_words(locale)
-    city = rng.choice(list(words.cities))
+    city = city or rng.choice(list(words.cities))
     parts = {
         "street": rng.choice(words.streets),
         "house": fill_mask(rng.choice(words.houses), rng),
