@@ -180,7 +180,7 @@ class _Composing:
         made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
         if slot.index is None:
             self.persons.pop(slot, None)
-        return made or draw_value(self._entity(slot.name), locale, self.rng)
+        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
 
     @property
     def _where(self) -> str:
