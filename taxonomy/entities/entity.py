@@ -52,6 +52,7 @@ class Entity:
     stands for the region of the locale). ``context`` are beginnings of words, in small letters, that speak for it. ``sensitivity``:
     3 special category, 2 direct identifiers and money, 1 other. ``near_misses`` look like it and are none. ``confirmed``: a source says
     that it looks so. ``default``: it is looked for unasked; dates, say, are not. ``where`` is the file and line that defines it.
+    ``form_of``: the universal entity of which it is the form in this locale, as pl_phone is of phone.
     """
 
     id: str
@@ -73,3 +74,4 @@ class Entity:
     confirmed: bool
     default: bool
     where: str
+    form_of: str | None = None
