@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -31,7 +32,7 @@ CANDIDATES = st.lists(
 
 
 def assert_disjoint(spans):
-    assert all(one.end <= other.start for one, other in zip(spans, spans[1:], strict=False))
+    assert all(one.end <= other.start for one, other in itertools.pairwise(spans))
 
 
 @given(CANDIDATES, st.randoms(use_true_random=False))
