@@ -40,6 +40,7 @@ class DetectorSettings:
     threshold: float = THRESHOLD
     own: tuple[Path, ...] = ()
     unconfirmed: bool = False
+    also: tuple[str, ...] = ()
     engine: Backend = "auto"
     phases: int = PHASES
     chunk_chars: int = CHUNK
@@ -62,7 +63,12 @@ class DetectorSettings:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests; the contents of ``own`` files are in the digest of a locale's catalogue."""
-        shaping: dict[str, Any] = {"detector": self.detector, "threshold": self.threshold, "unconfirmed": self.unconfirmed}
+        shaping: dict[str, Any] = {
+            "detector": self.detector,
+            "threshold": self.threshold,
+            "unconfirmed": self.unconfirmed,
+            "also": list(self.also),
+        }
         if self.detector != PATTERNS:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         return shaping | ({"model": self.model.identity} if self.model else {})
@@ -91,7 +97,9 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
 
 
 def _patterns(settings: DetectorSettings) -> PatternDetector:
-    return PatternDetector(own=settings.own, unconfirmed=settings.unconfirmed, threshold=settings.threshold, backend=settings.engine)
+    return PatternDetector(
+        own=settings.own, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine
+    )
 
 
 DETECTORS: Final[Mapping[str, str]] = MappingProxyType(

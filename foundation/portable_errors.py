@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from piiloom.foundation.errors import PiiloomError
+
+Job = TypeVar("Job")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,3 +30,31 @@ class PortableError:
         vars(error).update(self.state)
         error.args = (error.message, error.where, error.remedy)
         return error
+
+
+def outcome_of(do: Callable[[Job], object], job: Job) -> object:
+    """Return ``do(job)``, or its ``PiiloomError`` or ``OSError`` in a form that can be pickled, for ``result_of``."""
+    try:
+        return do(job)
+    except PiiloomError as error:
+        return PortableError.of(error)
+    except OSError as error:
+        return OSError(error.errno, error.strerror, error.filename)
+
+
+def result_of(outcome: Any) -> Any:
+    """Return the result that ``outcome_of`` sent, or raise its error."""
+    if isinstance(outcome, PortableError):
+        raise outcome.rebuilt()
+    if isinstance(outcome, OSError):
+        raise outcome
+    return outcome
+
+
+def place_of_error(error: BaseException) -> str:
+    """Return " in FUNCTION, FILE:LINE" of where *error* was raised, for messages that must not quote the error; "" if unknown."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" in {last.name}, {last.filename.rsplit('/', 1)[-1]}:{last.lineno}"

@@ -1,41 +1,15 @@
-"""Prefilters: which patterns may match in a text, and where. Three engines give the same final result.
-
-Hyperscan tells patterns and places, RE2's sets tell patterns only, and without either every pattern is tried.
-"""
+"""The three prefilters: Hyperscan tells patterns and places, RE2's sets tell patterns only, and without either every pattern is tried."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from collections.abc import Sequence
+from typing import Final, Literal
 
-from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.patterns.writing import Loose
+from piiloom.foundation.errors import UsageError
+from piiloom.patterns.prefilter import Filtered, Places, Prefilter, refused
 
 Backend = Literal["auto", "hyperscan", "re2", "regex"]
 BACKENDS: Final[tuple[Backend, ...]] = ("auto", "hyperscan", "re2", "regex")
-
-# By the number of a pattern: places inside its matches, in ascending order; None: somewhere in the text.
-Places = Mapping[int, Sequence[int] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Filtered:
-    """A pattern to be filtered. ``name`` says what it is, for errors; ``only_whether``: it is enough to know whether it matches."""
-
-    loose: tuple[Loose, ...]
-    name: str
-    only_whether: bool = False
-
-
-class Prefilter(Protocol):
-    """Tells for the bytes of a folded text which patterns (by number) may match."""
-
-    name: str
-
-    def places(self, data: bytes) -> Places:
-        """Return the patterns that may match in *data*."""
-        ...
 
 
 class EveryPattern:
@@ -77,11 +51,6 @@ class Re2Prefilter:
     def places(self, data: bytes) -> Places:
         """The patterns that match, everywhere."""
         return dict.fromkeys(sorted({self._numbers[one] for one in self._set.Match(data) or ()}))
-
-
-def refused(name: str, engine: str, error: Exception) -> ConfigError:
-    """The error for a pattern that *engine* cannot compile."""
-    return ConfigError(f"{engine} cannot compile the pattern: {error}", where=name, remedy="Simplify the pattern, above all its repeats")
 
 
 def make_prefilter(backend: Backend, patterns: Sequence[Filtered]) -> Prefilter:

@@ -12,43 +12,55 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Final
 
+import regex
+
 from piiloom.patterns.folding import fold
 from piiloom.taxonomy.entities.entity import EntityPattern
 from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, longest, parse_pattern
 
-# A letter, mark, digit or underscore of a script that puts blanks between its words.
-WORD: Final = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]"
+_LETTERS: Final = r"[\p{L}\p{M}\p{N}_]"
+_NO_BLANKS: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
+# Here begins, or has just ended, a letter, mark, digit or underscore of a script that puts blanks between its words.
+_NO_WORD_BEHIND: Final = rf"(?<!{_LETTERS}(?<!{_NO_BLANKS}))"
+_NO_WORD_AHEAD: Final = rf"(?!{_LETTERS}(?<!{_NO_BLANKS}))"
 # What may stand between a label ("password") and its value, and how long it can be.
 _LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
-_LABEL_END_LENGTH: Final = 7
 _DIGITS: Final = frozenset("0123456789")
 _ASCII: Final = frozenset(map(chr, range(128)))
 _WORD_ASCII: Final = frozenset(filter(lambda c: c.isalnum() or c == "_", _ASCII))
 _LONGEST_EXACT: Final = 16  # longer repeats are written without an upper end in a prefilter
 _LONGEST_LEAST: Final = 64
 _PROPERTIES: Final = {"L": r"\p{L}\p{M}", "Lu": r"\p{Lu}", "Ll": r"\p{Ll}", "Han": r"\p{Han}"}
-_LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or after a match
+# What may not stand before and behind a match that begins or ends with a digit.
+_GUARDS: Final = {
+    "number": (r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"),
+    "dotted": (r"(?<![0-9]\.)", r"(?!\.[0-9])"),
+}
+LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or after a match
 
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """An expression on bytes. ``literal``: it has no operators, only escapes."""
+    """An expression on bytes. ``literal_length``: it is a text of so many code points, only escaped; 0: it is none."""
 
     expression: bytes
     ignore_case: bool = False
-    literal: bool = False
+    literal_length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """``exact`` is for ``regex`` (V1), its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
+    """``exact`` is for ``regex``, its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
 
-    ``reach``: a match has at most as many code points, what is looked at around it included; None: there is no limit.
+    ``led``: a label begins each match, and the looser ones are literals, so a prefilter tells where such a match may begin. Else it tells
+    the end of a looser match, which an exact one has too; ``reach``: an exact match has at most so many code points, what is looked at
+    around it included; None: there is no limit.
     """
 
     exact: str
     loose: tuple[Loose, ...]
     reach: int | None
+    led: bool = False
 
 
 def write_pattern(pattern: EntityPattern) -> Written:
@@ -58,39 +70,39 @@ def write_pattern(pattern: EntityPattern) -> Written:
     first, last = _merged(_first(node)), _merged(_last(node))
     exact, loose = f"({_exact(node, fold_case)})", _loose(node, fold_case)
     if pattern.boundary == "word":
-        exact = _guarded(exact, first, last, WORD, _WORD_ASCII)
+        exact = _bounded(exact, first, last)
         loose = (rb"\b" if _only(first, _WORD_ASCII) else b"") + loose + (rb"\b" if _only(last, _WORD_ASCII) else b"")
-    if pattern.guard == "number":
-        exact = _number_guard(exact, first, last)
+    if pattern.guard != "none":
+        exact = _number_guard(exact, first, last, _GUARDS[pattern.guard])
     length = longest(node)
-    if pattern.preceded_by:
-        label = _labels(pattern.preceded_by)
-        exact = f"(?<!{WORD}){_exact(label, True)}{_LABEL_END}{exact}"
-        length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
-    reach = None if length is None else length + _LOOK_AROUND
-    return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)
-
-
-def _labels(phrases: Iterable[str]) -> Node:
-    return Choice(tuple(Sequence(tuple(CharacterSet(frozenset(c)) for c in phrase)) for phrase in phrases))
+    reach = None if length is None else length + LOOK_AROUND
+    if not pattern.preceded_by:
+        return Written(exact, (Loose(loose),), reach)
+    phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
+    # A label in Chinese may follow a word in Latin letters: "wifi密码".
+    exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
+    return Written(exact, tuple(map(_literal, pattern.preceded_by)), reach, led=True)
 
 
 def _literal(phrase: str) -> Loose:
     data = fold(phrase.lower()).data
     # Most of a short label's places are inside words.
     begins = rb"\b" if data[:1].isalnum() and data.isascii() else b""
-    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal=True)
+    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal_length=len(data))
 
 
-def _guarded(exact: str, first: CharacterSet, last: CharacterSet, word: str, members: frozenset[str]) -> str:
+def _bounded(exact: str, first: CharacterSet, last: CharacterSet) -> str:
     """Put checks around *exact* that no word character adjoins a word character at either end."""
-    before = f"(?<!{word})" if _only(first, members) else f"(?:(?<!{word})|(?!{word}))"
-    after = f"(?!{word})" if _only(last, members) else f"(?:(?!{word})|(?<!{word}))"
+    before, after = _NO_WORD_BEHIND, _NO_WORD_AHEAD
+    if not _only(first, _WORD_ASCII):
+        before = f"(?:{before}|{_NO_WORD_AHEAD})"
+    if not _only(last, _WORD_ASCII):
+        after = f"(?:{after}|{_NO_WORD_BEHIND})"
     return f"{before}{exact}{after}"
 
 
-def _number_guard(exact: str, first: CharacterSet, last: CharacterSet) -> str:
-    before, after = r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"
+def _number_guard(exact: str, first: CharacterSet, last: CharacterSet, guard: tuple[str, str]) -> str:
+    before, after = guard
     if not _only(first, _DIGITS):
         before = f"(?:(?![0-9])|{before})" if _may_be(first, _DIGITS) else ""
     if not _only(last, _DIGITS):
@@ -159,7 +171,8 @@ def _exact(node: Node, fold_case: bool) -> str:
             return _exact_set(node, fold_case)
         case Repeat():
             most = "" if node.most is None else str(node.most)
-            return f"(?:{_exact(node.node, fold_case)}){{{node.fewest},{most}}}"
+            inner = _exact(node.node, fold_case)
+            return f"{inner if isinstance(node.node, CharacterSet) else f'(?:{inner})'}{{{node.fewest},{most}}}"
         case Choice():
             return "(?:" + "|".join(_exact(option, fold_case) for option in node.options) + ")"
         case Sequence():
@@ -168,6 +181,8 @@ def _exact(node: Node, fold_case: bool) -> str:
 
 def _exact_set(node: CharacterSet, fold_case: bool) -> str:
     members = _members(node, fold_case)
+    if len(members) == 1 and not node.properties and not node.negated:
+        return regex.escape(next(iter(members)))
     written = "".join(c if c.isalnum() or not c.isascii() else f"\\x{ord(c):02x}" for c in sorted(members))
     properties = {"Lu", "Ll"} | node.properties if fold_case and node.properties & {"Lu", "Ll"} else node.properties
     written += "".join(_PROPERTIES[name] for name in sorted(properties))

@@ -1,7 +1,7 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
 From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``evaluate``,
-``compare``, ``surrogate`` (see ``piiloom.api``).
+``compare``, ``surrogate``, ``detect``, ``detect_files`` (see ``piiloom.api``).
 From a shell: ``piiloom --help``.
 """
 
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piiloom.api import (
+        DetectOptions,
+        DetectorOptions,
         ReleaseOptions,
         RunOptions,
         SurrogateOptions,
         compare,
+        detect,
+        detect_files,
         evaluate,
         export,
         generate,
@@ -37,12 +41,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "DetectOptions",
+    "DetectorOptions",
     "PiiloomError",
     "ReleaseOptions",
     "RunOptions",
     "SurrogateOptions",
     "__version__",
     "compare",
+    "detect",
+    "detect_files",
     "evaluate",
     "export",
     "generate",

@@ -12,10 +12,10 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-Beside these: ``import_file``, ``report``, ``probe``, ``evaluate``, ``compare`` and ``surrogate``. All of them work where an event loop
-is running already, as in Jupyter, print nothing, and raise ``piiloom.PiiloomError``. Settings are typed: a type checker finds a misspelt
-one, and at run time it is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced
-unasked.
+Beside these: ``import_file``, ``report``, ``probe``, ``evaluate``, ``compare``, ``surrogate``, ``detect`` and ``detect_files``. All of
+them work where an event loop is running already, as in Jupyter, print nothing, and raise ``piiloom.PiiloomError``. Settings are typed: a
+type checker finds a misspelt one, and at run time it is a ``UsageError``. A script can be run again: what it made is gone on with or
+confirmed, and never replaced unasked.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.detection_api import DetectOptions, DetectorOptions, detect, detect_files
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
 from piiloom.evaluation_api import compare, evaluate
@@ -51,10 +52,14 @@ from piiloom.generation.settings.setting_checks import make_config
 from piiloom.surrogates.progress import RunReport
 
 __all__ = [
+    "DetectOptions",
+    "DetectorOptions",
     "ReleaseOptions",
     "RunOptions",
     "SurrogateOptions",
     "compare",
+    "detect",
+    "detect_files",
     "evaluate",
     "export",
     "generate",

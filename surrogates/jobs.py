@@ -6,21 +6,17 @@ the documents' numbers, counting is a reading of its own before that. The docume
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol
 
-from piiloom.surrogates.document_ids import RepeatedIds
+from piiloom.foundation.repeated_ids import RepeatedIds
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.parts import Chunk, Notes
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.tallies import Tally
-
-T = TypeVar("T")
-
-WINDOW: Final = 4  # jobs per worker that are submitted and whose results are not yet taken; bounds the memory
 
 
 class RunEngine(Protocol):
@@ -93,7 +89,7 @@ class PartCount(NamedTuple):
 class ChunkScanned(NamedTuple):
     """Result of counting and scanning; what the task left out is empty. ``scan`` is for ``assign``.
 
-    ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id. ``tildes``: see ``document_ids``.
+    ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id. ``tildes``: see ``repeated_ids``.
     """
 
     parts: list[PartCount]
@@ -116,7 +112,7 @@ ChunkResult = ChunkScanned | ChunkReplaced
 
 
 class Executor(Protocol):
-    """Has workers do jobs: ``worker.InlineExecutor``, ``process_executor.ProcessExecutor`` or ``ray_executor.RayExecutor``."""
+    """Has workers do jobs: ``worker.InlineExecutor``, ``worker_processes.WorkerProcesses`` or ``ray_executor.RayExecutor``."""
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
         """Do *jobs* and yield each with its result, in their order. A bounded number of jobs is taken ahead.
@@ -128,15 +124,3 @@ class Executor(Protocol):
     def close(self) -> None:
         """Stop all workers at once. May be called again."""
         ...
-
-
-def submitted(jobs: Iterable[Job], submit: Callable[[Job], T], *, workers: int) -> Iterator[tuple[Job, T]]:
-    """Yield each job, in order, with what ``submit(job)`` gave; at most ``WINDOW`` jobs per worker are submitted and not yet yielded."""
-    pending: deque[tuple[Job, T]] = deque()
-    source = iter(jobs)
-    while True:
-        while len(pending) < WINDOW * workers and (job := next(source, None)) is not None:
-            pending.append((job, submit(job)))
-        if not pending:
-            return
-        yield pending.popleft()

@@ -14,9 +14,11 @@ from importlib import import_module
 from typing import Final
 
 from piiloom.foundation.errors import RunError
+from piiloom.foundation.job_window import submitted
+from piiloom.foundation.portable_errors import outcome_of, result_of
 from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
-from piiloom.surrogates.jobs import ChunkResult, Job, WorkerSettings, submitted
-from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
+from piiloom.surrogates.jobs import ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.worker import Worker, place_of
 
 _OBJECT_STORE: Final = 256 * 2**20
 
@@ -29,7 +31,7 @@ class RayWorker:
 
     def do(self, job: Job) -> object:
         """Do *job* and return its result, or its error in a form that can be pickled."""
-        return outcome_of(self._worker, job)
+        return outcome_of(self._worker.do, job)
 
 
 class RayExecutor:
@@ -58,7 +60,8 @@ class RayExecutor:
                 outcome = pool.get_next()
             except self._ray.exceptions.RayError as error:
                 raise RunError(f"a Ray worker failed ({cause_of(error)})", where=place_of(job.chunk), remedy="See ray status") from None
-            yield job, result_of(outcome)
+            result: ChunkResult = result_of(outcome)
+            yield job, result
 
     def close(self) -> None:
         """See ``jobs.Executor``."""

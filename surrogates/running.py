@@ -11,13 +11,14 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import held_interrupts
-from piiloom.surrogates.document_ids import IdDigests, RepeatedIds
+from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.surrogates.input_counts import InputCounts
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source
@@ -27,7 +28,7 @@ from piiloom.surrogates.outputs.mirrors import MirrorFolder
 from piiloom.surrogates.outputs.tallies import Tally, most_common
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.progress import Phase, Progress, RunReport
-from piiloom.surrogates.worker import InlineExecutor, Worker
+from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of
 
 SCHEMA: Final = 1
 OnProgress = Callable[[Progress], None]
@@ -114,9 +115,11 @@ class _Run:
 
             self._executor = RayExecutor(self._settings, address=ray_address)
         elif workers > 1:
-            from piiloom.surrogates.process_executor import ProcessExecutor  # noqa: PLC0415 - one worker needs no other processes
+            from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            self._executor = ProcessExecutor(self._settings, workers)
+            make = partial(make_worker, self._settings)
+            factories = (self._settings.factory,)
+            self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
         self._stack.callback(self._executor.close)
 
     def scan(self) -> None:

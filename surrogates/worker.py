@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
-from piiloom.foundation.portable_errors import PortableError
-from piiloom.surrogates.document_ids import digests_of, unique_ids
+from piiloom.foundation.portable_errors import place_of_error
+from piiloom.foundation.repeated_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
-from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, vault_lines
 from piiloom.surrogates.outputs.tallies import Tally
@@ -46,7 +44,7 @@ class Worker:
             raise
         except Exception as error:
             raise RunError(
-                f"a part of the input could not be processed ({type(error).__name__}{_place_of_error(error)})",
+                f"a part of the input could not be processed ({type(error).__name__}{place_of_error(error)})",
                 where=place_of(job.chunk),
                 remedy="Please report this as a bug in piiloom. The input can be processed without the documents named here",
             ) from error
@@ -61,7 +59,7 @@ class Worker:
         scan = b"" if job.task == "count" else self._scan_people(job, parts)
         if not counts:
             return ChunkScanned([], b"", 0, scan)
-        ids, tildes = digests_of([one for parsed in parts for one in parsed.found])
+        ids, tildes = digests_of(given_id(one) for parsed in parts for one in parsed.found)
         found = [_counted(part, parsed) for part, parsed in zip(job.chunk.parts, parts, strict=True)]
         return ChunkScanned(found, ids, tildes, scan)
 
@@ -103,6 +101,11 @@ class Worker:
         return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally)
 
 
+def make_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
+    """Return what does jobs in a process of its own."""
+    return Worker(settings).do
+
+
 class InlineExecutor:
     """Does all jobs in this process, one after another."""
 
@@ -116,26 +119,6 @@ class InlineExecutor:
 
     def close(self) -> None:
         """See ``jobs.Executor``."""
-
-
-def outcome_of(worker: Worker, job: Job) -> object:
-    """Do *job* and return its result, or its ``PiiloomError`` or ``OSError`` in a form that can be pickled, for ``result_of``."""
-    try:
-        return worker.do(job)
-    except PiiloomError as error:
-        return PortableError.of(error)
-    except OSError as error:
-        return OSError(error.errno, error.strerror, error.filename)
-
-
-def result_of(outcome: Any) -> ChunkResult:
-    """Return the result that ``outcome_of`` sent, or raise its error."""
-    if isinstance(outcome, PortableError):
-        raise outcome.rebuilt()
-    if isinstance(outcome, OSError):
-        raise outcome
-    result: ChunkResult = outcome
-    return result
 
 
 def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
@@ -182,11 +165,3 @@ def _line(part: Part, offset: int) -> int:
     with suppress(OSError):
         return line_at(part.file.path, offset)
     return 0
-
-
-def _place_of_error(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return ""
-    last = frames[-1]
-    return f" in {last.name}, {last.filename.rsplit('/', 1)[-1]}:{last.lineno}"

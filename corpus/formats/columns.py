@@ -24,7 +24,7 @@ FIELDS: Final = ("context", "question", "spans", "id", "locale")
 SPAN_KEYS: Final = ("start", "end", "text", "type", "relevance", "id", "subtype", "value_id", "subject")
 _SPANS: Final = "spans."
 _MOST_SHOWN: Final = 40
-_MISSING: Final = object()
+MISSING: Final = object()
 _REMEDY: Final = (
     f"Write context=COLUMN,spans=COLUMN,spans.type=KEY …; the fields: {', '.join(FIELDS)}; the keys of spans: {', '.join(SPAN_KEYS)}"
 )
@@ -65,9 +65,9 @@ class Columns:
             return _own(row)
         if len(self._known) < _MOST_SHOWN:
             self._known |= dict.fromkeys(row)
-        found = {field: _reached(row, name) for field, name in self._fields.items()}
-        self._unseen -= {name for field, name in self._fields.items() if found[field] is not _MISSING}
-        absent = [field for field, value in found.items() if value is _MISSING]
+        found = {field: reached(row, name) for field, name in self._fields.items()}
+        self._unseen -= {name for field, name in self._fields.items() if found[field] is not MISSING}
+        absent = [field for field, value in found.items() if value is MISSING]
         for field in absent:
             if field in {"context", "spans"}:
                 raise RowFault(f"{field}: the row has no {self._fields[field]!r}")
@@ -84,7 +84,7 @@ class Columns:
     def _span(self, span: object, at: int, context: object) -> Json:
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: not an object")
-        found = {key: value for key, name in self._keys.items() if (value := _reached(span, name)) is not _MISSING}
+        found = {key: value for key, name in self._keys.items() if (value := reached(span, name)) is not MISSING}
         if "text" not in found and _SPANS + "text" not in self.named:
             start, end = found.get("start"), found.get("end")
             if isinstance(context, str) and isinstance(start, int) and isinstance(end, int) and start >= 0:
@@ -110,19 +110,19 @@ def _check_fields(columns: Mapping[str, str]) -> None:
 def _own(row: Json) -> Json:
     """Return a row with the columns that piiloom writes; ``spans`` and ``meta`` may be JSON texts."""
     found = {key: parse_value(value) if key in {"spans", "meta"} and isinstance(value, str) else value for key, value in row.items()}
-    if found.get("meta", _MISSING) is None:
+    if found.get("meta", MISSING) is None:
         del found["meta"]
     return found
 
 
-def _reached(row: Json, name: str) -> Any:
-    """Return the value of the key *name*, or of the keys that it names one inside the other; ``_MISSING`` if there is none."""
+def reached(row: Json, name: str) -> Any:
+    """Return the value of the key *name*, or of the keys that it names one inside the other; ``MISSING`` if there is none."""
     if name in row:
         return row[name]
     value: Any = row
     for key in name.split("."):
         if not isinstance(value, dict) or key not in value:
-            return _MISSING
+            return MISSING
         value = value[key]
     return value
 

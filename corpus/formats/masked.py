@@ -57,7 +57,7 @@ def _rows(records: Iterable[Record], losses: list[LossEntry]) -> Iterator[Json]:
 def masked_row(record: Record) -> tuple[Json, list[tuple[str, str]]]:
     """Return the row of *record*, and (value, reason) for each loss."""
     values = [span.text_in(record.context) for span in record.spans]
-    typed = _placeholders(record.spans, values)
+    typed = numbered_placeholders(record)
     kept = [None if span.relevance == "high" else placeholder for span, placeholder in zip(record.spans, typed, strict=True)]
     judged = not record.spans or any(span.relevance for span in record.spans)
     lost = [(value, LEFT_IN_QUESTION) for value in _left_in_question(record.question, values)]
@@ -67,23 +67,28 @@ def masked_row(record: Record) -> tuple[Json, list[tuple[str, str]]]:
         "question": record.question,
         "text": record.context,
         "spans": _spans(record),
-        "masked": _variant(record, values, [MASK] * len(values)),
-        "typed": _variant(record, values, typed),
-        "relevance_aware": _variant(record, values, kept) if judged else None,
-        "surrogates": _variant(record, values, _surrogates(record, values, typed, lost)),
+        "masked": masked_variant(record, [MASK] * len(values)),
+        "typed": masked_variant(record, typed),
+        "relevance_aware": masked_variant(record, kept) if judged else None,
+        "surrogates": masked_variant(record, _surrogates(record, values, typed, lost)),
     }
     return row, lost
 
 
-def _placeholders(spans: Sequence[Span], values: Sequence[str]) -> list[str]:
+def numbered_placeholders(record: Record) -> list[str]:
     """Return "[NAME_1]" … by span; the numbers of a type are in the order of its values."""
     numbers: dict[str, dict[str, int]] = {}
     found = []
-    for span, value in zip(spans, values, strict=True):
-        label = _NO_NAME.sub("_", span.entity_type).upper()
+    for span in record.spans:
+        label = placeholder_label(span.entity_type)
         known = numbers.setdefault(label, {})
-        found.append(f"[{label}_{known.setdefault(value, len(known) + 1)}]")
+        found.append(f"[{label}_{known.setdefault(span.text_in(record.context), len(known) + 1)}]")
     return found
+
+
+def placeholder_label(name: str) -> str:
+    """Return the name of a type as placeholders have it: "SEXUAL_ORIENTATION"."""
+    return _NO_NAME.sub("_", name).upper()
 
 
 def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]]) -> list[str]:
@@ -127,10 +132,12 @@ class _Taken:
         return isinstance(value, str) and (value in self._drawn or value in self._context)
 
 
-def _variant(record: Record, values: Sequence[str], replacements: Sequence[str | None]) -> Json:
+def masked_variant(record: Record, replacements: Sequence[str | None]) -> Json:
+    """Return text, question and spans of *record* with *replacements* in the place of its spans; None keeps a value."""
     changed = with_values(record, replacements)
     by_value: dict[str, str] = {}
-    for value, new in zip(values, replacements, strict=True):
+    for span, new in zip(record.spans, replacements, strict=True):
+        value = span.text_in(record.context)
         by_value.setdefault(value, value if new is None else new)
     return {"text": changed.context, "question": _replaced(record.question, by_value), "spans": _spans(changed)}
 

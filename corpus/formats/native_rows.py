@@ -23,7 +23,10 @@ class _Part(BaseModel):
 
 
 class SpanRow(_Part):
-    """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies."""
+    """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies.
+
+    ``score``, ``detector`` and ``validated`` are what ``piiloom detect`` says of its spans; records have no place for them.
+    """
 
     start: int = Field(ge=0)
     end: int = Field(ge=1)
@@ -34,6 +37,9 @@ class SpanRow(_Part):
     subtype: str | None = None
     value_id: str | None = None
     subject: str | None = None
+    score: float | None = None
+    detector: str | None = None
+    validated: bool | None = None
 
 
 class LostRow(_Part):

@@ -104,7 +104,7 @@ def export_formats(
     places = [out] if len(formats) == 1 else [out / one.name for one in formats]
     with _output_errors(out):
         for one in formats:
-            _try_out(one, options)
+            try_out(one, options)
         if len(formats) > 1:
             check_folder(out, (), force=force)
         for place, one in zip(places, formats, strict=True):
@@ -206,7 +206,7 @@ def _refuse_repeated(names: Sequence[str], what: str) -> None:
             raise UsageError(f"the {what} {name!r} is named twice", where=f"--{what}", remedy="Name it once")
 
 
-def _try_out(file_format: Format, options: WriteOptions) -> None:
+def try_out(file_format: Format, options: WriteOptions) -> None:
     """Write no record to a scratch folder, so that a missing library or a wrong tokenizer is told before anything is written."""
     with TemporaryDirectory(prefix="piiloom-export-") as folder:
         file_format.write(iter(()), Path(folder) / f"{TRAIN}{file_format.suffix}", options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -27,12 +28,12 @@ def write_benchmark(
     Raises ``OutputError`` if the folder has files that would be replaced (unless *force*) or cannot be written.
     """
     names = (ROWS, LOOK_ALIKES, ABOUT)
+    drafts = {name: out / f".{name}.part" for name in names}
     try:
         if not force and any((out / name).exists() for name in names):
             raise OutputError("there is a benchmark already", where=str(out), remedy="Give another folder, or --force to replace it")
         out.mkdir(parents=True, exist_ok=True)
         (out / ABOUT).unlink(missing_ok=True)
-        drafts = {name: out / f".{name}.part" for name in names}
         with drafts[ROWS].open("wb") as rows, drafts[LOOK_ALIKES].open("wb") as look_alikes:
             for document in documents:
                 rows.write(row_line(row_of(document.record)))
@@ -43,6 +44,10 @@ def write_benchmark(
             drafts[name].replace(out / name)
     except OSError as error:
         raise OutputError(f"cannot be written: {error.strerror}", where=str(out), remedy="Check the path and the disk") from error
+    finally:
+        for draft in drafts.values():
+            with suppress(OSError):
+                draft.unlink()
 
 
 def _look_alikes_of(document: BenchmarkDocument) -> dict[str, Any]:

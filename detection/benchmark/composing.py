@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, date_form, recent_day
-from piiloom.detection.benchmark.slots import Part, Slot, parse_carrier
+from piiloom.detection.benchmark.document_clock import DocumentClock
+from piiloom.detection.benchmark.document_people import DocumentPeople
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
+from piiloom.detection.benchmark.slots import Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.entity_values.drawers import draw_address
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
-from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person, email_of, username_of
+from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
-_NAMES: Final = ("person_name", "given_name")
-_PERSONAL: Final = (*_NAMES, "family_name", "email", "username")
 _TRIES: Final = 12
+_OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
 
@@ -71,33 +72,6 @@ def _unlabeled(document: Composed) -> bool:
     return False
 
 
-class _Clock:
-    """The time that a document tells: later in each entry, and each date in one way of writing it."""
-
-    def __init__(self, locale: str, rng: random.Random, *, entries: bool) -> None:
-        self._rng, self._form = rng, date_form(locale, rng)
-        self._now = datetime.combine(recent_day(rng), time(rng.randint(6, 20), rng.randint(0, 59)))
-        # A diary with an entry every few days, or a log with one every few minutes.
-        self._step = rng.choice((4, 25, 90, 600, 1500, 4000)) if entries else 1500
-        self._dates = 0
-
-    def next_entry(self) -> None:
-        """Go on to the next entry."""
-        self._now += timedelta(minutes=1 + self._rng.random() * 2 * self._step)
-        self._dates = 0
-
-    def date(self) -> str:
-        """The day of the entry; each further one in it is some days later, as of an appointment."""
-        day = self._now + timedelta(days=self._rng.randint(2, 20) * self._dates)
-        self._dates += 1
-        return day.strftime(self._form)
-
-    def time(self) -> str:
-        """The time of day, a few minutes after the last one."""
-        self._now += timedelta(minutes=self._rng.randint(0, 9)) if self._now.hour < 23 else timedelta()
-        return self._now.strftime("%H:%M")
-
-
 @dataclass(slots=True)
 class _Composing:
     """The composition of one document: what is written so far, and the persons and values that have an index."""
@@ -105,15 +79,18 @@ class _Composing:
     carrier: Carrier
     catalogue: LocaleCatalogue
     rng: random.Random
-    clock: _Clock = field(init=False)
+    clock: DocumentClock = field(init=False)
+    people: DocumentPeople = field(init=False)
+    city: str | None = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
-    persons: dict[int | Slot, NamedPerson] = field(default_factory=dict)
     fixed: dict[Slot, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.clock = _Clock(self.carrier.locale, self.rng, entries=bool(self.carrier.entries))
+        self.clock = DocumentClock(self.carrier, self.rng)
+        self.people = DocumentPeople(self.carrier.locale, self.rng)
+        self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
         """Write the document."""
@@ -124,8 +101,9 @@ class _Composing:
             for entry in self._deck():
                 if word_count(self.text, self.carrier.locale) >= wanted:
                     break
-                self.clock.next_entry()
+                self._next_entry()
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
+            self.clock.close()
             self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
         return Composed(
             carrier=self.carrier,
@@ -134,6 +112,11 @@ class _Composing:
             values=tuple(self.values),
             look_alikes=tuple(self.look_alikes),
         )
+
+    def _next_entry(self) -> None:
+        self.clock.next_entry()
+        self.people.forget(_OF_ONE_ENTRY)
+        self.fixed = {slot: value for slot, value in self.fixed.items() if (slot.index or 0) < _OF_ONE_ENTRY}
 
     def _deck(self) -> Iterator[str]:
         """The entries in a shuffled order; then again, in another, without one twice in a row."""
@@ -148,50 +131,45 @@ class _Composing:
 
     def _write(self, template: str) -> None:
         parts = parse_carrier(template)
+        people = self.people.of(parts)
         for at, part in enumerate(parts):
             if isinstance(part, str):
                 self.text += part
                 continue
-            value, start = self._relation(parts, at) if part.name == "relation" else self._value(part), len(self.text)
+            value, start = self._value(part, people.get(at)), len(self.text)
             self.text += value
             if part.kind == "value":
                 self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
-    def _relation(self, parts: Sequence[Part], at: int) -> str:
-        """The word for a relative, who is named next or was named just before, or for anybody."""
-        near = [one for one in (*parts[at + 1 : at + 3], *reversed(parts[max(0, at - 2) : at])) if isinstance(one, Slot)]
-        named = next((one for one in near if one.name in _NAMES), None)
-        gender = self._person(named).gender if named is not None else self.rng.choice(GENDERS)
-        return locale_words(self.carrier.locale).relation(gender, self.rng)
-
-    def _person(self, slot: Slot) -> NamedPerson:
-        """The person of a slot; that of one without an index is kept until it is written."""
-        key = slot.index if slot.index is not None else slot
-        if key not in self.persons:
-            self.persons[key] = draw_person(self.carrier.locale, self.rng, slot.gender)
-        return self.persons[key]
-
-    def _value(self, slot: Slot) -> str:
-        locale = self.carrier.locale
-        if slot.kind == "plain":
-            if slot.name in MOMENTS:
-                return self.clock.date() if slot.name == "date" else self.clock.time()
-            return PLAIN[slot.name](locale, self.rng)
-        if slot.kind == "look-alike":
-            return LOOK_ALIKES[slot.name](locale, self.rng)
-        if slot.kind == "bad":
-            return spoilt_value(self._entity(slot.name), locale, self.rng)
-        if slot.index is not None and slot in self.fixed:
+    def _value(self, slot: Slot, person: NamedPerson | None) -> str:
+        """The value of *slot*: the one that stands already, if it has an index."""
+        if slot in self.fixed:
             return self.fixed[slot]
-        made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
-        value = made or draw_value(self._entity(slot.name), locale, self.rng)
-        if slot.index is None:
-            self.persons.pop(slot, None)
-        else:
+        value = self._drawn(slot, person) if slot.kind == "value" else self._unlabeled_text(slot)
+        if slot.index is not None:
             self.fixed[slot] = value
         return value
+
+    def _drawn(self, slot: Slot, person: NamedPerson | None) -> str:
+        locale = self.carrier.locale
+        if slot.name == "relation":
+            known = slot.gender or (person.gender if person is not None else None)
+            return locale_words(locale).relation(known or self.rng.choice(GENDERS), self.rng)
+        if self.city is not None and slot.name in ("address", "city"):
+            return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
+        made = _of_person(slot.name, person, self.rng) if person is not None else None
+        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
+
+    def _unlabeled_text(self, slot: Slot) -> str:
+        """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
+        if slot.kind == "bad":
+            return spoilt_value(self._entity(slot.name), self.carrier.locale, self.rng)
+        if slot.name in MOMENTS:
+            return self.clock.told(slot.name)
+        drawers = PLAIN if slot.kind == "plain" else LOOK_ALIKES
+        return drawers[slot.name](self.carrier.locale, self.rng)
 
     @property
     def _where(self) -> str:

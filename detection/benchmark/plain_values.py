@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount
+from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount, draw_large_amount, draw_price
 from piiloom.pii_values.entity_values.masks import fill_mask
 
 Draw = Callable[[str, random.Random], str]
@@ -47,10 +47,12 @@ def _of_masks(*masks: str) -> Draw:
     return lambda locale, rng: fill_mask(rng.choice(masks), rng)  # noqa: ARG005
 
 
-MOMENTS: Final = ("date", "time")  # which follow the clock of a document
+MOMENTS: Final = ("date", "time", "case_date")  # which follow the clock of a document
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
         "amount": draw_amount,
+        "price": draw_price,
+        "large_amount": draw_large_amount,
         "product": DRAWERS["product"],
         "media_title": DRAWERS["media_title"],
         "department": DRAWERS["department"],
@@ -66,7 +68,6 @@ LOOK_ALIKES: Final[Mapping[str, Draw]] = MappingProxyType(
         ),
         "article_number": _of_masks("%#######", "###.###.##", "@##-####-#", "%############"),
         "tracking_like": _of_masks("%#############", "%### #### #### ####", "@@%########", "%##########"),
-        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-{beta|rc%}"),
-        "case_date": lambda locale, rng: recent_day(rng).strftime(date_form(locale, rng)),
+        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-beta", "%.#.#-rc%"),
     }
 )

@@ -18,6 +18,8 @@ from piiloom.corpus.importing import ImportReport
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.corpus.releases.exporting import ExportReport
 from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.running.progress import DetectionReport
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
 from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError
@@ -25,8 +27,21 @@ from piiloom.generation.running.progress import RunProgress
 from piiloom.surrogates.progress import RunReport
 
 # In the order in which people use them.
-FUNCTIONS = ("generate", "import_file", "release", "export", "load", "report", "probe", "evaluate", "compare", "surrogate")
-OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions")
+FUNCTIONS = (
+    "generate",
+    "import_file",
+    "release",
+    "export",
+    "load",
+    "report",
+    "probe",
+    "evaluate",
+    "compare",
+    "surrogate",
+    "detect",
+    "detect_files",
+)
+OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions", "DetectorOptions", "DetectOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -41,17 +56,22 @@ GIVEN = (
     Comparison,
     RankedSystem,
     RunReport,
+    ScoredSpan,
+    DetectionReport,
 )
 _INTRO = """
 All names of `import piiloom`, from their docstrings. [python.md](python.md) is the guide, with an example that runs. Functions print
 nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outputs/piiloom.duckdb`); `Watch` is a function that takes a
-`RunProgress`; `OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a path or a list of records; `Undefined`
-is `"zero"`, `"skip"` or `"one"`; `Weight` is `"documents"`, `"entities"` or `"equal"`; `Match` is `"multiset"` or `"membership"`.
+`RunProgress` (for `detect_files`, a `DetectionProgress`); `OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a
+path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `Weight` is `"documents"`, `"entities"` or `"equal"`; `Match` is
+`"multiset"` or `"membership"`.
 """
 _OPTIONS = """
 Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries,
 so that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
-`piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)).
+`piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
+`piiloom.DetectOptions`, the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that say how a
+detector looks, `piiloom.DetectorOptions`.
 """
 _ERRORS = """
 `piiloom.PiiloomError` is the base of all errors that piiloom raises on purpose. It has `message` (what went wrong), `where` (file, line,

@@ -16,7 +16,7 @@ look-alikes refused. [Detection](detection.md) explains how they are found and h
 
 **Needs a label**: a value is told only with a word near it that says what it is, as many other numbers look the same. **Checked by**: the
 function that a value has to pass; `stdnum` is python-stdnum, `phonenumbers` libphonenumber, `piiloom` ours. **Off**: no source confirmed
-the format, so it is looked for with `--unconfirmed` only.
+the format, so it is looked for with `--unconfirmed` only. **On request**: looked for with `--also ID` only.
 """
 _HEADS = ("id", "name", "there called", "type", "domains", "identifier", "checked by", "needs a label", "source")
 
@@ -49,7 +49,7 @@ def _row(entity: Entity) -> tuple[str, ...]:
     labels = all(pattern.score < _SURE for pattern in entity.patterns)
     label = "yes" if entity.patterns and labels else "" if entity.patterns else "no pattern: a model or word lists"
     return (
-        f"`{entity.id}`" + ("" if entity.confirmed else " **off**"),
+        f"`{entity.id}`" + ("" if entity.confirmed else " **off**") + ("" if entity.default else " **on request**"),
         entity.name,
         "" if entity.native == entity.name else entity.native,
         entity.entity_type,

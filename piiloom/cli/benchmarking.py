@@ -16,6 +16,8 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.detection.benchmark.benchmark_folder import ROWS, read_about, write_benchmark
 from piiloom.detection.benchmark.carriers import LENGTHS
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+from piiloom.detection.benchmark.perturbing import PERTURBATIONS
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entities.entity import DOMAINS
@@ -36,7 +38,7 @@ def options_of(
         domains=_known("--domain", domains, DOMAINS),
         lengths=_known("--length", lengths, tuple(LENGTHS)),
         documents=documents,
-        perturbations=tuple(dict.fromkeys(perturbations)),
+        perturbations=_known("--perturb", perturbations, tuple(PERTURBATIONS)) if perturbations else (),
         seed=seed,
     )
 
@@ -82,14 +84,14 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
 def _say_counts(counts: dict[str, Any], folder: Path) -> None:
     documents, values = sum(counts["documents"].values()), sum(counts["entities"].values())
     look_alikes = sum(counts["look_alikes"].values())
-    holds = f"{values:,} values of {len(counts['entities'])} entities, {look_alikes:,} look-alikes"
-    say(f"{documents:,} documents, {counts['words']:,} words, {holds}")
+    holds = f"{counted(values, 'value')} of {counted(len(counts['entities']), 'entity')}, {counted(look_alikes, 'look-alike')}"
+    say(f"{counted(documents, 'document')}, {counted(counts['words'], 'word')}, {holds}")
     for name in ("documents", "domains", "lengths", "forms", "perturbations"):
         if counts[name]:
             listed = sorted(counts[name].items(), key=lambda one: (-one[1], one[0]))
             say(f"{name:<13} " + ", ".join(f"{key} {count:,}" for key, count in listed[:_MOST_SHOWN]))
     if counts["lost_values"]:
-        say(f"{counts['lost_values']} values were perturbed away")
+        say(f"nothing is left of {counted(counts['lost_values'], 'value')} after the perturbation")
     say("no native speaker has checked the carrier texts")
     say(str(folder / ROWS))
 

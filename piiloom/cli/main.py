@@ -23,6 +23,7 @@ from piiloom.cli import (
     benchmark_cmd,
     compare_cmd,
     cost_cmd,
+    detect_cmd,
     doctor_cmd,
     entities_cmd,
     evaluate_cmd,
@@ -105,6 +106,7 @@ app.command("compare", epilog=compare_cmd.EPILOG)(compare_cmd.compare)
 app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
 app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
+app.command("detect", epilog=detect_cmd.EPILOG)(detect_cmd.detect)
 app.add_typer(entities_cmd.entities_app, name="entities")
 app.add_typer(benchmark_cmd.benchmark_app, name="benchmark")
 app.add_typer(names_cmd.names_app, name="names")

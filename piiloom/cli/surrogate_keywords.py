@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_type_hints
+from typing import Any, Literal, TypedDict
 
-from pydantic import ConfigDict, ValidationError, create_model
-
+from piiloom.cli.keyword_checks import checked_keywords
 from piiloom.cli.surrogate_options import RENAMED, InputOptions, RunOptions, warning_of_old_value
-from piiloom.foundation.errors import UsageError
 
 
 class SurrogateOptions(TypedDict, total=False):
@@ -65,32 +63,9 @@ def options_of(source: Path, out: Path, given: Mapping[str, Any]) -> tuple[Input
 
     Raises ``UsageError`` for a keyword that the command has not, or a value that it would refuse.
     """
-    hints = get_type_hints(SurrogateOptions)
-    known = {field.name: field for group in (InputOptions, RunOptions) for field in fields(group)}
-    shape: dict[str, Any] = {name: (hint, known[name].default) for name, hint in hints.items()}
-    checked = create_model("SurrogateSettings", __config__=ConfigDict(extra="forbid"), **shape)
-    try:
-        values = {name: value for name, value in checked(**given) if name in hints}
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{key}: {first['msg']}", remedy="See piiloom surrogate run --help") from None
-    _check_ranges(values)
+    values = checked_keywords(SurrogateOptions, (InputOptions, RunOptions), given, command="piiloom surrogate run")
     warnings = [warning for name, value in values.items() if (warning := warning_of_old_value(name, value)) is not None]
     values |= {name: new[values[name]] for name, new in RENAMED.items() if values[name] in new}
     values |= {name: Path(values[name]) for name in ("names", "store", "vault") if values[name] is not None}
     of_input = {field.name: values.pop(field.name) for field in fields(InputOptions) if field.name in values}
     return InputOptions(source=source, **of_input), RunOptions(out=out, **values), warnings
-
-
-def _check_ranges(values: Mapping[str, Any]) -> None:
-    """Hold numbers to the ranges that the command's options declare."""
-    declared = get_type_hints(InputOptions, include_extras=True) | get_type_hints(RunOptions, include_extras=True)
-    for name, annotation in declared.items():
-        option = next(iter(getattr(annotation, "__metadata__", ())), None)
-        low, high, value = getattr(option, "min", None), getattr(option, "max", None), values.get(name)
-        if value is None or (low is None and high is None):
-            continue
-        if (low is not None and not value >= low) or (high is not None and not value <= high):
-            bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise UsageError(f"{name}: {value} is out of range", remedy=f"Give a number {bounds}")

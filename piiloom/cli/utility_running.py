@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import typer
-
+from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.reading import say_sight
-from piiloom.cli.terminal import say_aside
 from piiloom.cli.utility_options import UtilityCommand
 from piiloom.cli.utility_view import describe, say_estimate, say_result
 from piiloom.corpus.record import Record
@@ -117,7 +113,7 @@ def _sample(corpus: Corpus, asked: UtilityCommand) -> list[Record]:
 
 def _judged(asked: UtilityCommand, options: UtilityOptions, cases: list[Case], left_out: dict[str, int]) -> UtilityResult:
     def agree() -> None:
-        _agree(describe(estimate_utility(cases, options), cases, options), yes=asked.yes)
+        agree_to_send(describe(estimate_utility(cases, options), cases, options), yes=asked.yes)
 
     try:
         with AskingLine() as watch:
@@ -131,15 +127,3 @@ def _judged(asked: UtilityCommand, options: UtilityOptions, cases: list[Case], l
         if asked.replies.exists():  # else it failed before anything was sent
             error.remedy = f"{error.remedy.rstrip('.')}. {_AGAIN}" if error.remedy else _AGAIN
         raise
-
-
-def _agree(words: str, *, yes: bool, confirm: Callable[..., bool] = typer.confirm) -> None:
-    """Say what would leave this machine, and ask for agreement unless it was given beforehand."""
-    for line in words.splitlines():
-        say_aside(line)
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("sending texts to a provider must be confirmed, and there is no terminal to ask", remedy="Add --yes")
-    if not confirm("Send these texts?", err=True):
-        raise UsageError("nothing was sent, because sending was not confirmed", remedy="Confirm it, or add --yes")

@@ -49,6 +49,7 @@ class _Generator(_Strict):
 class _Entity(_Strict):
     name: Text
     native: Text | None = None
+    form_of: Id | None = None
     domains: Annotated[list[Domain], Field(min_length=1)]
     structured: bool
     type: Text
@@ -62,6 +63,7 @@ class _Entity(_Strict):
     near_misses: Annotated[list[str], Field(default_factory=list)]
     source: Text
     confirmed: bool = True
+    default: bool = True
 
 
 class _File(_Strict):
@@ -137,7 +139,9 @@ def _entity(document: YamlDocument, locale: str, name: str, entry: _Entity) -> E
         near_misses=tuple(entry.near_misses),
         source=entry.source,
         confirmed=entry.confirmed,
+        default=entry.default,
         where=document.where(path),
+        form_of=entry.form_of,
     )
 
 

@@ -55,6 +55,7 @@ def entity(number: int, pattern: EntityPattern) -> Entity:
         near_misses=(),
         source="",
         confirmed=True,
+        default=True,
         where=f"here:{number}",
     )
 
@@ -68,7 +69,7 @@ CATALOGUE = LocaleCatalogue(
     digest="",
 )
 ENGINES = {backend: PatternEngine(CATALOGUE, backend=backend) for backend in ("hyperscan", "re2", "regex")}
-EXACT = [(f"e{number}", regex.compile(write_pattern(pattern).exact, regex.V1)) for number, pattern in enumerate(PATTERNS)]
+EXACT = [(f"e{number}", regex.compile(write_pattern(pattern).exact)) for number, pattern in enumerate(PATTERNS)]
 
 
 def places(matches: list[Match]) -> set[tuple[str, int, int]]:

@@ -26,7 +26,7 @@ BLOWS = 20 if EXPLORE else 5
 # What is struck without PIILOOM_EXPLORE: what writes to a store or has processes, and one that only reads.
 USUAL = {
     *("generate", "stages run", "import", "release", "export"),
-    *("surrogate run", "surrogate run by workers", "journal vacuum", "cost"),
+    *("surrogate run", "surrogate run by workers", "detect by workers", "journal vacuum", "cost"),
 }
 # Words in capitals stand for paths, made anew for each blow where the command writes there.
 COMMANDS = {
@@ -48,6 +48,8 @@ COMMANDS = {
     "surrogate survey": "surrogate survey NOTES --out OUT",
     "surrogate leakage": "surrogate leakage NOTES",
     "surrogate check": "surrogate check FILLED NOTES",
+    "detect": "detect NOTES --locale en_US --out OUT --format csv --mask type --json --resume",
+    "detect by workers": "detect NOTES --locale en_US --out OUT --workers 2 --resume",
     "names top": "names top --country NL --gender female -n 20",
     "journal show": "journal show --store PAID",
     "journal export": "journal export --out OUT --store PAID",

@@ -90,6 +90,12 @@ def test_all_commands_are_there():
         "utility",
         "evaluate",
         "report",
+        "detect",
+        "entities list",
+        "entities show",
+        "entities test",
+        "benchmark make",
+        "benchmark show",
         "doctor",
     }
 

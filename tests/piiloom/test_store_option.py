@@ -67,8 +67,8 @@ MORE = [
     ("report", ("--release", "v1")),
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
-# Tests of their own (two names of one command): it needs a server; its other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "doctor"}
+# Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
+ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "doctor"}
 
 
 def _commands_with_a_store(group, path=()):

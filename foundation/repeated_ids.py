@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from piiloom.surrogates.inputs.parts import Found
-from piiloom.surrogates.inputs.reading import given_id
 
 _WIDTH: Final = 8
 _TILDES: Final = re.compile(r"(~+)\d+\Z")
@@ -33,12 +30,12 @@ class RepeatedIds(NamedTuple):
     mark: str
 
 
-def digests_of(found: Sequence[Found]) -> tuple[bytes, int]:
-    """Return the digests of the ids of *found* and the length of the longest run of tildes in an id that ends like ``~2``.
+def digests_of(given: Iterable[str | None]) -> tuple[bytes, int]:
+    """Return the digests of the ids *given* and the length of the longest run of tildes in an id that ends like ``~2``.
 
     Eight bytes per document, zeros for one without id; empty if no document has an id.
     """
-    ids = [given_id(one) for one in found]
+    ids = list(given)
     if not any(ids):
         return b"", 0
     tildes = max((len(match[1]) for one in ids if one and "~" in one and (match := _TILDES.search(one))), default=0)

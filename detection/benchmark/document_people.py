@@ -1,0 +1,69 @@
+"""Who is who in a document: which person each slot of a carrier tells of."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Final
+
+from piiloom.detection.benchmark.slots import Part, Slot
+from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person
+
+NAMES: Final = ("person_name", "given_name")
+OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username")
+_NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
+
+
+class DocumentPeople:
+    """The persons of one document; those with an index stay the same all through it."""
+
+    def __init__(self, locale: str, rng: random.Random) -> None:
+        self._locale, self._rng = locale, rng
+        self._indexed: dict[int, NamedPerson] = {}
+        self._latest: NamedPerson | None = None
+
+    def of(self, parts: Sequence[Part]) -> dict[int, NamedPerson]:
+        """Return the person of each slot of *parts* that tells of one, by its place.
+
+        Without an index a name is that of somebody new; an address, a user name or a family name belongs to who was named last, or is
+        named next. The word for a relative belongs to who is named beside it.
+        """
+        found: dict[int, NamedPerson] = {}
+        slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
+        for at, slot in slots:
+            if slot.index is not None and slot.name in (*OF_A_PERSON, "relation"):
+                found[at] = self._of_index(slot)
+            elif slot.name in NAMES:
+                found[at] = self._new(slot)
+        for at, slot in slots:
+            if at not in found and slot.name in OF_A_PERSON:
+                found[at] = self._beside(found, at) or self._latest or self._new(slot)
+        for at, slot in slots:
+            near = [one for one in (*range(at + 1, at + 1 + _NEAR), *range(at - 1, at - 1 - _NEAR, -1)) if one in found]
+            if slot.name == "relation" and at not in found and near:
+                found[at] = found[near[0]]
+        named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
+        self._latest = found[named[-1]] if named else self._latest
+        return found
+
+    def forget(self, first: int) -> None:
+        """Let indices from *first* on stand for others from now on."""
+        self._indexed = {index: person for index, person in self._indexed.items() if index < first}
+
+    @staticmethod
+    def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:
+        before = [one for one in sorted(found) if one < at]
+        after = [one for one in sorted(found) if one > at]
+        return found[before[-1]] if before else found[after[0]] if after else None
+
+    def _of_index(self, slot: Slot) -> NamedPerson:
+        if slot.index not in self._indexed:
+            self._indexed[slot.index or 0] = draw_person(self._locale, self._rng, slot.gender)
+        return self._indexed[slot.index or 0]
+
+    def _new(self, slot: Slot) -> NamedPerson:
+        return draw_person(self._locale, self._rng, slot.gender)
+
+
+def _name_of(part: Part) -> str:
+    return part.name if isinstance(part, Slot) else ""

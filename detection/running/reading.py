@@ -1,0 +1,156 @@
+"""Read the documents of an input, one after the other. What is no document is given, too, with the reason."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator, Sequence
+
+from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
+from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
+from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_rows
+from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.row_reading import NativeShapedFormat
+from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.input_files import ROWS, TABLES, TXT, InputFile, find_files
+from piiloom.detection.running.input_settings import InputSettings
+from piiloom.detection.running.row_documents import TEXTS, RowDocuments
+from piiloom.foundation.errors import DataError
+
+_OWN_COLUMNS = {"context", "spans", "meta"}  # a table that piiloom wrote, whose cells are to be unescaped
+_MOST_SHOWN = 40
+
+
+class DocumentReader:
+    """The documents of an input. ``done`` of ``total`` lines, rows or files were read so far; ``total`` is None if that is not known.
+
+    The constructor raises what ``find_files`` raises.
+    """
+
+    def __init__(self, settings: InputSettings) -> None:
+        self._settings = settings
+        self.files = find_files(settings)
+        sizes = [file.size for file in self.files]
+        self.total = None if None in sizes else sum(size or 0 for size in sizes)
+        self.done = 0
+        self.documents = 0
+        self.refused = 0
+
+    def read(self) -> Iterator[Document | Refused]:
+        """Yield all documents in order, and what is none.
+
+        Raises ``DataError`` if a file cannot be read, and at the end if there was no document.
+        """
+        first: Refused | None = None
+        before = 0
+        for file in self.files:
+            for found in self._of_file(file):
+                self.done = before + (found.line or 1)
+                if isinstance(found, Refused):
+                    self.refused += 1
+                    first = first or found
+                else:
+                    self.documents += 1
+                yield found
+            before += file.size or 0
+        self.done = before
+        if not self.documents:
+            raise self._nothing(first)
+
+    def _of_file(self, file: InputFile) -> Iterator[Document | Refused]:
+        maker = RowDocuments(file.name, self._settings)
+        if file.format == TXT and not self._settings.lines:
+            yield self._whole_file(file, maker)
+            return
+        for row in _rows(file, maker, self._settings):
+            yield Refused(file.name, row.line, row.reason, row.row) if isinstance(row, RowReject) else row
+
+    def _whole_file(self, file: InputFile, maker: RowDocuments) -> Document | Refused:
+        try:
+            return maker.of_text(None, file.path.read_bytes().removeprefix(codecs.BOM_UTF8).decode("utf-8"))
+        except UnicodeDecodeError as error:
+            reason, line = "the file is not UTF-8 text", error.object.count(b"\n", 0, error.start) + 1
+            cause: Exception = error
+        except OSError as error:
+            reason, line, cause = f"the file cannot be read ({error.strerror})", None, error
+        except RowFault as fault:
+            return Refused(file.name, None, str(fault), "")
+        if len(self.files) > 1:
+            return Refused(file.name, line, reason, "")
+        raise DataError(reason, where=file.name if line is None else f"{file.name}:{line}", remedy="Convert it to UTF-8") from cause
+
+    def _nothing(self, first: Refused | None) -> DataError:
+        path = self._settings.path
+        if first is None:
+            return DataError("there are no documents in it", where=str(path), remedy="Give an input with at least one document")
+        what, remedy = "row of the input", "Name the fields with --text-field, --id-field …, or the format with --input-format"
+        if TXT in {file.format for file in self.files}:
+            what, remedy = "text of the input", "Give an input with at least one document"
+        return DataError(f"no {what} can be read; the first fault: {first.reason}", where=first.where, remedy=remedy)
+
+
+def _rows(file: InputFile, maker: RowDocuments, settings: InputSettings) -> Iterator[Document | RowReject]:
+    tally = ReadTally()
+    if file.format == TXT:
+        return read_rows(numbered_lines(file.path), maker.of_text, tally)
+    if file.format in ROWS:
+        lines = array_rows(file.path) if ROWS[file.format] == "json" and _is_array(file) else numbered_lines(file.path)
+        return read_rows(lines, lambda number, text: maker.of_row(number, parse_object(text)), tally)
+    if file.format in TABLES:
+        return _table_rows(file, maker, settings, tally)
+    return _registered(file.format, file, maker, tally)
+
+
+def _registered(name: str, file: InputFile, maker: RowDocuments, tally: ReadTally) -> Iterator[Document | RowReject]:
+    found = FORMATS[name]
+    assert isinstance(found, NativeShapedFormat)  # noqa: S101 - ``input_files.KNOWN`` has no others
+    return found.read_with(file.path, ReadOptions(blank_contexts=True, unplaced=True), tally, maker.of_row)
+
+
+def _is_array(file: InputFile) -> bool:
+    first = next(numbered_lines(file.path), (1, ""))[1]
+    return first.lstrip().startswith("[")
+
+
+def _table_rows(file: InputFile, maker: RowDocuments, settings: InputSettings, tally: ReadTally) -> Iterator[Document | RowReject]:
+    if delimiter := TABLES[file.format]:
+        rows = csv_rows(file.path, delimiter)
+        header = csv_header(file.path, rows)
+    else:
+        header = parquet_columns(file.path)
+    if not settings.named_fields and set(header) >= _OWN_COLUMNS:
+        return _registered("csv" if delimiter else "parquet", file, maker, tally)
+    _check_header(file, header, settings)
+    if not delimiter:
+        return read_rows(parquet_rows(file.path), lambda number, row: maker.of_row(number, _sound(row)), tally, shown=_shown)
+
+    def made(number: int, row: TableRow) -> Document:
+        if row.fault is not None:
+            raise RowFault(row.fault)
+        if len(row.cells) != len(header):
+            raise RowFault(f"the row has {len(row.cells)} cells, the header {len(header)}")
+        return maker.of_row(number, {name: cell or None for name, cell in zip(header, row.cells, strict=True)})
+
+    return read_rows(rows, made, tally, shown=lambda row: row.text)
+
+
+def _check_header(file: InputFile, header: Sequence[str], settings: InputSettings) -> None:
+    """Raise ``DataError`` if a column that is needed is not there."""
+    shown = ", ".join(map(repr, header[:_MOST_SHOWN])) + (" …" if len(header) > _MOST_SHOWN else "")
+    for option, name in settings.named_fields.items():
+        if name not in header and name.partition(".")[0] not in header:
+            raise DataError(f"there is no column {name!r}; there are: {shown}", where=file.name, remedy=f"Name another with {option}")
+    if settings.text_field is None and not set(TEXTS) & set(header):
+        remedy = "Name the column of the texts with --text-field"
+        raise DataError(f"there is no column {' and no '.join(map(repr, TEXTS))}; there are: {shown}", where=file.name, remedy=remedy)
+
+
+def _sound(row: Json | RowFault) -> Json:
+    if isinstance(row, RowFault):
+        raise row
+    return row
+
+
+def _shown(row: Json | RowFault) -> str:
+    return "" if isinstance(row, RowFault) else json.dumps(row, ensure_ascii=False, default=str)

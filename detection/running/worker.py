@@ -1,0 +1,99 @@
+"""What a worker does with a chunk: detect, and make the lines that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from piiloom.corpus.formats.json_rows import row_line
+from piiloom.detection.detector import Detector
+from piiloom.detection.findings import ExaminingDetector, Findings
+from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.running.chunks import Chunk
+from piiloom.detection.running.masking import Mask
+from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_of
+from piiloom.detection.running.tally import Tally
+from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.portable_errors import place_of_error
+from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkSettings:
+    """What every worker needs to know. Pickles."""
+
+    detector: DetectorSettings
+    mask: Mask | None = None
+
+
+class Detected(NamedTuple):
+    """What was made of a chunk: lines of the native rows, of the masked ones, and of what was set aside."""
+
+    rows: bytes
+    masked: bytes
+    set_aside: bytes
+    tally: Tally
+
+
+class ChunkWriter:
+    """Makes the lines of chunks from what a detector found."""
+
+    def __init__(self, settings: WorkSettings) -> None:
+        self._settings = settings
+        self._catalogues: dict[str, str] = {}
+
+    def written(self, chunk: Chunk, found: Sequence[Findings]) -> Detected:
+        """Return the lines of *chunk*; *found* has what was found in each of its documents."""
+        rows, masked, set_aside, tally = list[bytes](), list[bytes](), list[bytes](), Tally()
+        for number, (document, findings) in enumerate(zip(chunk.documents, found, strict=True), start=chunk.first + 1):
+            spans = disjoint_spans(findings.spans)
+            record = record_of(document, spans)
+            rows.append(native_line(record, spans))
+            if self._settings.mask is not None:
+                masked.append(row_line(self._settings.mask.row(record)))
+            for one in findings.set_aside:
+                set_aside.append(row_line({"row": number, "id": document.id, **asdict(one)}))
+            tally.count(document.locale, spans, len(findings.spans) - len(spans), findings.set_aside)
+            tally.catalogues[document.locale] = self.catalogue(document.locale)
+        return Detected(b"".join(rows), b"".join(masked), b"".join(set_aside), tally)
+
+    def catalogue(self, locale: str) -> str:
+        """Return the digest of the catalogue of *locale*."""
+        if locale not in self._catalogues:
+            chosen = self._settings.detector
+            self._catalogues[locale] = load_catalogue(locale, chosen.own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
+        return self._catalogues[locale]
+
+
+def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
+    """Return what does chunks; the detector is made when the first one comes."""
+    writer = ChunkWriter(settings)
+    examine: Callable[[str, str, str | None], Findings] | None = None
+
+    def do(chunk: Chunk) -> Detected:
+        nonlocal examine
+        try:
+            examine = examine or _examiner(make_detector(settings.detector))
+            return writer.written(chunk, [examine(one.text, one.locale, one.question) for one in chunk.documents])
+        except (PiiloomError, OSError):
+            raise
+        except Exception as error:
+            raise failed(chunk.place, error) from error
+
+    return do
+
+
+def _examiner(detector: Detector) -> Callable[[str, str, str | None], Findings]:
+    if isinstance(detector, ExaminingDetector):
+        return detector.examine
+    return lambda text, locale, question: Findings(spans=detector.detect(text, locale, question))
+
+
+def failed(place: str, error: Exception) -> RunError:
+    """Return the error for an exception that nobody expected; it quotes nothing."""
+    return RunError(
+        f"the detector failed ({type(error).__name__}{place_of_error(error)})",
+        where=place,
+        remedy="Please report this as a bug; the input can be detected without the documents named here",
+    )

@@ -1,0 +1,161 @@
+"""The options of ``piiloom detect``, declared once. Imports nothing heavy: help must be quick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from piiloom.cli.options import JsonOption
+
+_READING: Final = "What is read"
+_FINDING: Final = "What is found"
+_WRITING: Final = "What is written"
+_MODEL: Final = "Model (--detector hybrid)"
+_WORK: Final = "Running"
+DEFAULT_REPLIES: Final = Path("outputs/detection.duckdb")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectCommand:
+    """What the command line asks for; each field is an option (``source`` the argument)."""
+
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="A .txt, .jsonl, .json, .csv, .tsv or .parquet file, one that piiloom import reads, or a folder of .txt files.",
+        ),
+    ]
+    out: Annotated[Path, typer.Option("--out", metavar="F", help="A .jsonl file for native rows, or a folder for any --format.")]
+    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help="Who looks: patterns, hybrid-offline or hybrid.")] = "patterns"
+    locale: Annotated[
+        str | None,
+        typer.Option("--locale", metavar="CODE", rich_help_panel=_READING, help="The locale of all texts, or of rows that name none."),
+    ] = None
+    locale_field: Annotated[
+        str | None,
+        typer.Option("--locale-field", metavar="NAME", rich_help_panel=_READING, help="The field of a row's locale (else locale)."),
+    ] = None
+    text_field: Annotated[
+        str | None,
+        typer.Option("--text-field", metavar="NAME", rich_help_panel=_READING, help="The field of the text (else text or context)."),
+    ] = None
+    id_field: Annotated[
+        str | None, typer.Option("--id-field", metavar="NAME", rich_help_panel=_READING, help="The field of a row's id (else id).")
+    ] = None
+    question_field: Annotated[
+        str | None,
+        typer.Option("--question-field", metavar="NAME", rich_help_panel=_READING, help="The field of the question (else question)."),
+    ] = None
+    input_format: Annotated[
+        str | None,
+        typer.Option(
+            "--input-format", metavar="FORMAT", rich_help_panel=_READING, help="The format of INPUT, if its suffix does not tell."
+        ),
+    ] = None
+    lines: Annotated[bool, typer.Option("--lines", rich_help_panel=_READING, help="Each line of a text file is a document.")] = False
+    threshold: Annotated[
+        float, typer.Option("--threshold", metavar="P", rich_help_panel=_FINDING, help="Tell only spans with at least this score, 0 to 1.")
+    ] = 0.5
+    types: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--types", metavar="YAML", rich_help_panel=_FINDING, help="Entities of your own, in the form of the catalogue; repeatable."
+        ),
+    ] = None
+    unconfirmed: Annotated[
+        bool, typer.Option("--unconfirmed", rich_help_panel=_FINDING, help="Look also for types whose format no source confirmed.")
+    ] = False
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            metavar="ID",
+            rich_help_panel=_FINDING,
+            help="Look also for this entity, which is looked for on request only (event_date, money_amount …); repeatable.",
+        ),
+    ] = None
+    engine: Annotated[
+        str,
+        typer.Option("--engine", metavar="NAME", rich_help_panel=_FINDING, help="What matches patterns: auto, hyperscan, re2 or regex."),
+    ] = "auto"
+    phases: Annotated[
+        int, typer.Option("--phases", metavar="N", rich_help_panel=_FINDING, help="How many of the three phases a hybrid detector takes.")
+    ] = 3
+    file_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", rich_help_panel=_WRITING, help="The format of the folder, as of piiloom export."),
+    ] = None
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", metavar="NAME", rich_help_panel=_WRITING, help="How formats with tokens cut the texts.")
+    ] = "whitespace"
+    mask: Annotated[
+        str | None,
+        typer.Option(
+            "--mask",
+            metavar="HOW",
+            rich_help_panel=_WRITING,
+            help="Write masked texts, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
+        ),
+    ] = None
+    mask_char: Annotated[
+        str | None, typer.Option("--mask-char", metavar="C", rich_help_panel=_WRITING, help="The character of --mask char (else █).")
+    ] = None
+    force: Annotated[
+        bool, typer.Option("--force", rich_help_panel=_WRITING, help="Replace what is there, and begin an unfinished run anew.")
+    ] = False
+    provider: Annotated[
+        str | None, typer.Option("--provider", rich_help_panel=_MODEL, help="Who is asked: openai, anthropic or compatible.")
+    ] = None
+    model: Annotated[
+        str | None, typer.Option("--model", rich_help_panel=_MODEL, help="The provider's model, as the provider spells it.")
+    ] = None
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", rich_help_panel=_MODEL, help="Where a compatible server listens.")
+    ] = None
+    store: Annotated[
+        Path,
+        typer.Option("--store", metavar="FILE", rich_help_panel=_MODEL, help="Where replies are kept, so that none is paid for twice."),
+    ] = DEFAULT_REPLIES
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", min=0.0, rich_help_panel=_MODEL, help="Stop before more than this is spent.")
+    ] = None
+    price: Annotated[
+        str | None,
+        typer.Option(
+            "--price", metavar="IN,OUT", rich_help_panel=_MODEL, help="USD per million tokens, if they are not known: input=1,output=2."
+        ),
+    ] = None
+    unpriced: Annotated[bool, typer.Option("--unpriced", rich_help_panel=_MODEL, help="Go on although the model's price is unknown.")] = (
+        False
+    )
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, rich_help_panel=_MODEL, help="Calls in flight at once; never changes a result.")
+    ] = 16
+    rpm: Annotated[float | None, typer.Option("--rpm", min=0.1, rich_help_panel=_MODEL, help="At most this many requests a minute.")] = None
+    tpm: Annotated[float | None, typer.Option("--tpm", min=1.0, rich_help_panel=_MODEL, help="At most this many tokens a minute.")] = None
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="S", rich_help_panel=_MODEL, help="Seconds until a call counts as failed.")
+    ] = 60.0
+    attempts: Annotated[
+        int, typer.Option("--max-attempts", min=1, rich_help_panel=_MODEL, help="Tries for one usable reply before rules decide.")
+    ] = 3
+    batch: Annotated[
+        bool, typer.Option("--batch", rich_help_panel=_MODEL, help="Ask through the provider's batch API, at half the price.")
+    ] = False
+    prompts: Annotated[
+        Path | None, typer.Option("--prompts", metavar="DIR", rich_help_panel=_MODEL, help="Prompts of your own (docs/prompts.md).")
+    ] = None
+    yes: Annotated[
+        bool, typer.Option("--yes", rich_help_panel=_MODEL, help="Confirm in advance that the texts may be sent to the provider.")
+    ] = False
+    workers: Annotated[
+        str, typer.Option("--workers", metavar="N|auto", rich_help_panel=_WORK, help="Processes; the output is the same for any number.")
+    ] = "1"
+    resume: Annotated[
+        bool, typer.Option("--resume", rich_help_panel=_WORK, help="Go on with what a stopped or killed run has done, if there is one.")
+    ] = False
+    as_json: JsonOption = False
