@@ -46,6 +46,10 @@ class DocumentPeople:
         self._latest = found[named[-1]] if named else self._latest
         return found
 
+    def forget(self, first: int) -> None:
+        """Let indices from *first* on stand for others from now on."""
+        self._indexed = {index: person for index, person in self._indexed.items() if index < first}
+
     @staticmethod
     def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:
         before = [one for one in sorted(found) if one < at]

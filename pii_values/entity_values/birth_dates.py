@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
 
-_YOUNGEST, _OLDEST = 18 * 366, 92 * 365  # days; children seldom have accounts, passports and jobs
+_YOUNGEST, _OLDEST = 18 * 366, 92 * 365  # days
 # Names of months in the form that follows a day.
 _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -52,7 +52,7 @@ _FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def draw_birth_date_text(locale: str, rng: random.Random) -> str:
-    """Draw the birth date of somebody of 1 to 92 years."""
+    """Draw the birth date of somebody of 18 to 92 years."""
     born = REFERENCE_DATE - timedelta(days=rng.randint(_YOUNGEST, _OLDEST))
     return write_birth_date(born, rng.choice(_FORMS[locale]), locale)
 

@@ -80,10 +80,10 @@ def draw_phone(locale: str, rng: random.Random) -> str:
     return phonenumbers.format_number(number, rng.choice(_FORMATS))
 
 
-def draw_address(locale: str, rng: random.Random) -> str:
-    """Draw a whole postal address in one line."""
+def draw_address(locale: str, rng: random.Random, city: str | None = None) -> str:
+    """Draw a whole postal address in one line, in *city* or any."""
     words = locale_words(locale)
-    city = rng.choice(list(words.cities))
+    city = city or rng.choice(list(words.cities))
     parts = {
         "street": rng.choice(words.streets),
         "house": fill_mask(rng.choice(words.houses), rng),
@@ -111,6 +111,18 @@ def draw_amount(locale: str, rng: random.Random) -> str:
     """Draw what something costs, with the currency."""
     forms, _, _ = _MONEY[locale]
     return rng.choice(forms).format(amount_of(locale, rng, 0.002, 0.6))
+
+
+def draw_price(locale: str, rng: random.Random) -> str:
+    """Draw a small sum, as of a fee or of groceries, with the currency."""
+    forms, _, _ = _MONEY[locale]
+    return rng.choice(forms).format(amount_of(locale, rng, 0.001, 0.02))
+
+
+def draw_large_amount(locale: str, rng: random.Random) -> str:
+    """Draw a large sum, as of a rent or a used car, with the currency."""
+    forms, _, _ = _MONEY[locale]
+    return rng.choice(forms).format(amount_of(locale, rng, 0.15, 1.5))
 
 
 def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the signature of a drawer

@@ -49,6 +49,7 @@ class _Generator(_Strict):
 class _Entity(_Strict):
     name: Text
     native: Text | None = None
+    form_of: Id | None = None
     domains: Annotated[list[Domain], Field(min_length=1)]
     structured: bool
     type: Text
@@ -140,6 +141,7 @@ def _entity(document: YamlDocument, locale: str, name: str, entry: _Entity) -> E
         confirmed=entry.confirmed,
         default=entry.default,
         where=document.where(path),
+        form_of=entry.form_of,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,4 +99,4 @@ def test_what_is_located_is_there(text, value):
     ranges, reason = located(SearchableText(text), value)
     assert bool(ranges) == (reason is None)
     assert all(0 <= a < b <= len(text) and is_whole(text, a, b) for a, b in ranges)
-    assert all(b <= c for (_, b), (c, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(b <= c for (_, b), (c, _) in itertools.pairwise(ranges))

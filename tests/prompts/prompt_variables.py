@@ -52,5 +52,9 @@ VARIABLES = {
     "second_hand": True,
     "second": "Yes, with a doctor's word.",
     "answer": "Ask your doctor first.",
+    "entities": [{"id": "person_name", "name": "Name of a person", "native": "imię i nazwisko"}],
+    "entity": {"id": "age", "name": "Age", "native": "wiek"},
+    "notes": "Names are given name first.",
+    "locale": "pl_PL",
     "fault": None,
 }

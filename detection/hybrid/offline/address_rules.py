@@ -12,8 +12,8 @@ from piiloom.detection.hybrid.offline.finding import Finding
 
 FINDER: Final = "address rules"
 _NUMBERED, _BARE = 0.75, 0.5  # how sure with a number in it, and without
-_HOUSE: Final = r"\d{1,5}(?:[ ]?[A-Za-z](?![\p{L}]))?(?:[/\-](?:\d{1,5}[A-Za-z]?|[IVX]{1,4}(?![\p{L}]))){0,2}"
-_CASED: Final = r"(?:\p{L}{1,4}\.[ ])?\p{Lu}[\p{L}\p{M}'’\-]{0,30}"
+_HOUSE: Final = r"\d{1,5}(?:[ ]?[A-Za-z](?!\p{L}|\.[ ]?\d))?(?:[/\-](?:\d{1,5}[A-Za-z]?|[IVX]{1,4}(?![\p{L}]))){0,2}"
+_CASED: Final = r"(?:(?:\p{Ll}{1,4}|\p{Lu}|Dr|Prof|Gen|Cel|Eng|St[ao]?)\.[ ])?\p{Lu}[\p{L}\p{M}'’\-]{0,30}"
 _UNCASED: Final = r"[\p{L}\p{M}]{2,30}"
 _SMALL: Final = r"d[aeo]s?|e|van|der|den|de|het|i|im|\d{1,2}"
 _BETWEEN: Final = r"(?:[ ]?[,،][ \n]?|[ ]?[-–—][ ]|[ ]|\n)"
