@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ def examined(documents: Sequence[Record], phases: int, detector: str, rates: Err
 
 
 async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int) -> list[Findings]:
-    model = ModelSettings(provider="openai", model="knows-the-gold", store=Path(MEMORY), unpriced=True)
+    model = ModelSettings(provider="openai", model="knows-the-gold", store=MEMORY, unpriced=True)
     settings = DetectorSettings(detector="hybrid", phases=phases, model=model)
     detector = make_detector(settings, provider=SimulatedLLM(documents, rates, seed=seed))
     assert isinstance(detector, HybridDetector)
