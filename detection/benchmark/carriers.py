@@ -20,6 +20,7 @@ from piiloom.taxonomy.entities.entity import UNIVERSAL, Domain
 from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 
 Length = Literal["tiny", "short", "medium", "long"]
+Pace = Literal["minutes", "hours", "days"]
 # Words: from, to (excluded), as published for the hybrid: under 21, 21 to 240, 240 to 1,000, up to 4,500.
 LENGTHS: Final[dict[Length, tuple[int, int]]] = {"tiny": (1, 21), "short": (21, 240), "medium": (240, 1000), "long": (1000, 4500)}
 _FEWEST_ENTRIES: Final = 6
@@ -38,6 +39,8 @@ class _Document(_Strict):
     opening: str = ""
     entries: Annotated[list[Text], Field(default_factory=list)]
     closing: str = ""
+    pace: Pace | None = None
+    local: bool = False
 
 
 class _File(_Strict):
@@ -52,7 +55,8 @@ class _File(_Strict):
 class Carrier:
     """One document with slots. A growing one has ``entries``, of which as many are taken as a length asks for.
 
-    ``checked_by`` says which native speaker has read the file; None: nobody has.
+    ``pace`` is what passes between two entries, if the document says it. All places of a ``local`` one are in one city. ``checked_by`` says
+    which native speaker has read the file; None: nobody has.
     """
 
     id: str
@@ -63,6 +67,8 @@ class Carrier:
     opening: str
     entries: tuple[str, ...]
     closing: str
+    pace: Pace | None
+    local: bool
     file: str
     checked_by: str | None
 
@@ -115,6 +121,8 @@ def _carrier(document: YamlDocument, path: KeyPath, found: _File, entry: _Docume
         opening=entry.opening if entry.text is None else entry.text,
         entries=tuple(entry.entries),
         closing=entry.closing,
+        pace=entry.pace,
+        local=entry.local,
         file=file,
         checked_by=found.checked_by,
     )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
+from piiloom.detection.benchmark.document_clock import DocumentClock
 from piiloom.detection.benchmark.document_people import DocumentPeople
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, date_form, recent_day
-from piiloom.detection.benchmark.slots import Slot, parse_carrier
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.entity_values.drawers import draw_address, draw_gender
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
@@ -70,41 +72,6 @@ def _unlabeled(document: Composed) -> bool:
     return False
 
 
-class _Clock:
-    """The time that a document tells: later in each entry, and each date in one way of writing it."""
-
-    def __init__(self, locale: str, rng: random.Random, *, entries: bool) -> None:
-        self._rng, self._form = rng, date_form(locale, rng)
-        self._now = datetime.combine(recent_day(rng), time(rng.randint(6, 20), rng.randint(0, 59)))
-        # A diary with an entry every few days, or a log with one every few minutes.
-        self._step = rng.choice((4, 25, 90, 600, 1500, 4000)) if entries else 1500
-        self._dates = 0
-
-    def next_entry(self) -> None:
-        """Go on to the next entry."""
-        self._now += timedelta(minutes=1 + self._rng.random() * 2 * self._step)
-        self._dates = 0
-
-    def told(self, what: str) -> str:
-        """One of ``MOMENTS``."""
-        return self._time() if what == "time" else self._date() if what == "date" else self._past_date()
-
-    def _date(self) -> str:
-        """The day of the entry; each further one in it is some days later, as of an appointment."""
-        day = self._now + timedelta(days=self._rng.randint(2, 20) * self._dates)
-        self._dates += 1
-        return day.strftime(self._form)
-
-    def _past_date(self) -> str:
-        """A day of the last two months."""
-        return (self._now - timedelta(days=self._rng.randint(1, 60))).strftime(self._form)
-
-    def _time(self) -> str:
-        """The time of day, a few minutes after the last one."""
-        self._now += timedelta(minutes=self._rng.randint(0, 9)) if self._now.hour < 23 else timedelta()
-        return self._now.strftime("%H:%M")
-
-
 @dataclass(slots=True)
 class _Composing:
     """The composition of one document: what is written so far, and the persons and values that have an index."""
@@ -112,16 +79,18 @@ class _Composing:
     carrier: Carrier
     catalogue: LocaleCatalogue
     rng: random.Random
-    clock: _Clock = field(init=False)
+    clock: DocumentClock = field(init=False)
     people: DocumentPeople = field(init=False)
+    city: str | None = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
-    fixed: dict[Slot, str] = field(default_factory=dict)
+    fixed: dict[tuple[str, str, int], str] = field(default_factory=dict)  # by kind, name and index
 
     def __post_init__(self) -> None:
-        self.clock = _Clock(self.carrier.locale, self.rng, entries=bool(self.carrier.entries))
-        self.people = DocumentPeople(self.carrier.locale, self.rng)
+        self.clock = DocumentClock(self.carrier, self.rng)
+        self.people = DocumentPeople(self.carrier, self.rng)
+        self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
         """Write the document."""
@@ -132,8 +101,10 @@ class _Composing:
             for entry in self._deck():
                 if word_count(self.text, self.carrier.locale) >= wanted:
                     break
-                self.clock.next_entry()
+                self._next_entry()
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
+            self.clock.close()
+            self.people.next_entry()
             self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
         return Composed(
             carrier=self.carrier,
@@ -142,6 +113,11 @@ class _Composing:
             values=tuple(self.values),
             look_alikes=tuple(self.look_alikes),
         )
+
+    def _next_entry(self) -> None:
+        self.clock.next_entry()
+        self.people.next_entry()
+        self.fixed = {key: value for key, value in self.fixed.items() if key[2] < OF_ONE_ENTRY}
 
     def _deck(self) -> Iterator[str]:
         """The entries in a shuffled order; then again, in another, without one twice in a row."""
@@ -161,26 +137,33 @@ class _Composing:
             if isinstance(part, str):
                 self.text += part
                 continue
-            value, start = self._value(part, people.get(at)), len(self.text)
+            value, start = self._indexed(part, people.get(at)), len(self.text)
             self.text += value
             if part.kind == "value":
                 self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
+    def _indexed(self, slot: Slot, person: NamedPerson | None) -> str:
+        """The value of *slot*: the one that stands already, if it has an index."""
+        if slot.index is None:
+            return self._value(slot, person)
+        key = (slot.kind, slot.name, slot.index)
+        if key not in self.fixed:
+            self.fixed[key] = self._value(slot, person)
+        return self.fixed[key]
+
     def _value(self, slot: Slot, person: NamedPerson | None) -> str:
+        locale = self.carrier.locale
         if slot.kind != "value":
             return self._unlabeled_text(slot)
-        if slot in self.fixed:
-            return self.fixed[slot]
         if slot.name == "relation":
-            gender = person.gender if person is not None else self.rng.choice(GENDERS)
-            return locale_words(self.carrier.locale).relation(gender, self.rng)
-        value = _of_person(slot.name, person, self.rng) if person else None
-        value = value or draw_value(self._entity(slot.name), self.carrier.locale, self.rng)
-        if slot.index is not None:
-            self.fixed[slot] = value
-        return value
+            known = slot.gender or (person.gender if person is not None else None)
+            return locale_words(locale).relation(known or self.rng.choice(GENDERS), self.rng)
+        if self.city is not None and slot.name in ("address", "city"):
+            return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
+        made = _of_person(slot.name, person, self.rng) if person is not None else None
+        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
 
     def _unlabeled_text(self, slot: Slot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
@@ -207,17 +190,17 @@ def _labeled_as(name: str) -> str:
     return "person_name" if name in ("given_name", "family_name") else name
 
 
+def _gender_of(person: NamedPerson, rng: random.Random) -> str:
+    return draw_gender(person.locale, rng, person.gender)
+
+
+_MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(
+    {"email": email_of, "username": username_of, "gender": _gender_of}
+)
+
+
 def _of_person(name: str, person: NamedPerson, rng: random.Random) -> str | None:
-    match name:
-        case "person_name":
-            return person.full
-        case "given_name":
-            return person.given
-        case "family_name":
-            return person.family
-        case "email":
-            return email_of(person, rng)
-        case "username":
-            return username_of(person, rng)
-        case _:
-            return None
+    """What a slot *name* says of *person*; None if it says nothing of a person's name."""
+    names = {"person_name": person.full, "given_name": person.given, "family_name": person.family}
+    made = _MADE_OF_A_PERSON.get(name)
+    return names.get(name) or (made(person, rng) if made is not None else None)

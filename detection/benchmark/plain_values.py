@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount
+from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount, draw_large_amount, draw_price
 from piiloom.pii_values.entity_values.masks import fill_mask
 
 Draw = Callable[[str, random.Random], str]
@@ -51,6 +51,8 @@ MOMENTS: Final = ("date", "time", "case_date")  # which follow the clock of a do
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
         "amount": draw_amount,
+        "price": draw_price,
+        "large_amount": draw_large_amount,
         "product": DRAWERS["product"],
         "media_title": DRAWERS["media_title"],
         "department": DRAWERS["department"],
@@ -66,6 +68,6 @@ LOOK_ALIKES: Final[Mapping[str, Draw]] = MappingProxyType(
         ),
         "article_number": _of_masks("%#######", "###.###.##", "@##-####-#", "%############"),
         "tracking_like": _of_masks("%#############", "%### #### #### ####", "@@%########", "%##########"),
-        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-{beta1|beta2|rc1|rc2}"),
+        "version": _of_masks("%.#.#", "%.##.###.#", "v%.#.##", "%.#.#-beta", "%.#.#-rc%"),
     }
 )

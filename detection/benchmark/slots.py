@@ -2,7 +2,8 @@
 
 ``{pl_pesel}`` is a labeled value of that entity, ``{person_name@1}`` the same person wherever the 1 stands, ``{person_name@f}`` and
 ``{person_name@1m}`` a woman and a man, where the text says so. ``{=date}`` is no personal information, ``{!order_number}`` a look-alike
-that must not be found, ``{!bad:pl_pesel}`` that id with a fault. ``{{`` and ``}}`` are braces.
+that must not be found, ``{!bad:pl_pesel}`` that id with a fault. ``{=product@1}`` is the same one wherever it stands; an index from 50 on
+holds within one entry of a growing document. ``{iban:FI}`` begins with these letters. ``{{`` and ``}}`` are braces.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import Final, Literal
 from piiloom.foundation.errors import ConfigError
 
 _TOKEN: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-_SLOT: Final = re.compile(r"(=|!bad:|!|)([a-z][a-z0-9_]*)(?:@(\d{0,2})([fm]?))?")
+_SLOT: Final = re.compile(r"(=|!bad:|!|)([a-z][a-z0-9_]*)(?::([A-Z]{2}))?(?:@(\d{0,2})([fm]?))?")
+
+OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
 
 _GENDERS: Final[dict[str, Literal["female", "male"]]] = {"f": "female", "m": "male"}
 Kind = Literal["value", "plain", "look-alike", "bad"]
@@ -30,6 +33,7 @@ class Slot:
     name: str
     index: int | None = None
     gender: Literal["female", "male"] | None = None
+    begins: str = ""
 
 
 Part = str | Slot
@@ -52,6 +56,7 @@ def parse_carrier(text: str) -> tuple[Part, ...]:
             raise ConfigError(f"{token!r} is no slot", remedy="Write {entity_id}, {=date}, {!order_number}, {!bad:id}, or {{ for a brace")
         parts += [literal] if literal else []
         literal = ""
-        parts.append(Slot(_KINDS[slot[1]], slot[2], int(slot[3]) if slot[3] else None, _GENDERS[slot[4]] if slot[4] else None))
+        index, gender = int(slot[4]) if slot[4] else None, _GENDERS[slot[5]] if slot[5] else None
+        parts.append(Slot(_KINDS[slot[1]], slot[2], index, gender, slot[3] or ""))
     literal += text[at:]
     return tuple([*parts, literal] if literal else parts)

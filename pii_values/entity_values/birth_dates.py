@@ -52,7 +52,7 @@ _FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def draw_birth_date_text(locale: str, rng: random.Random) -> str:
-    """Draw the birth date of somebody of 1 to 92 years."""
+    """Draw the birth date of somebody of 18 to 92 years."""
     born = REFERENCE_DATE - timedelta(days=rng.randint(_YOUNGEST, _OLDEST))
     return write_birth_date(born, rng.choice(_FORMS[locale]), locale)
 

@@ -24,14 +24,14 @@ _SPOILT_TRIES: Final = 200
 Draw = Callable[[str, random.Random], str]
 
 
-def draw_value(entity: Entity, locale: str, rng: random.Random) -> str:
-    """Draw a value of *entity* as people write it in *locale*.
+def draw_value(entity: Entity, locale: str, rng: random.Random, begins: str = "") -> str:
+    """Draw a value of *entity* as people write it in *locale*, of a mask that *begins* so.
 
-    Raises ``ConfigError`` (file, line) if the entry has no generator, or none of its values passes the validator.
+    Raises ``ConfigError`` (file, line) if the entry has no generator, no such mask, or none of its values passes the validator.
     """
     accepts = _validator(entity, locale)
     for _ in range(_TRIES):
-        value = _drawn(entity, locale, rng)
+        value = _drawn(entity, locale, rng, begins)
         if accepts is None or accepts(value):
             return value
     raise ConfigError(f"the generator of {entity.id} gives nothing that {entity.validator} accepts", where=entity.where)
@@ -67,12 +67,15 @@ def _validator(entity: Entity, locale: str) -> Validator | None:
     return find_validator(entity.validator, locale[3:] if entity.locale == UNIVERSAL else entity.locale[3:])
 
 
-def _drawn(entity: Entity, locale: str, rng: random.Random) -> str:
+def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str) -> str:
     generator = entity.generator
     if generator is None:
         raise ConfigError(f"{entity.id} has no generator", where=entity.where, remedy="Give it masks, values, a rule or a drawer")
-    if generator.masks:
-        return fill_mask(rng.choice(generator.masks), rng)
+    if generator.masks or begins:
+        masks = [mask for mask in generator.masks if mask.startswith(begins)]
+        if not masks:
+            raise ConfigError(f"{entity.id} has no mask that begins with {begins!r}", where=entity.where)
+        return fill_mask(rng.choice(masks), rng)
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
@@ -88,7 +91,7 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
 
 
 def _holder(rng: random.Random) -> Holder:
-    born = REFERENCE_DATE - timedelta(days=rng.randint(366, 92 * 365))
+    born = REFERENCE_DATE - timedelta(days=rng.randint(18 * 366, 92 * 365))
     letters = "ABCDEFGHJKLMNPRSTUVWXYZ"
     given, family = ("".join(rng.choices(letters, k=6)) for _ in range(2))
     return Holder(Stream(rng), born, rng.random() < 0.5, given, family, REFERENCE_DATE)
