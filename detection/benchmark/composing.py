@@ -163,7 +163,7 @@ class _Composing:
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         made = _of_person(slot.name, person, self.rng) if person is not None else None
-        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
+        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person)
 
     def _unlabeled_text(self, slot: Slot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""

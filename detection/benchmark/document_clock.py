@@ -42,13 +42,17 @@ class DocumentClock:
 
     def told(self, what: str) -> str:
         """One of ``MOMENTS``."""
-        return self.time() if what == "time" else self.date() if what == "date" else self.past_date()
+        return {"date": self.date, "time": self.time, "due_date": self.due_date, "case_date": self.past_date}[what]()
 
     def date(self) -> str:
         """The day of the entry; each further one in it is some days later, as of an appointment."""
         day = self._now + timedelta(days=self._ahead)
         self._ahead += self._rng.randint(2, 20)
         return day.strftime(self._form)
+
+    def due_date(self) -> str:
+        """A day of the next weeks, as of an appointment or the end of a term."""
+        return (self._now + timedelta(days=self._rng.randint(3, 25))).strftime(self._form)
 
     def past_date(self) -> str:
         """A day of the last two months."""

@@ -11,7 +11,7 @@ from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Part, Slot
 from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person
 
 NAMES: Final = ("person_name", "given_name")
-OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender")
+OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")
 _NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
 
 

@@ -54,6 +54,11 @@ def plain_letters(text: str) -> str:
     return "".join(c for c in decomposed.lower() if c.isascii() and c.isalpha())
 
 
+def plain_words(text: str) -> str:
+    """The words of *text* in small ASCII letters."""
+    return " ".join(filter(None, map(plain_letters, text.split())))
+
+
 def username_of(person: NamedPerson, rng: random.Random) -> str:
     """A user name made of the person's name."""
     made = "".join(rng.choices(_SYLLABLES, k=2))
