@@ -135,9 +135,7 @@ class _Reader:
     def _entity(self, path: KeyPath, name: str) -> ValueGenerator:
         found = find_shipped(name)
         if found is None or found.generator is None or found.generator.draw is not None:
-            raise self._fault(
-                path, f"there is no entity {name!r} in the catalogue that says how its values look; see piiloom entities list"
-            )
+            raise self._fault(path, f"the catalogue has no entity {name!r} that says how its values look; see piiloom entities list")
         return ValueGenerator(kind="entity", entity=name)
 
     def _pattern(self, path: KeyPath, pattern: str, check: str | None) -> ValueGenerator:
