@@ -151,9 +151,10 @@ class _Composing:
         return self.fixed[slot]
 
     def _relation(self, slot: Slot, parts: Sequence[Part], at: int) -> str:
-        """The word for a relative: for the person of its index, or who is named next or was named just before, or for anybody."""
-        near = [one for one in (*parts[at + 1 : at + 3], *reversed(parts[max(0, at - 2) : at])) if isinstance(one, Slot)]
-        named = slot if slot.index is not None else next((one for one in near if one.name in _NAMES), None)
+        """The word for a relative: for the person of its index, or who is named next ("aunt Ann") or before ("Ann (aunt)"), or anybody."""
+        after, before = parts[at + 1 : at + 3], parts[max(0, at - 2) : at]
+        near = (*after, *before) if after and after[0] in (" ", ", ") else (*before, *after)
+        named = slot if slot.index is not None else next((one for one in near if isinstance(one, Slot) and one.name in _NAMES), None)
         known = slot.gender or (self._person(named).gender if named is not None else None)
         gender = known or self.rng.choice(GENDERS)
         return locale_words(self.carrier.locale).relation(gender, self.rng)
