@@ -48,7 +48,7 @@ class DocumentPeople:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
         for at, slot in slots:
             after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
-            # "aunt Ann" or "Ann (aunt)"
+            # Who is named next, as in: her aunt Ann; or else who was named just before, as in: Ann, her aunt.
             nearest = (*after, *before) if parts[at + 1 : at + 2] in ((" ",), (", ",)) else (*before, *after)
             near = [one for one in nearest if one in found]
             if slot.name == "relation" and at not in found and near:
