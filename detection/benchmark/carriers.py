@@ -132,10 +132,11 @@ def _carrier(document: YamlDocument, path: KeyPath, found: _File, entry: _Docume
     try:
         for slot in carrier.slots():
             check_slot(slot, found.locale)
-        if not all(map(grows, carrier.entries)):
-            raise ConfigError("an entry has no words, so the document never grows")
+        growing = all(map(grows, carrier.entries))
     except ConfigError as error:
         raise _fault(document, path, error.message) from None
+    if not growing:
+        raise _fault(document, (*path, "entries"), "an entry has no words, so the document would never grow")
     return carrier
 
 

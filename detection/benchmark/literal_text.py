@@ -42,11 +42,8 @@ def personal_parts(literal: str, locale: str) -> Iterator[tuple[str, str]]:
 
 
 def _detected(literal: str, locale: str) -> Iterator[tuple[str, int, int]]:
-    if locale[:2] not in _CASED:
-        spans = _patterns().detect(literal, locale)
-    else:
-        spans = _rules().detect(literal, locale)
-    for span in spans:
+    detector = _rules() if locale[:2] in _CASED else _patterns()
+    for span in detector.detect(literal, locale):
         text = literal[span.start : span.end]
         named = span.subtype == "person_name" and span.score >= _SURE_NAME and not text.isupper()
         # What a pattern takes for an id without a digit in it is a word behind a label, or a heading in capitals.
