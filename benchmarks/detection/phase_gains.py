@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from benchmarks.detection.simulated_llm import ErrorRates, SimulatedLLM
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.database import MEMORY
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings
@@ -64,13 +64,14 @@ def main() -> None:
 def examined(documents: Sequence[Record], phases: int, detector: str, rates: ErrorRates, seed: int) -> list[Findings]:
     """The findings of *documents* with the first *phases*."""
     if detector == "simulated":
-        return asyncio.run(_with_model(documents, phases, rates, seed))
+        with TemporaryDirectory() as folder:  # replies kept there are not those of other rates
+            return asyncio.run(_with_model(documents, phases, rates, seed, Path(folder) / "store.duckdb"))
     made: Any = make_detector(DetectorSettings(detector="hybrid-offline", phases=phases))
     return [made.examine(record.context, record.locale) for record in documents]
 
 
-async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int) -> list[Findings]:
-    model = ModelSettings(provider="openai", model="knows-the-gold", store=Path(MEMORY), unpriced=True)
+async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int, store: Path) -> list[Findings]:
+    model = ModelSettings(provider="openai", model="knows-the-gold", store=store, unpriced=True)
     settings = DetectorSettings(detector="hybrid", phases=phases, model=model)
     detector = make_detector(settings, provider=SimulatedLLM(documents, rates, seed=seed))
     assert isinstance(detector, HybridDetector)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -69,18 +68,6 @@ def _together(one: Candidate, other: Candidate) -> Candidate:
     validated = one.validated if other.validated is None else other.validated
     score = round(1 - (1 - one.score) * (1 - other.score), 4)
     return replace(one, score=score, validated=validated, detector="+".join(sorted((*names, other.detector))))
-
-
-def surest(candidates: Iterable[Candidate], threshold: float) -> list[Candidate]:
-    """Candidates that reach *threshold* and do not overlap, the surest chosen first; in text order."""
-    chosen: list[Candidate] = []
-    ends: list[int] = []  # of those chosen, ascending
-    for one in sorted((one for one in candidates if one.score >= threshold), key=lambda one: one.rank):
-        at = bisect_right(ends, one.start)
-        if at == len(chosen) or one.end <= chosen[at].start:
-            chosen.insert(at, one)
-            ends.insert(at, one.end)
-    return chosen
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:

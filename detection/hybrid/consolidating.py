@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from piiloom.detection.hybrid.candidates import Candidate, surest
+from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.patterns.resolving import disjoint
 
 _HAS_PARTS: Final = "location"
 
@@ -25,7 +26,7 @@ def consolidated(candidates: Iterable[Candidate], threshold: float) -> list[Cand
         # All that are kept begin before it or with it, and the last of them ends last.
         if (not kept or (kept[-1].end < one.end and kept[-1].start < one.start)) and not _around_something_surer(one, sure, starts):
             kept.append(one)
-    return surest(kept, threshold)
+    return disjoint(kept, threshold=threshold)
 
 
 def _order(one: Candidate) -> tuple[object, ...]:

@@ -51,6 +51,11 @@ def plain_letters(text: str) -> str:
     return "".join(c for c in anyascii(text).lower() if c.isalpha())
 
 
+def plain_words(text: str) -> str:
+    """The words of *text* in small ASCII letters."""
+    return " ".join(filter(None, map(plain_letters, text.split())))
+
+
 def username_of(person: NamedPerson, rng: random.Random) -> str:
     """A user name made of the person's name."""
     given, family = plain_letters(person.latin_given), plain_letters(person.latin_family)

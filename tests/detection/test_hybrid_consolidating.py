@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.hybrid.candidates import merged, of_match, surest
+from piiloom.detection.hybrid.candidates import merged, of_match
 from piiloom.detection.hybrid.consolidating import consolidated
 from piiloom.detection.hybrid.places import MARGIN, ambiguities, by_context, places_of, settled
 from piiloom.detection.hybrid.sentences import Sentences
@@ -38,12 +38,10 @@ def assert_disjoint(spans):
 @given(CANDIDATES, st.randoms(use_true_random=False))
 def test_consolidation_is_disjoint_and_does_not_depend_on_order(candidates, rng: random.Random):
     shuffled = rng.sample(candidates, len(candidates))
-    for rule in (consolidated, surest):
-        kept = rule(candidates, 0.5)
-        assert_disjoint(kept)
-        assert kept == rule(shuffled, 0.5)
-        # Nothing is lost for nothing: each candidate that reaches the threshold overlaps one that was kept, or a better one that was not.
-        assert bool(kept) == any(one.score >= 0.5 for one in candidates)
+    kept = consolidated(merged(candidates), 0.5)
+    assert_disjoint(kept)
+    assert kept == consolidated(merged(shuffled), 0.5)
+    assert bool(kept) == any(one.score >= 0.5 for one in merged(candidates))
 
 
 @given(CANDIDATES, st.randoms(use_true_random=False))
@@ -63,9 +61,9 @@ def test_places_hold_each_candidate_once_whatever_the_order(candidates, rng: ran
 
 
 @given(st.text(st.sampled_from("0123456789 ab:"), max_size=80))
-def test_the_surest_are_those_that_patterns_alone_give(text):
+def test_candidates_are_chosen_as_matches_are(text):
     matches = engine().find(text)
-    spans = [(one.start, one.end, one.entity.id) for one in surest(map(of_match, matches), 0.5)]
+    spans = [(one.start, one.end, one.entity.id) for one in disjoint(merged(map(of_match, matches)))]
     assert spans == [(one.start, one.end, one.entity.id) for one in disjoint(matches)]
 
 
@@ -75,6 +73,7 @@ def test_the_surest_are_those_that_patterns_alone_give(text):
         ([(0, 20, "address"), (5, 11, "number_pair")], [(0, 20, "address")]),
         ([(0, 20, "address"), (0, 6, "pl_pesel")], [(0, 6, "pl_pesel")]),  # begin together: the higher priority
         ([(0, 20, "address"), (0, 6, "condition")], [(0, 20, "address")]),  # then the longer
+        ([(0, 20, "account"), (4, 15, "pl_pesel")], [(4, 15, "pl_pesel")]),  # no location, and the part is of a higher priority
         ([(0, 9, "person_name"), (0, 4, "person_name"), (5, 9, "person_name")], [(0, 9, "person_name")]),
         ([(0, 5, "pin"), (5, 9, "pin")], [(0, 5, "pin"), (5, 9, "pin")]),
     ],

@@ -123,6 +123,7 @@ def test_an_answer_outside_the_candidates_is_asked_again_then_a_rule_decides(tmp
     assert [(one.reason, one.subtype, one.value) for one in left] == [("left_to_rules: outside", "pl_pesel", "44051401359")]
 
 
+@pytest.mark.long
 def test_what_a_model_invents_is_set_aside_and_the_rest_kept(tmp_path):
     known = KNOWN | {"Anna": "name of a person"}
 
@@ -189,6 +190,19 @@ def test_a_budget_stops_and_a_larger_one_goes_on_without_paying_twice(tmp_path):
     ((status, spent),) = bench.runs()
     assert (status, detector.totals.cost_usd) == ("finished", spent.cost_usd)
     assert all(found(text, one)[:6] == FOUND for text, one in zip(texts, findings, strict=True))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_the_batch_api_gives_the_same(tmp_path, name):
+    texts = [f"{TEXT} {chr(97 + number)}" for number in range(5)]
+    with LLMServer(Model()) as server:
+        bench = Bench(tmp_path, server, name)
+        batched = bench.examine(texts, bench.detector(batch=True))
+        assert server.requests == 0  # of single calls
+        assert bench.examine(texts) == batched
+        assert server.requests == 0
+    assert all(found(text, one)[:6] == FOUND for text, one in zip(texts, batched, strict=True))
 
 
 _KILLED = """
