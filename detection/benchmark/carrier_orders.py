@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from piiloom.detection.benchmark.carriers import LENGTHS, Length
+from piiloom.detection.benchmark.carriers import LENGTHS, Length, word_count
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.entity_values.drawing import spoilt_value
+from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.taxonomy.entities.entity import DOMAINS, Domain, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
@@ -36,6 +36,8 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
         "no_NO": "Norwegian Bokmål",
     }
 )
+_BRIEF_WORDS: Final = 4  # of a value that has room in a text of 20 words
+_LOOKED_AT: Final = 3  # values of an entity, to tell how many words they have
 _TINY_FORMS: Final = ("text message", "note", "chat message", "form", "log line")
 _SHORT_FORMS: Final[Mapping[Domain, tuple[str, ...]]] = MappingProxyType(
     {
@@ -172,7 +174,7 @@ def carrier_orders(
     for number in range(count):
         domain, length = cells[number % len(cells)]
         rng = derive_rng("carrier order", seed, locale, domain, length, number)
-        asked = decks[domain].take(SIZES[length].offered)
+        asked = decks[domain].take(SIZES[length].offered, brief=length == "tiny")
         yield CarrierOrder(
             number=number,
             locale=locale,
@@ -202,7 +204,7 @@ def _spoilable(entity: Entity, locale: str, rng: random.Random) -> bool:
 
 
 class _Deck:
-    """The entities of one domain, those of the locale and the universal ones by turns; none comes again before all were there."""
+    """The entities of one domain, those of the locale and the universal ones by turns; none comes again before all had their turn."""
 
     def __init__(self, catalogue: LocaleCatalogue, domain: Domain, seed: int) -> None:
         fitting = [one for one in catalogue.entities.values() if domain in one.domains and one.id not in ALLOWED]
@@ -212,15 +214,24 @@ class _Deck:
             derive_rng("carrier deck", seed, catalogue.locale, domain).shuffle(pile)
         self._at = [0] * len(self._piles)
         self._turn = 0
+        self._locale, self._seed = catalogue.locale, seed
 
-    def take(self, count: int) -> tuple[Entity, ...]:
-        """The next *count* entities, each once."""
+    def take(self, count: int, *, brief: bool) -> tuple[Entity, ...]:
+        """The next *count* entities, each once; *brief*: only those whose values have few words."""
         taken: dict[str, Entity] = {}
-        while len(taken) < min(count, sum(map(len, self._piles))):
+        every = sum(map(len, self._piles))
+        for _ in range(2 * every):
+            if len(taken) == min(count, every):
+                break
             which = self._turn % len(self._piles)
             pile = self._piles[which]
             entity = pile[self._at[which] % len(pile)]
-            taken[entity.id] = entity
+            if not brief or self._is_brief(entity):
+                taken[entity.id] = entity
             self._at[which] += 1
             self._turn += 1
         return tuple(taken.values())
+
+    def _is_brief(self, entity: Entity) -> bool:
+        rng = derive_rng("carrier brief", self._seed, self._locale, entity.id)
+        return max(word_count(draw_value(entity, self._locale, rng), self._locale) for _ in range(_LOOKED_AT)) <= _BRIEF_WORDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
@@ -96,7 +97,7 @@ class CarrierRounds:
             await OrderedRun(
                 source=iter(tasks),
                 work=self._asked,
-                consume=lambda answer, again=again: self._take(*answer, again),
+                consume=partial(self._take, again),
                 still_wanted=lambda: _ALL,
                 concurrency=self._concurrency + self._concurrency // 2,  # more than in flight: some replies are still being stored
                 stop=stop,
@@ -129,8 +130,9 @@ class CarrierRounds:
         left = self._attempts - task.used
         return task, await ask_model(self._channel.calls, make, judged, attempts=left, failure_limit=self._limit)
 
-    def _take(self, task: _Task, answer: tuple[Carrier, int] | Lost, again: list[_Task]) -> None:
-        """Keep what came of *task*, or put it among those to ask *again*."""
+    def _take(self, again: list[_Task], answered: tuple[_Task, tuple[Carrier, int] | Lost]) -> None:
+        """Keep what came of a task, or put it among those to ask *again*."""
+        task, answer = answered
         result: Carrier | Lost
         if isinstance(answer, Lost):
             result = answer

@@ -57,7 +57,7 @@ class Carrier:
     """One document with slots. A growing one has ``entries``, of which as many are taken as a length asks for.
 
     ``pace`` is what passes between two entries, if the document says it. All places of a ``local`` one are in one city. ``checked_by`` says
-    which native speaker has read the file; None: nobody has.
+    which native speaker has read the file; None: nobody has. ``written_by`` names the model that wrote it, if one did.
     """
 
     id: str

@@ -48,6 +48,8 @@ def carrier_of(data: Any, order: CarrierOrder, catalogue: LocaleCatalogue, writt
         opening=_tidied(data["opening"] if growing else data["text"]),
         entries=tuple(_tidied(entry) for entry in data["entries"]) if growing else (),
         closing=_tidied(data["closing"]) if growing else "",
+        pace=None,
+        local=False,
         file=f"{order.locale}/{order.domain.lower()}.yaml",
         checked_by=None,
         written_by=written_by,
