@@ -47,16 +47,12 @@ class DocumentPeople:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
         for at, slot in slots:
-            near = [one for one in (*range(at + 1, at + 1 + _NEAR), *range(at - 1, at - 1 - _NEAR, -1)) if one in found]
+            near = [one for one in _near(parts, at) if one in found]
             if slot.name == "relation" and at not in found and near:
                 found[at] = found[near[0]]
         named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
         self._latest = found[named[-1]] if named else self._latest
         return found
-
-    def forget(self, first: int) -> None:
-        """Let indices from *first* on stand for others from now on."""
-        self._indexed = {index: person for index, person in self._indexed.items() if index < first}
 
     @staticmethod
     def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:
@@ -72,6 +68,12 @@ class DocumentPeople:
 
     def _new(self, slot: Slot) -> NamedPerson:
         return draw_person(self._locale, self._rng, slot.gender)
+
+
+def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:
+    """The places beside a word for a relative: who is named next ("aunt Ann") comes first only right behind it, not in "Ann (aunt)"."""
+    after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
+    return (*after, *before) if at + 1 < len(parts) and parts[at + 1] in (" ", ", ") else (*before, *after)
 
 
 def _genders(slots: Iterable[Slot]) -> dict[int, str]:

@@ -120,7 +120,7 @@ def draw_gender(locale: str, rng: random.Random, gender: str | None = None) -> s
 def draw_amount(locale: str, rng: random.Random) -> str:
     """Draw what something costs, with the currency."""
     forms, _, _ = _MONEY[locale]
-    return rng.choice(forms).format(amount_of(locale, rng, 0.002, 0.6))
+    return rng.choice(forms).format(amount_of(locale, rng, 0.02, 0.6))
 
 
 def draw_price(locale: str, rng: random.Random) -> str:
