@@ -9,6 +9,7 @@ from typing import Final
 
 from piiloom.detection.hybrid.candidates import Candidate, in_order
 from piiloom.detection.hybrid.sentences import Sentences
+from piiloom.patterns.resolving import OF_THE_LOCALE
 from piiloom.taxonomy.entities.entity import UNIVERSAL
 
 MARGIN: Final = 0.15  # candidates whose scores lie within it are asked about
@@ -114,15 +115,17 @@ def _winner(place: Place, chosen: str | None) -> Candidate:
 
 
 def by_context(question: Ambiguity) -> str:
-    """What a rule answers: an option of the locale's own before a universal one, since it says more of the same thing.
+    """What a rule answers: the surest option, where one of the locale's own counts more than a universal one.
 
-    Of several, the one whose context word stands nearest before the value (else behind it), then the one of the higher priority.
+    Scores hold what context words near the value say. Of options that are equally sure, the one whose context word stands nearest in the
+    sentence, then the one of the higher priority.
     """
     before, after = question.before.lower(), question.after.lower()
 
     def rank(one: Candidate) -> tuple[object, ...]:
         entity = one.entity
-        return (entity.locale == UNIVERSAL, _distance(before, after, entity.context), -entity.priority, one.rank)
+        sure = one.score + (0.0 if entity.locale == UNIVERSAL else OF_THE_LOCALE)
+        return (-sure, _distance(before, after, entity.context), -entity.priority, one.rank)
 
     return min(question.options, key=rank).entity.id
 

@@ -73,7 +73,9 @@ def test_candidates_are_chosen_as_matches_are(text):
         ([(0, 20, "address"), (5, 11, "number_pair")], [(0, 20, "address")]),
         ([(0, 20, "address"), (0, 6, "pl_pesel")], [(0, 6, "pl_pesel")]),  # begin together: the higher priority
         ([(0, 20, "address"), (0, 6, "condition")], [(0, 20, "address")]),  # then the longer
-        ([(0, 20, "account"), (4, 15, "pl_pesel")], [(4, 15, "pl_pesel")]),  # no location, and the part is of a higher priority
+        ([(0, 20, "condition"), (4, 15, "pl_pesel")], [(4, 15, "pl_pesel")]),  # no location, and the part is of a higher priority
+        ([(0, 20, "account"), (4, 15, "pl_pesel")], [(0, 20, "account")]),  # structured itself, and the part is not clearly surer
+        ([(0, 20, "condition"), (4, 15, "person_name")], [(0, 20, "condition")]),
         ([(0, 9, "person_name"), (0, 4, "person_name"), (5, 9, "person_name")], [(0, 9, "person_name")]),
         ([(0, 5, "pin"), (5, 9, "pin")], [(0, 5, "pin"), (5, 9, "pin")]),
     ],
