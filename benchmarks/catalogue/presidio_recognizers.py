@@ -17,8 +17,8 @@ _FOLDERS = {"sv_SE": "sweden", "zh_SG": "singapore", "pl_PL": "poland", "hi_IN":
 class Recognizer:
     """A recognizer of a country. ``checked``: it has a check, not only a form.
 
-    ``taken`` are entries of ours of which it takes most drawn values for its own, with the shares; if there are none, that of which it takes
-    the most.
+    ``taken`` are entries of ours of which it takes most drawn values for its own, with the shares; if there are none, that of which it
+    takes the most.
     """
 
     entity: str

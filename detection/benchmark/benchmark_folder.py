@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -21,9 +21,17 @@ _SCHEMA: Final = 1
 
 
 def write_benchmark(
-    out: Path, documents: Iterator[BenchmarkDocument], options: BenchmarkOptions, counts: BenchmarkCounts, *, force: bool
+    out: Path,
+    documents: Iterator[BenchmarkDocument],
+    options: BenchmarkOptions,
+    counts: BenchmarkCounts,
+    *,
+    force: bool,
+    carriers: Mapping[str, Any] | None = None,
 ) -> None:
     """Write *documents* into the folder *out*; ``benchmark.json`` comes last, so a folder that has it is complete.
+
+    *carriers* tells of carriers that are not those that ship.
 
     Raises ``OutputError`` if the folder has files that would be replaced (unless *force*) or cannot be written.
     """
@@ -38,7 +46,7 @@ def write_benchmark(
             for document in documents:
                 rows.write(row_line(row_of(document.record)))
                 look_alikes.write(row_line(_look_alikes_of(document)))
-        about = {"schema": _SCHEMA, "options": asdict(options), "counts": counts.to_json()}
+        about = {"schema": _SCHEMA, "options": asdict(options), "counts": counts.to_json()} | ({"carriers": carriers} if carriers else {})
         drafts[ABOUT].write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         for name in names:
             drafts[name].replace(out / name)

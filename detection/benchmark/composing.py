@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
@@ -12,9 +13,9 @@ from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_
 from piiloom.detection.benchmark.document_clock import DocumentClock
 from piiloom.detection.benchmark.document_people import DocumentPeople
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
-from piiloom.detection.benchmark.slots import Slot, parse_carrier
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.entity_values.drawers import draw_address
+from piiloom.pii_values.entity_values.drawers import draw_address, draw_gender
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
@@ -22,7 +23,6 @@ from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 _TRIES: Final = 12
-_OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
 
@@ -85,11 +85,11 @@ class _Composing:
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
-    fixed: dict[Slot, str] = field(default_factory=dict)
+    fixed: dict[tuple[str, str, int], str] = field(default_factory=dict)  # by kind, name and index
 
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
-        self.people = DocumentPeople(self.carrier.locale, self.rng)
+        self.people = DocumentPeople(self.carrier, self.rng)
         self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
@@ -104,6 +104,7 @@ class _Composing:
                 self._next_entry()
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
             self.clock.close()
+            self.people.next_entry()
             self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
         return Composed(
             carrier=self.carrier,
@@ -115,8 +116,8 @@ class _Composing:
 
     def _next_entry(self) -> None:
         self.clock.next_entry()
-        self.people.forget(_OF_ONE_ENTRY)
-        self.fixed = {slot: value for slot, value in self.fixed.items() if (slot.index or 0) < _OF_ONE_ENTRY}
+        self.people.next_entry()
+        self.fixed = {key: value for key, value in self.fixed.items() if key[2] < OF_ONE_ENTRY}
 
     def _deck(self) -> Iterator[str]:
         """The entries in a shuffled order; then again, in another, without one twice in a row."""
@@ -136,31 +137,40 @@ class _Composing:
             if isinstance(part, str):
                 self.text += part
                 continue
-            value, start = self._value(part, people.get(at)), len(self.text)
+            value, start = self._indexed(part, people.get(at)), len(self.text)
             self.text += value
             if part.kind == "value":
-                self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
+                self._label(start, part.name)
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
-    def _value(self, slot: Slot, person: NamedPerson | None) -> str:
-        """The value of *slot*: the one that stands already, if it has an index."""
-        if slot in self.fixed:
-            return self.fixed[slot]
-        value = self._drawn(slot, person) if slot.kind == "value" else self._unlabeled_text(slot)
-        if slot.index is not None:
-            self.fixed[slot] = value
-        return value
+    def _label(self, start: int, name: str) -> None:
+        """Label what is written since *start*; a family name right behind a given name makes one name with it."""
+        last = self.values[-1] if self.values else None
+        if name == "family_name" and last and last.what == "person_name" and last.end == start - 1 and self.text[last.end] == " ":
+            start = self.values.pop().start
+        self.values.append(Place(start, len(self.text), _labeled_as(name)))
 
-    def _drawn(self, slot: Slot, person: NamedPerson | None) -> str:
+    def _indexed(self, slot: Slot, person: NamedPerson | None) -> str:
+        """The value of *slot*: the one that stands already, if it has an index."""
+        if slot.index is None:
+            return self._value(slot, person)
+        key = (slot.kind, slot.name, slot.index)
+        if key not in self.fixed:
+            self.fixed[key] = self._value(slot, person)
+        return self.fixed[key]
+
+    def _value(self, slot: Slot, person: NamedPerson | None) -> str:
         locale = self.carrier.locale
+        if slot.kind != "value":
+            return self._unlabeled_text(slot)
         if slot.name == "relation":
             known = slot.gender or (person.gender if person is not None else None)
             return locale_words(locale).relation(known or self.rng.choice(GENDERS), self.rng)
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         made = _of_person(slot.name, person, self.rng) if person is not None else None
-        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
+        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person)
 
     def _unlabeled_text(self, slot: Slot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
@@ -187,17 +197,17 @@ def _labeled_as(name: str) -> str:
     return "person_name" if name in ("given_name", "family_name") else name
 
 
+def _gender_of(person: NamedPerson, rng: random.Random) -> str:
+    return draw_gender(person.locale, rng, person.gender)
+
+
+_MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(
+    {"email": email_of, "username": username_of, "gender": _gender_of}
+)
+
+
 def _of_person(name: str, person: NamedPerson, rng: random.Random) -> str | None:
-    match name:
-        case "person_name":
-            return person.full
-        case "given_name":
-            return person.given
-        case "family_name":
-            return person.family
-        case "email":
-            return email_of(person, rng)
-        case "username":
-            return username_of(person, rng)
-        case _:
-            return None
+    """What a slot *name* says of *person*; None if it says nothing of a person's name."""
+    names = {"person_name": person.full, "given_name": person.given, "family_name": person.family}
+    made = _MADE_OF_A_PERSON.get(name)
+    return names.get(name) or (made(person, rng) if made is not None else None)

@@ -41,20 +41,24 @@ class DocumentClock:
         self._ahead = 0
 
     def told(self, what: str) -> str:
-        """One of ``plain_values.MOMENTS``."""
-        return self._time() if what == "time" else self._date() if what == "date" else self._past_date()
+        """One of ``MOMENTS``."""
+        return {"date": self.date, "time": self.time, "due_date": self.due_date, "case_date": self.past_date}[what]()
 
-    def _date(self) -> str:
+    def date(self) -> str:
         """The day of the entry; each further one in it is some days later, as of an appointment."""
         day = self._now + timedelta(days=self._ahead)
         self._ahead += self._rng.randint(2, 20)
         return day.strftime(self._form)
 
-    def _past_date(self) -> str:
+    def due_date(self) -> str:
+        """A day of the next weeks, as of an appointment or the end of a term."""
+        return (self._now + timedelta(days=self._rng.randint(3, 25))).strftime(self._form)
+
+    def past_date(self) -> str:
         """A day of the last two months."""
         return (self._now - timedelta(days=self._rng.randint(1, 60))).strftime(self._form)
 
-    def _time(self) -> str:
+    def time(self) -> str:
         """The time of day, a few minutes after the last one."""
         self._now += timedelta(minutes=self._rng.randint(0, 9)) if self._now.hour < 23 else timedelta()
         return self._now.strftime("%H:%M")

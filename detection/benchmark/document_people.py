@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from piiloom.detection.benchmark.slots import Part, Slot
+from piiloom.detection.benchmark.carriers import Carrier
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Part, Slot
 from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person
 
 NAMES: Final = ("person_name", "given_name")
-OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username")
+OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")
 _NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
 
 
 class DocumentPeople:
     """The persons of one document; those with an index stay the same all through it."""
 
-    def __init__(self, locale: str, rng: random.Random) -> None:
-        self._locale, self._rng = locale, rng
+    def __init__(self, carrier: Carrier, rng: random.Random) -> None:
+        self._locale, self._rng = carrier.locale, rng
+        self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
         self._indexed: dict[int, NamedPerson] = {}
         self._latest: NamedPerson | None = None
+
+    def next_entry(self) -> None:
+        """Forget who is of one entry alone."""
+        self._indexed = {index: person for index, person in self._indexed.items() if index < OF_ONE_ENTRY}
+        self._latest = None
 
     def of(self, parts: Sequence[Part]) -> dict[int, NamedPerson]:
         """Return the person of each slot of *parts* that tells of one, by its place.
@@ -30,6 +37,7 @@ class DocumentPeople:
         """
         found: dict[int, NamedPerson] = {}
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
+        self._genders |= _genders(slot for _, slot in slots)
         for at, slot in slots:
             if slot.index is not None and slot.name in (*OF_A_PERSON, "relation"):
                 found[at] = self._of_index(slot)
@@ -39,16 +47,12 @@ class DocumentPeople:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
         for at, slot in slots:
-            near = [one for one in (*range(at + 1, at + 1 + _NEAR), *range(at - 1, at - 1 - _NEAR, -1)) if one in found]
+            near = [one for one in _near(parts, at) if one in found]
             if slot.name == "relation" and at not in found and near:
                 found[at] = found[near[0]]
         named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
         self._latest = found[named[-1]] if named else self._latest
         return found
-
-    def forget(self, first: int) -> None:
-        """Let indices from *first* on stand for others from now on."""
-        self._indexed = {index: person for index, person in self._indexed.items() if index < first}
 
     @staticmethod
     def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:
@@ -57,12 +61,24 @@ class DocumentPeople:
         return found[before[-1]] if before else found[after[0]] if after else None
 
     def _of_index(self, slot: Slot) -> NamedPerson:
-        if slot.index not in self._indexed:
-            self._indexed[slot.index or 0] = draw_person(self._locale, self._rng, slot.gender)
-        return self._indexed[slot.index or 0]
+        index = slot.index or 0
+        if index not in self._indexed:
+            self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index))
+        return self._indexed[index]
 
     def _new(self, slot: Slot) -> NamedPerson:
         return draw_person(self._locale, self._rng, slot.gender)
+
+
+def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:
+    """The places beside a word for a relative: who is named next ("aunt Ann") comes first only right behind it, not in "Ann (aunt)"."""
+    after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
+    return (*after, *before) if at + 1 < len(parts) and parts[at + 1] in (" ", ", ") else (*before, *after)
+
+
+def _genders(slots: Iterable[Slot]) -> dict[int, str]:
+    """The gender of each index for which one of *slots* gives it: what a later slot says holds for an earlier one, too."""
+    return {slot.index: slot.gender for slot in slots if slot.index is not None and slot.gender is not None and slot.name in OF_A_PERSON}
 
 
 def _name_of(part: Part) -> str:

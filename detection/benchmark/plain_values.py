@@ -47,7 +47,7 @@ def _of_masks(*masks: str) -> Draw:
     return lambda locale, rng: fill_mask(rng.choice(masks), rng)  # noqa: ARG005
 
 
-MOMENTS: Final = ("date", "time", "case_date")  # which follow the clock of a document
+MOMENTS: Final = ("date", "time", "due_date", "case_date")  # which follow the clock of a document
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
         "amount": draw_amount,

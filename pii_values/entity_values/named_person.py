@@ -32,7 +32,7 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> N
     """Draw a person of *locale*; *gender* is "female", "male" or any."""
     words = locale_words(locale)
     gender = gender or rng.choice(GENDERS)
-    given, family = words.given_name(gender, rng), words.family_name(gender, rng)
+    given, family = words.name_of(gender, rng)
     latin_given, latin_family = words.latin.get(given, given), words.latin.get(family, family)
     form = rng.choice(words.names)
     return NamedPerson(
@@ -49,6 +49,11 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> N
 def plain_letters(text: str) -> str:
     """*text* in small ASCII letters, romanised from other scripts."""
     return "".join(c for c in anyascii(text).lower() if c.isalpha())
+
+
+def plain_words(text: str) -> str:
+    """The words of *text* in small ASCII letters."""
+    return " ".join(filter(None, map(plain_letters, text.split())))
 
 
 def username_of(person: NamedPerson, rng: random.Random) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from benchmarks.detection.simulated_llm import NO_ERRORS, SimulatedLLM
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.database import MEMORY
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.hybrid.model_settings import ModelSettings
 from tests.detection.small_catalogue import BY_ID, LOCALE, found, settings
@@ -36,14 +36,14 @@ def record(number=0):
 
 def examined(rates, *, count=1, phases=3, seed=0):
     records = [record(number) for number in range(count)]
-    model = ModelSettings(provider="openai", model="simulated", store=Path(MEMORY), unpriced=True)
-    detector = HybridDetector(settings(phases), model, provider=SimulatedLLM(records, rates, seed=seed))
 
-    async def work():
-        async with detector:
+    async def work(store):
+        model = ModelSettings(provider="openai", model="simulated", store=store, unpriced=True)
+        async with HybridDetector(settings(phases), model, provider=SimulatedLLM(records, rates, seed=seed)) as detector:
             return await asyncio.gather(*(detector.examine_async(one.context, LOCALE, item_id=one.id) for one in records))
 
-    return asyncio.run(work())
+    with TemporaryDirectory() as folder:  # replies kept there are not those of other rates
+        return asyncio.run(work(Path(folder) / "store.duckdb"))
 
 
 def test_without_errors_everything_is_found_and_nothing_else():
