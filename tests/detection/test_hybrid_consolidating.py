@@ -54,8 +54,8 @@ def test_places_hold_each_candidate_once_whatever_the_order(candidates, rng: ran
     for place in places:
         ids = [one.entity.id for one in place.candidates]
         assert len(set(ids)) == len(ids)
-        assert place.best.score == max(one.score for one in place.candidates)
-        assert all(one.score >= place.best.score - MARGIN for one in place.options)
+        assert place.best is place.candidates[0]
+        assert all(one.score >= place.score - MARGIN for one in place.options)
         seed = min(place.candidates, key=lambda one: one.rank)
         assert all(min(one.end, seed.end) > max(one.start, seed.start) for one in place.candidates)
 
