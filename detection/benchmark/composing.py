@@ -140,9 +140,16 @@ class _Composing:
             value, start = self._indexed(part, people.get(at)), len(self.text)
             self.text += value
             if part.kind == "value":
-                self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
+                self._label(start, part.name)
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
+
+    def _label(self, start: int, name: str) -> None:
+        """Label what is written since *start*; a family name right behind a given name makes one name with it."""
+        last = self.values[-1] if self.values else None
+        if name == "family_name" and last and last.what == "person_name" and last.end == start - 1 and self.text[last.end] == " ":
+            start = self.values.pop().start
+        self.values.append(Place(start, len(self.text), _labeled_as(name)))
 
     def _indexed(self, slot: Slot, person: NamedPerson | None) -> str:
         """The value of *slot*: the one that stands already, if it has an index."""

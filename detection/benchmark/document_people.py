@@ -47,10 +47,7 @@ class DocumentPeople:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
         for at, slot in slots:
-            after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
-            # Who is named next, as in: her aunt Ann; or else who was named just before, as in: Ann, her aunt.
-            nearest = (*after, *before) if parts[at + 1 : at + 2] in ((" ",), (", ",)) else (*before, *after)
-            near = [one for one in nearest if one in found]
+            near = [one for one in _near(parts, at) if one in found]
             if slot.name == "relation" and at not in found and near:
                 found[at] = found[near[0]]
         named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
@@ -71,6 +68,12 @@ class DocumentPeople:
 
     def _new(self, slot: Slot) -> NamedPerson:
         return draw_person(self._locale, self._rng, slot.gender)
+
+
+def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:
+    """The places beside a word for a relative: who is named next ("aunt Ann") comes first only right behind it, not in "Ann (aunt)"."""
+    after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
+    return (*after, *before) if at + 1 < len(parts) and parts[at + 1] in (" ", ", ") else (*before, *after)
 
 
 def _genders(slots: Iterable[Slot]) -> dict[int, str]:

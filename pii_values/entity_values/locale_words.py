@@ -19,8 +19,17 @@ Gendered = Annotated[dict[str, list[Text]], Field(min_length=2, max_length=2)]
 GENDERS = ("female", "male")
 
 
+class Community(FileModel):
+    """People whose given and family names go together."""
+
+    family_names: Gendered | list[Text]
+    given_names: Gendered
+
+
 class LocaleWords(FileModel):
     """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks.
+
+    ``communities`` are people whose names do not mix with ``family_names`` and ``given_names``, which are everybody else's.
 
     ``latin`` gives names of another script in Latin letters, for addresses and as ``{latin_given}`` and ``{latin_family}`` in ``names``.
     """
@@ -29,6 +38,7 @@ class LocaleWords(FileModel):
     language: str
     family_names: Gendered | Words
     given_names: Gendered
+    communities: list[Community] = Field(default_factory=list)
     names: list[Text] = Field(min_length=1)
     latin: dict[str, str] = Field(default_factory=dict)
     streets: Words
@@ -47,21 +57,19 @@ class LocaleWords(FileModel):
     products: Words
     media_titles: Words
 
-    def given_name(self, gender: str, rng: random.Random) -> str:
-        """Draw a given name."""
-        return rng.choice(self.given_names[gender])
-
-    def family_name(self, gender: str, rng: random.Random) -> str:
-        """Draw a family name, in its form for *gender* where there are two."""
-        return _of_gender(self.family_names, gender, rng)
+    def name_of(self, gender: str, rng: random.Random) -> tuple[str, str]:
+        """Draw a given name and a family name, in its form for *gender* where there are two."""
+        groups = (self, *self.communities)
+        group = rng.choices(groups, weights=[len(_words(one.family_names, gender)) for one in groups])[0]
+        return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender))
 
     def relation(self, gender: str, rng: random.Random) -> str:
         """Draw what a relative of *gender* is called."""
-        return _of_gender(self.relations, gender, rng)
+        return rng.choice(_words(self.relations, gender))
 
 
-def _of_gender(words: Mapping[str, list[str]] | list[str], gender: str, rng: random.Random) -> str:
-    return rng.choice(words[gender] if isinstance(words, Mapping) else words)
+def _words(words: Mapping[str, list[str]] | list[str], gender: str) -> list[str]:
+    return words[gender] if isinstance(words, Mapping) else words
 
 
 @cache

@@ -32,7 +32,7 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> N
     """Draw a person of *locale*; *gender* is "female", "male" or any."""
     words = locale_words(locale)
     gender = gender or rng.choice(GENDERS)
-    given, family = words.given_name(gender, rng), words.family_name(gender, rng)
+    given, family = words.name_of(gender, rng)
     latin_given, latin_family = words.latin.get(given, given), words.latin.get(family, family)
     form = rng.choice(words.names)
     return NamedPerson(
