@@ -86,6 +86,7 @@ class _Composing:
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
     persons: dict[int | Slot, NamedPerson] = field(default_factory=dict)
+    named: NamedPerson | None = None  # who was written last
     fixed: dict[Slot, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -152,11 +153,14 @@ class _Composing:
 
     def _relation(self, slot: Slot, parts: Sequence[Part], at: int) -> str:
         """The word for a relative: for the person of its index, or who is named next ("aunt Ann") or before ("Ann (aunt)"), or anybody."""
-        after, before = parts[at + 1 : at + 3], parts[max(0, at - 2) : at]
-        near = (*after, *before) if after and after[0] in (" ", ", ") else (*before, *after)
-        named = slot if slot.index is not None else next((one for one in near if isinstance(one, Slot) and one.name in _NAMES), None)
-        known = slot.gender or (self._person(named).gender if named is not None else None)
-        gender = known or self.rng.choice(GENDERS)
+        after = parts[at + 1 : at + 3]
+        follows = next((one for one in after if isinstance(one, Slot) and one.name in _NAMES), None)
+        person = self.named if any(isinstance(one, Slot) and one.name in _NAMES for one in parts[max(0, at - 2) : at]) else None
+        if slot.index is not None:
+            person = self._person(slot)
+        elif follows is not None and (person is None or after[0] in (" ", ", ")):
+            person = self._person(follows)
+        gender = slot.gender or (person.gender if person is not None else self.rng.choice(GENDERS))
         return locale_words(self.carrier.locale).relation(gender, self.rng)
 
     def _person(self, slot: Slot) -> NamedPerson:
@@ -179,6 +183,8 @@ class _Composing:
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
+        if slot.name in _NAMES:
+            self.named = self._person(slot)
         if slot.index is None:
             self.persons.pop(slot, None)
         return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
