@@ -138,6 +138,8 @@ class _Composing:
                 continue
             value, start = self._indexed(part, parts, at), len(self.text)
             self.text += value
+            if part.name in _NAMES and part.index is not None:
+                self.named = self._person(part)
             if part.kind == "value":
                 self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
             elif part.kind != "plain":
@@ -160,7 +162,8 @@ class _Composing:
             person = self._person(slot)
         elif follows is not None and (person is None or after[0] in (" ", ", ")):
             person = self._person(follows)
-        gender = slot.gender or (person.gender if person is not None else self.rng.choice(GENDERS))
+        known = slot.gender or (person.gender if person is not None else None)
+        gender = known or self.rng.choice(GENDERS)
         return locale_words(self.carrier.locale).relation(gender, self.rng)
 
     def _person(self, slot: Slot) -> NamedPerson:
