@@ -9,8 +9,8 @@ from typing import Final, Protocol, TypeVar
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 
 THRESHOLD: Final = 0.5
-_OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"
-_SURER: Final = 0.2  # so much surer must a part of a longer match be to be chosen in its place
+OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"
+SURER: Final = 0.2  # so much surer must a part of a longer match be to be chosen in its place
 _PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal scores the long one is meant
 
 
@@ -56,13 +56,13 @@ def disjoint(matches: Iterable[R], *, threshold: float = THRESHOLD) -> list[R]:
 
 
 def _nested(matches: Sequence[R]) -> tuple[list[R], list[R]]:
-    """Split *matches*: the second are parts of a longer one with at least their score less ``_SURER``."""
+    """Split *matches*: the second are parts of a longer one with at least their score less ``SURER``."""
     outer: list[R] = []
     inner: list[R] = []
     around: list[R] = []  # those that began earlier, or here and are longer, and have not ended
     for match in sorted(matches, key=lambda one: (one.start, -one.end)):
         around = [one for one in around if one.end > match.start]
-        length, score = match.end - match.start, match.score - _SURER
+        length, score = match.end - match.start, match.score - SURER
         inside = any(one.end >= match.end and one.end - one.start > length and one.score >= score for one in around)
         (inner if inside else outer).append(match)
         around.append(match)
@@ -84,7 +84,7 @@ def _chosen_at(place: Sequence[R]) -> tuple[_Rank, R]:
     """The match that is meant of those at one place, with the rank of the place among others."""
 
     def order(one: R) -> tuple[float, int, str]:
-        return -one.score - (0.0 if one.entity.locale == UNIVERSAL else _OF_THE_LOCALE), -one.entity.priority, one.entity.id
+        return -one.score - (0.0 if one.entity.locale == UNIVERSAL else OF_THE_LOCALE), -one.entity.priority, one.entity.id
 
     best = min(place, key=order)
     surest = max(one.score for one in place)

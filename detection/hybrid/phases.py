@@ -74,8 +74,8 @@ class TextUnderWay:
         places: Iterable[Place] = self._places
         if self.settings.phases > 2:
             # What will be dropped for lying within something else is not worth a question.
-            stays = {id(one) for one in consolidated((place.best for place in places), self.settings.threshold)}
-            places = (place for place in places if id(place.best) in stays)
+            stays = {(one.start, one.end) for one in consolidated(settled(self._places, {}), self.settings.threshold)}
+            places = (place for place in places if (place.best.start, place.best.end) in stays)
         return ambiguities(self.sentences, places, self.settings.threshold)
 
     def settle(self, answers: Iterable[tuple[Ambiguity, str]]) -> None:

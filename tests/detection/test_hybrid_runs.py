@@ -71,7 +71,7 @@ def test_each_phase_adds_its_own(tmp_path):
     assert ("44051401359", "pl_pesel") in by_phases[1]
     assert ("Anna", "person_name") in by_phases[1]
     assert ("44051401359", "account") in by_phases[2]
-    assert ("34", "age") in by_phases[2]
+    assert ("34 lat", "age") in by_phases[2]
     assert by_phases[3] == FOUND
 
 

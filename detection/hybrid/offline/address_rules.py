@@ -48,9 +48,8 @@ def _with_blanks(cues: Cues, locale: str) -> regex.Pattern[str] | None:
     streets = []
     if cues.street_before:
         street = rf"(?:(?:{_SMALL})[ ]){{0,2}}(?:{names})"
-        streets.append(
-            rf"(?:{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})[ ]?(?:{street}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?"
-        )
+        before = rf"(?:(?:(?i:số|no\.?)[ ])?{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})"
+        streets.append(rf"{before}[ ]?(?:{street}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?")
     if cues.street_behind:
         head = rf"(?:{name}[ ]){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'’\-]{{0,30}}?[ ]?"
         streets.append(rf"{head}(?:{_either(cues.street_behind)})(?!{_WORD}){_NUMBER_SIGN}{_HOUSE}")

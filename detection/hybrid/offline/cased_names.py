@@ -12,12 +12,14 @@ from piiloom.detection.hybrid.offline.finding import Finding
 from piiloom.detection.hybrid.offline.known_names import KnownNames
 
 FINDER: Final = "names index"
-_TOKEN: Final = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’\-]\p{L}[\p{L}\p{M}]*)*")
+_LETTER: Final = r"[\p{L}--\p{Han}]"  # Latin names stand among Han characters without blanks
+_TOKEN: Final = regex.compile(rf"{_LETTER}[{_LETTER}\p{{M}}]*(?:['’\-]{_LETTER}[{_LETTER}\p{{M}}]*)*", regex.V1)
 _JOINS: Final = regex.compile(r"[ \u00a0]['’]?|\. ?")  # between two parts of a name; the full stop behind an initial
 _BLANKS: Final = (" ", " '", " ’")
 _NAMES_A_PLACE: Final = (" ", ". ")
 _SETS_APART: Final = ("", "\n", ",", ";", ":", "(", "|", '"', ")")
 _MOST_PARTS: Final = 6
+_MOST_SYLLABLES: Final = 4
 _REACH: Final = 24  # a cue stands this near before a name
 
 # How sure: a given name beside a family name, beside another capitalised word, behind a title or cue; any word before a family name; alone.
@@ -64,8 +66,8 @@ class CasedNames:
         words = [one.word for one in parts[at : at + length] if one.capital]
         if len(words) == 1:
             score = self._of_one(text, parts, at)
-        elif self._family_first and first.word in self._known.family_as_written:
-            score = _BOTH
+        elif self._family_first:
+            score = _BOTH if first.word in self._known.family_as_written else 0.0
         else:
             end = parts[at + length - 1].end
             apart = not _opens_sentence(text, first.start) or text[end : end + 1] in _SETS_APART
@@ -106,12 +108,13 @@ class CasedNames:
     def _run(self, text: str, parts: Sequence[_Part], at: int) -> int:
         """How many parts follow one another as in a name, from ``parts[at]`` on."""
         length, particles = 1, 0
-        while at + length < len(parts) and length < _MOST_PARTS:
+        while at + length < len(parts) and length < (_MOST_SYLLABLES if self._family_first else _MOST_PARTS):
             previous, one = parts[at + length - 1], parts[at + length]
             between = text[previous.end : one.start]
             if not _JOINS.fullmatch(between) or ("." in between and len(previous.word) > 1):
                 break
-            if one.capital and not self._is_none(one.word):
+            # Where family names stand first, given names may be words that mean something else elsewhere ("Anh", "Bảo").
+            if one.capital and (self._family_first or not self._is_none(one.word)):
                 length += 1
                 continue
             extent = self._particles_at(text, parts, at + length) if particles < self._most_particles else 0
