@@ -35,7 +35,8 @@ def judged(number, **changes):
     return carrier_of(reply, orders()[number], load_catalogue(LOCALE, unconfirmed=True), "openai some-model")
 
 
-SHORT, GROWING = 6, 12  # a short carrier with a look-alike, and one with entries
+# A short carrier with a look-alike, and one with entries.
+SHORT, GROWING = (next(one.number for one in orders() if one.look_alike and one.length == length) for length in ("short", "medium"))
 TEXT = "Proszę o szybkie sprawdzenie sprawy, ponieważ klient nadal czeka na odpowiedź naszego działu. " * 4
 ENGLISH = "We are sorry that your parcel came late, and have asked the carrier to look into it. " * 4
 
