@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,20 +61,28 @@ def write_files(out: Path, options: WritingOptions, written: Written) -> list[Pa
         outcomes = [one for one in written.outcomes if one.order.locale == locale]
         contents = _contents(locale, outcomes)
         contents[ABOUT] = _json(_about(locale, options, written, outcomes), indent=1).encode()
-        folder = out / locale
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            drafts = {name: folder / f".{name}.part" for name in contents}
-            for name, content in contents.items():
-                drafts[name].write_bytes(content)
-            for name in set(_names()) - contents.keys():
-                (folder / name).unlink(missing_ok=True)
-            for name, draft in drafts.items():
-                draft.replace(folder / name)
-        except OSError as error:
-            raise _unwritable(folder, error) from error
-        files += [folder / name for name in contents]
+        _replace(out / locale, contents)
+        files += [out / locale / name for name in contents]
     return files
+
+
+def _replace(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Put *contents* in place of all that an earlier run has written into *folder*; a whole set is there before any file gets its name."""
+    drafts = {name: folder / f".{name}.part" for name in contents}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            drafts[name].write_bytes(content)
+        for name in set(_names()) - contents.keys():
+            (folder / name).unlink(missing_ok=True)
+        for name, draft in drafts.items():
+            draft.replace(folder / name)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        for draft in drafts.values():
+            with suppress(OSError):
+                draft.unlink()
 
 
 def _names() -> list[str]:

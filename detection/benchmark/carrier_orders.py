@@ -37,6 +37,7 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _BRIEF_WORDS: Final = 4  # of a value that has room in a text of 20 words
+_WITH_LOOK_ALIKES: Final = 3  # one order in so many asks for look-alikes
 _LOOKED_AT: Final = 3  # values of an entity, to tell how many words they have
 _TINY_FORMS: Final = ("text message", "note", "chat message", "form", "log line")
 _SHORT_FORMS: Final[Mapping[Domain, tuple[str, ...]]] = MappingProxyType(
@@ -169,10 +170,11 @@ def carrier_orders(
 ) -> Iterator[CarrierOrder]:
     """Yield *count* orders for *locale*; all entities of a domain take turns."""
     catalogue = load_catalogue(locale, unconfirmed=True)
-    cells = [(domain, length) for length in lengths for domain in domains]
     decks = {domain: _Deck(catalogue, domain, seed) for domain in domains}
     for number in range(count):
-        domain, length = cells[number % len(cells)]
+        turn, at = divmod(number, len(domains))
+        # Along the diagonal, so that few orders, too, are of several lengths; after so many turns as lengths all pairs have been.
+        domain, length = domains[at], lengths[(turn + at) % len(lengths)]
         rng = derive_rng("carrier order", seed, locale, domain, length, number)
         asked = decks[domain].take(SIZES[length].offered, brief=length == "tiny")
         yield CarrierOrder(
@@ -180,10 +182,10 @@ def carrier_orders(
             locale=locale,
             domain=domain,
             length=length,
-            form=_form(domain, length, number // len(cells), seed),
+            form=_form(domain, length, turn // len(lengths), seed),
             asked=asked,
             spoilable=tuple(one.id for one in asked if _spoilable(one, locale, rng)),
-            look_alike=(number // len(cells) + cells.index((domain, length))) % 3 == 0,
+            look_alike=(turn - at) % _WITH_LOOK_ALIKES == 0,
             notes=" ".join((catalogue.notes or "").split()),
         )
 

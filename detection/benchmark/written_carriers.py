@@ -65,8 +65,8 @@ def carrier_of(data: Any, order: CarrierOrder, catalogue: LocaleCatalogue, writt
 
 
 def comparable(carrier: Carrier) -> str:
-    """The words of *carrier* in which copies are alike: slots by their names, and each ideograph a word."""
-    parts = (part if isinstance(part, str) else f" {part.name} " for text in carrier.texts() for part in parse_carrier(text))
+    """The words of *carrier* in which copies are alike: whatever their slots are, and each ideograph a word."""
+    parts = (part if isinstance(part, str) else " slot " for text in carrier.texts() for part in parse_carrier(text))
     return "".join(f" {one} " if "\u3400" <= one <= "\u9fff" else one for one in " ".join(parts))
 
 

@@ -52,6 +52,18 @@ class _Kinds(Mapping[str, Kind]):
 KINDS: Final[Mapping[str, Kind]] = _Kinds()
 
 
+class Drawings(dict[str, tuple[str, str | None, Drawing]]):
+    """By kind: entity type, subtype, drawing function. Kinds of the entity catalogue are added when they are first met."""
+
+    def __init__(self) -> None:
+        super().__init__((name, (kind.entity_type, kind.subtype, kind.draw)) for name, kind in KINDS.items())
+
+    def __missing__(self, name: str) -> tuple[str, str | None, Drawing]:
+        kind = KINDS[name]
+        self[name] = kind.entity_type, kind.subtype, kind.draw
+        return self[name]
+
+
 def get_kind(name: str) -> Kind:
     """Return the kind called *name*. Raises ``UsageError``, which suggests the closest name, if there is none."""
     found = _of_catalogue(name) if name.startswith("entity:") else _kinds().get(name)
@@ -62,4 +74,4 @@ def get_kind(name: str) -> Kind:
     return found
 
 
-__all__ = ["KINDS", "Kind", "Owner", "get_kind"]
+__all__ = ["KINDS", "Drawings", "Kind", "Owner", "get_kind"]

@@ -37,6 +37,11 @@ def test_a_kind_is_known_by_its_names(name):
     assert ASKED.find(name) is BY_ID["person_name"]
 
 
+def test_what_a_model_says_again_and_again_counts_once():
+    _, reasons = claimed("Anna", *[("funk", "Fjerneke", "")] * 3, ("funk", "Fjern", ""))
+    assert reasons == [("unknown_type", "Fjerneke"), ("unknown_type", "Fjern")]
+
+
 def test_every_mention_of_a_value_is_found_also_beyond_the_piece_that_was_read():
     text = "Anna zna Ewę. Anna ma astmę. Annabel nie. ANNA?"
     found, reasons = claimed(text, ("person_name", "Anna", ""), piece=(0, 14))

@@ -96,6 +96,7 @@ def test_all_commands_are_there():
         "entities test",
         "benchmark make",
         "benchmark show",
+        "benchmark write",
         "doctor",
     }
 

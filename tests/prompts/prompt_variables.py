@@ -56,5 +56,13 @@ VARIABLES = {
     "entity": {"id": "age", "name": "Age", "native": "wiek"},
     "notes": "Names are given name first.",
     "locale": "pl_PL",
+    "domain": "Healthcare",
+    "form": "letter",
+    "entries": 12,
+    "needed": 3,
+    "allowed": [{"slot": "person_name", "means": "full name of a person"}],
+    "plain": [{"slot": "=date", "means": "a date"}],
+    "look_alike": True,
+    "look_alikes": [{"slot": "!order_number", "means": "number of an order"}],
     "fault": None,
 }
