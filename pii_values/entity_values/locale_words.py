@@ -59,7 +59,7 @@ class LocaleWords(FileModel):
 
     def name_of(self, gender: str, rng: random.Random) -> tuple[str, str]:
         """Draw a given name and a family name, in its form for *gender* where there are two."""
-        groups = (self, *self.communities)
+        groups: tuple[LocaleWords | Community, ...] = (self, *self.communities)
         group = rng.choices(groups, weights=[len(_words(one.family_names, gender)) for one in groups])[0]
         return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender))
 
