@@ -23,6 +23,7 @@ from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 _TRIES: Final = 12
+_TRIES_UNUSED: Final = 4  # of a value that the document has already
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
 
@@ -170,7 +171,7 @@ class _Composing:
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         made = _of_person(slot.name, person, self.rng) if person is not None else None
-        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person)
+        return made or self._unused(lambda: draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
 
     def _unlabeled_text(self, slot: Slot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
@@ -179,7 +180,15 @@ class _Composing:
         if slot.name in MOMENTS:
             return self.clock.told(slot.name)
         drawers = PLAIN if slot.kind == "plain" else LOOK_ALIKES
-        return drawers[slot.name](self.carrier.locale, self.rng)
+        return self._unused(lambda: drawers[slot.name](self.carrier.locale, self.rng))
+
+    def _unused(self, draw: Callable[[], str]) -> str:
+        """What *draw* gives that does not stand in the text yet, if it gives such in a few tries: nobody travels from one town to it."""
+        for _ in range(_TRIES_UNUSED):
+            value = draw()
+            if value not in self.text:
+                break
+        return value
 
     @property
     def _where(self) -> str:

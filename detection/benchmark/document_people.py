@@ -42,7 +42,7 @@ class DocumentPeople:
             if slot.index is not None and slot.name in (*OF_A_PERSON, "relation"):
                 found[at] = self._of_index(slot)
             elif slot.name in NAMES:
-                found[at] = self._new(slot)
+                found[at] = self._new(slot, like=self._namesake(parts, at))
         for at, slot in slots:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
@@ -66,8 +66,14 @@ class DocumentPeople:
             self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index))
         return self._indexed[index]
 
-    def _new(self, slot: Slot) -> NamedPerson:
-        return draw_person(self._locale, self._rng, slot.gender)
+    def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:
+        """Whose family name stands right behind a given name: "father: {given_name@m} {family_name@1}"."""
+        behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
+        is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
+        return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+
+    def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
+        return draw_person(self._locale, self._rng, slot.gender, like=like)
 
 
 def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:

@@ -57,11 +57,13 @@ class LocaleWords(FileModel):
     products: Words
     media_titles: Words
 
-    def name_of(self, gender: str, rng: random.Random) -> tuple[str, str]:
-        """Draw a given name and a family name, in its form for *gender* where there are two."""
+    def name_of(self, gender: str, rng: random.Random, community: int | None = None) -> tuple[str, str, int]:
+        """Draw a given name, a family name in its form for *gender*, and the number of their community, if it is not *community*."""
         groups: tuple[LocaleWords | Community, ...] = (self, *self.communities)
-        group = rng.choices(groups, weights=[len(_words(one.family_names, gender)) for one in groups])[0]
-        return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender))
+        weights = [len(_words(one.family_names, gender)) for one in groups]
+        number = rng.choices(range(len(groups)), weights=weights)[0] if community is None else community
+        group = groups[number]
+        return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender)), number
 
     def relation(self, gender: str, rng: random.Random) -> str:
         """Draw what a relative of *gender* is called."""
