@@ -11,7 +11,7 @@ from typing import Final
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
 from piiloom.detection.benchmark.document_clock import DocumentClock
-from piiloom.detection.benchmark.document_people import DocumentPeople
+from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, DocumentPeople
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
 from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
@@ -165,9 +165,11 @@ class _Composing:
         locale = self.carrier.locale
         if slot.kind != "value":
             return self._unlabeled_text(slot)
-        if slot.name == "relation":
+        if slot.name in WORDS_OF_A_PERSON:
             known = slot.gender or (person.gender if person is not None else None)
-            return locale_words(locale).relation(known or self.rng.choice(GENDERS), self.rng)
+            words, gender = locale_words(locale), known or self.rng.choice(GENDERS)
+            community = person.community if person is not None else 0
+            return self._unused(lambda: words.of_person(WORDS_OF_A_PERSON[slot.name], gender, community, self.rng))
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         made = _of_person(slot.name, person, self.rng) if person is not None else None
