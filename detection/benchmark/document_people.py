@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.detection.benchmark.carriers import Carrier
@@ -40,10 +40,11 @@ class DocumentPeople:
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
         self._genders |= _genders(slot for _, slot in slots)
         for at, slot in slots:
+            family = self._namesake(parts, at) or self._kin(parts, at, found) if slot.name in NAMES else None
             if slot.index is not None and slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON):
-                found[at] = self._of_index(slot)
+                found[at] = self._of_index(slot, like=family)
             elif slot.name in NAMES:
-                found[at] = self._new(slot, like=self._namesake(parts, at))
+                found[at] = self._new(slot, like=family)
         for at, slot in slots:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
@@ -62,10 +63,10 @@ class DocumentPeople:
         after = [one for one in sorted(found) if one > at]
         return found[before[-1]] if before else found[after[0]] if after else None
 
-    def _of_index(self, slot: Slot) -> NamedPerson:
+    def _of_index(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
         index = slot.index or 0
         if index not in self._indexed:
-            self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index))
+            self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index), like=like)
         return self._indexed[index]
 
     def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:
@@ -73,6 +74,13 @@ class DocumentPeople:
         behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
         is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
         return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+
+    def _kin(self, parts: Sequence[Part], at: int, found: Mapping[int, NamedPerson]) -> NamedPerson | None:
+        """Whose relative is named beside the word for one: who was named last, or the first of the document."""
+        if not any(_name_of(parts[one]) == "relation" for one in _near(parts, at) if 0 <= one < len(parts)):
+            return None
+        before = [one for one in sorted(found) if one < at]
+        return found[before[-1]] if before else self._latest or self._indexed.get(1)
 
     def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
         return draw_person(self._locale, self._rng, slot.gender, like=like)
