@@ -15,6 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 
 from benchmarks.catalogue.faker_methods import Method, faker_locales, methods
 from benchmarks.catalogue.presidio_recognizers import Known, known_to_presidio
