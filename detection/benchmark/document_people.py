@@ -12,6 +12,7 @@ from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_pers
 
 NAMES: Final = ("person_name", "given_name")
 OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")
+WORDS_OF_A_PERSON: Final = {"relation": "relations", "occupation": "occupations", "nationality": "nationalities", "belief": "beliefs"}
 _NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
 
 
@@ -33,24 +34,25 @@ class DocumentPeople:
         """Return the person of each slot of *parts* that tells of one, by its place.
 
         Without an index a name is that of somebody new; an address, a user name or a family name belongs to who was named last, or is
-        named next. The word for a relative belongs to who is named beside it.
+        named next. The word for a relative belongs to who is named beside it, another word for a person also to who was named last.
         """
         found: dict[int, NamedPerson] = {}
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
         self._genders |= _genders(slot for _, slot in slots)
         for at, slot in slots:
-            if slot.index is not None and slot.name in (*OF_A_PERSON, "relation"):
+            if slot.index is not None and slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON):
                 found[at] = self._of_index(slot)
             elif slot.name in NAMES:
-                found[at] = self._new(slot)
+                found[at] = self._new(slot, like=self._namesake(parts, at))
         for at, slot in slots:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
-        for at, slot in slots:
-            near = [one for one in _near(parts, at) if one in found]
-            if slot.name == "relation" and at not in found and near:
-                found[at] = found[near[0]]
         named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
+        for at, slot in slots:
+            near = [one for one in _near(parts, at) if one in named]
+            beside = found[near[0]] if near else None if slot.name == "relation" else self._beside(found, at) or self._latest
+            if slot.name in WORDS_OF_A_PERSON and at not in found and beside is not None:
+                found[at] = beside
         self._latest = found[named[-1]] if named else self._latest
         return found
 
@@ -66,8 +68,14 @@ class DocumentPeople:
             self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index))
         return self._indexed[index]
 
-    def _new(self, slot: Slot) -> NamedPerson:
-        return draw_person(self._locale, self._rng, slot.gender)
+    def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:
+        """Whose family name stands right behind a given name: "father: {given_name@m} {family_name@1}"."""
+        behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
+        is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
+        return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+
+    def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
+        return draw_person(self._locale, self._rng, slot.gender, like=like)
 
 
 def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:

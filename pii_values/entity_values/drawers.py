@@ -143,7 +143,7 @@ def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the sig
 
 
 def _one_of(words: str) -> Draw:
-    return lambda locale, rng: str(rng.choice(getattr(locale_words(locale), words)))
+    return lambda locale, rng: locale_words(locale).any_of(words, rng)
 
 
 DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
@@ -169,7 +169,7 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "school": _one_of("schools"),
         "nationality": _one_of("nationalities"),
         "belief": _one_of("beliefs"),
-        "relation": lambda locale, rng: locale_words(locale).relation(rng.choice(GENDERS), rng),
+        "relation": _one_of("relations"),
         "department": _one_of("departments"),
         "product": _one_of("products"),
         "media_title": _one_of("media_titles"),
