@@ -10,10 +10,10 @@ from typing import Final
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
 from piiloom.detection.benchmark.document_clock import DocumentClock
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import Part, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.entity_values.drawers import draw_address
+from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, money_form
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person, email_of, username_of
@@ -82,6 +82,7 @@ class _Composing:
     rng: random.Random
     clock: DocumentClock = field(init=False)
     city: str | None = field(init=False)
+    money: str = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
@@ -91,6 +92,7 @@ class _Composing:
 
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
+        self.money = money_form(self.carrier.locale, self.rng)
         self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
@@ -170,15 +172,15 @@ class _Composing:
         """The person of a slot; that of one without an index is kept until it is written."""
         key = slot.index if slot.index is not None else slot
         if key not in self.persons:
-            self.persons[key] = draw_person(self.carrier.locale, self.rng, slot.gender)
+            taken = {person.given for person in self.persons.values()}
+            drawn = [draw_person(self.carrier.locale, self.rng, slot.gender) for _ in range(3)]
+            self.persons[key] = next((one for one in drawn if one.given not in taken), drawn[0])
         return self.persons[key]
 
     def _value(self, slot: Slot) -> str:
         locale = self.carrier.locale
         if slot.kind == "plain":
-            if slot.name in MOMENTS:
-                return self.clock.date() if slot.name == "date" else self.clock.time()
-            return PLAIN[slot.name](locale, self.rng)
+            return self._plain(slot.name)
         if slot.kind == "look-alike":
             return LOOK_ALIKES[slot.name](locale, self.rng)
         if slot.kind == "bad":
@@ -191,6 +193,13 @@ class _Composing:
         if slot.index is None:
             self.persons.pop(slot, None)
         return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
+
+    def _plain(self, name: str) -> str:
+        if name in MOMENTS:
+            return self.clock.date() if name == "date" else self.clock.time()
+        if name in SUMS:
+            return self.money.format(amount_of(self.carrier.locale, self.rng, *SUMS[name]))
+        return PLAIN[name](self.carrier.locale, self.rng)
 
     @property
     def _where(self) -> str:
