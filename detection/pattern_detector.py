@@ -14,8 +14,9 @@ from piiloom.patterns.resolving import THRESHOLD, disjoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternDetector:
-    """Finds what the patterns of a locale describe. ``own`` are a user's catalogue files; ``unconfirmed`` adds types without a
-    source, ``also`` those that are looked for on request only.
+    """Finds what the patterns of a locale describe.
+
+    ``own`` are a user's catalogue files; ``unconfirmed`` adds types without a source, ``also`` those that are looked for on request only.
     """
 
     own: tuple[Path, ...] = ()

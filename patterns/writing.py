@@ -31,6 +31,11 @@ _WORD_ASCII: Final = frozenset(filter(lambda c: c.isalnum() or c == "_", _ASCII)
 _LONGEST_EXACT: Final = 16  # longer repeats are written without an upper end in a prefilter
 _LONGEST_LEAST: Final = 64
 _PROPERTIES: Final = {"L": r"\p{L}\p{M}", "Lu": r"\p{Lu}", "Ll": r"\p{Ll}", "Han": r"\p{Han}"}
+# What may not stand before and behind a match that begins or ends with a digit.
+_GUARDS: Final = {
+    "number": (r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"),
+    "dotted": (r"(?<![0-9]\.)", r"(?!\.[0-9])"),
+}
 LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or after a match
 
 
@@ -67,8 +72,8 @@ def write_pattern(pattern: EntityPattern) -> Written:
     if pattern.boundary == "word":
         exact = _bounded(exact, first, last)
         loose = (rb"\b" if _only(first, _WORD_ASCII) else b"") + loose + (rb"\b" if _only(last, _WORD_ASCII) else b"")
-    if pattern.guard == "number":
-        exact = _number_guard(exact, first, last)
+    if pattern.guard != "none":
+        exact = _number_guard(exact, first, last, _GUARDS[pattern.guard])
     length = longest(node)
     reach = None if length is None else length + LOOK_AROUND
     if not pattern.preceded_by:
@@ -96,8 +101,8 @@ def _bounded(exact: str, first: CharacterSet, last: CharacterSet) -> str:
     return f"{before}{exact}{after}"
 
 
-def _number_guard(exact: str, first: CharacterSet, last: CharacterSet) -> str:
-    before, after = r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"
+def _number_guard(exact: str, first: CharacterSet, last: CharacterSet, guard: tuple[str, str]) -> str:
+    before, after = guard
     if not _only(first, _DIGITS):
         before = f"(?:(?![0-9])|{before})" if _may_be(first, _DIGITS) else ""
     if not _only(last, _DIGITS):

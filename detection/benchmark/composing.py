@@ -12,10 +12,10 @@ from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
 from piiloom.detection.benchmark.document_clock import DocumentClock
 from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, DocumentPeople
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.entity_values.drawers import draw_address, draw_gender
+from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
@@ -83,6 +83,7 @@ class _Composing:
     clock: DocumentClock = field(init=False)
     people: DocumentPeople = field(init=False)
     city: str | None = field(init=False)
+    money: str = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
@@ -91,6 +92,7 @@ class _Composing:
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
         self.people = DocumentPeople(self.carrier, self.rng)
+        self.money = money_form(self.carrier.locale, self.rng)
         self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
@@ -181,6 +183,8 @@ class _Composing:
             return spoilt_value(self._entity(slot.name), self.carrier.locale, self.rng)
         if slot.name in MOMENTS:
             return self.clock.told(slot.name)
+        if slot.name in SUMS:
+            return self.money.format(amount_of(self.carrier.locale, self.rng, *SUMS[slot.name]))
         drawers = PLAIN if slot.kind == "plain" else LOOK_ALIKES
         return self._unused(lambda: drawers[slot.name](self.carrier.locale, self.rng))
 

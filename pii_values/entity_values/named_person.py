@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +12,6 @@ from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.numbering.choices import digits
 from piiloom.pii_values.numbering.reserved import DOMAINS
 
-_LETTERS: Final = str.maketrans({"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "ss", "ı": "i"})
-# Syllables of handles for names that are not written in Latin letters.
-_SYLLABLES: Final = "an bo chen da fei ha jia ka lin ma na o ping ra sa ti wei xi ya zu".split()
 _HOSTS: Final = ("", "mail.", "post.", "web.", "inbox.", "my.")
 
 
@@ -61,9 +57,8 @@ def _romanised(name: str) -> str:
 
 
 def plain_letters(text: str) -> str:
-    """*text* in small ASCII letters, without what has no ASCII form; a name in another script gives nothing."""
-    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    return "".join(c for c in decomposed.lower() if c.isascii() and c.isalpha())
+    """*text* in small ASCII letters, romanised from other scripts."""
+    return "".join(c for c in anyascii(text).lower() if c.isalpha())
 
 
 def plain_words(text: str) -> str:
@@ -73,8 +68,7 @@ def plain_words(text: str) -> str:
 
 def username_of(person: NamedPerson, rng: random.Random) -> str:
     """A user name made of the person's name."""
-    made = "".join(rng.choices(_SYLLABLES, k=2))
-    given, family = plain_letters(person.latin_given) or made, plain_letters(person.latin_family) or rng.choice(_SYLLABLES) * 2
+    given, family = plain_letters(person.latin_given), plain_letters(person.latin_family)
     forms = (
         f"{given}.{family}",
         f"{given}_{family}{digits(2, rng)}",

@@ -80,6 +80,18 @@ def shipped_entities(locales: Sequence[str] | None = None) -> Iterator[Entity]:
             yield from _shipped(name).entities
 
 
+@lru_cache(maxsize=1024)
+def find_shipped(entity_id: str) -> Entity | None:
+    """Return the shipped entity of that id; None if there is none. Its country tells in which file it is, so few are read."""
+    country = entity_id.partition("_")[0].upper()
+    likely = [locale for locale in catalogue_locales() if locale[3:] == country]
+    for locale in (*likely, UNIVERSAL):
+        for entity in shipped_entities([locale]):
+            if entity.id == entity_id:
+                return entity
+    return None
+
+
 def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool = False, also: Collection[str] = ()) -> LocaleCatalogue:
     """Return the catalogue for texts of *locale*, with the entities of a user's *own* files (of this locale or universal).
 

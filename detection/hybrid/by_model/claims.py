@@ -37,16 +37,16 @@ class _Found(NamedTuple):
 
 
 def read_claims(data: Any, asked: AskedTypes) -> tuple[list[Claim], list[SetAside]]:
-    """Return the claims of a reply, each once, and the entries that name no kind that was asked for."""
+    """Return the claims of a reply and the entries that name no kind that was asked for, each once: weak models repeat themselves."""
     claims: dict[Claim, None] = {}
-    unknown: list[SetAside] = []
+    unknown: dict[SetAside, None] = {}
     for entry in data["found"]:
         entity = asked.find(entry["type"])
         if entity is None:
-            unknown.append(SetAside(phase=_PHASE, reason="unknown_type", subtype=entry["type"][:60], value=entry["text"]))
+            unknown.setdefault(SetAside(phase=_PHASE, reason="unknown_type", subtype=entry["type"][:60], value=entry["text"]))
         else:
             claims.setdefault(Claim(entity, entry["text"], entry.get("before") or ""))
-    return list(claims), unknown
+    return list(claims), list(unknown)
 
 
 def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[list[Candidate], list[SetAside]]:

@@ -12,8 +12,8 @@ from piiloom.detection.hybrid.offline.finding import Finding
 
 FINDER: Final = "address rules"
 _NUMBERED, _BARE = 0.75, 0.5  # how sure with a number in it, and without
-_HOUSE: Final = r"\d{1,5}(?:[ ]?[A-Za-z](?![\p{L}]))?(?:[/\-](?:\d{1,5}[A-Za-z]?|[IVX]{1,4}(?![\p{L}]))){0,2}"
-_CASED: Final = r"(?:\p{L}{1,4}\.[ ])?\p{Lu}[\p{L}\p{M}'’\-]{0,30}"
+_HOUSE: Final = r"\d{1,5}(?:[ ]?[A-Za-z](?!\p{L}|\.[ ]?\d))?(?:[/\-](?:\d{1,5}[A-Za-z]?|[IVX]{1,4}(?![\p{L}]))){0,2}"
+_CASED: Final = r"(?:(?:\p{Ll}{1,4}|\p{Lu}|Dr|Prof|Gen|Cel|Eng|St[ao]?)\.[ ])?\p{Lu}[\p{L}\p{M}'’\-]{0,30}"
 _UNCASED: Final = r"[\p{L}\p{M}]{2,30}"
 _SMALL: Final = r"d[aeo]s?|e|van|der|den|de|het|i|im|\d{1,2}"
 _BETWEEN: Final = r"(?:[ ]?[,،][ \n]?|[ ]?[-–—][ ]|[ ]|\n)"
@@ -48,9 +48,8 @@ def _with_blanks(cues: Cues, locale: str) -> regex.Pattern[str] | None:
     streets = []
     if cues.street_before:
         street = rf"(?:(?:{_SMALL})[ ]){{0,2}}(?:{names})"
-        streets.append(
-            rf"(?:{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})[ ]?(?:{street}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?"
-        )
+        before = rf"(?:(?:(?i:số|no\.?)[ ])?{_HOUSE}[ ])?(?<!{_WORD})(?i:{_either(cues.street_before)})"
+        streets.append(rf"{before}[ ]?(?:{street}|{_HOUSE})(?:{_NUMBER_SIGN}{_HOUSE})?")
     if cues.street_behind:
         head = rf"(?:{name}[ ]){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'’\-]{{0,30}}?[ ]?"
         streets.append(rf"{head}(?:{_either(cues.street_behind)})(?!{_WORD}){_NUMBER_SIGN}{_HOUSE}")

@@ -70,7 +70,7 @@ def _names(locale: str, cues: Cues) -> Iterator[Rule]:
     language = locale[:2]
     known = known_names(locale[3:], language)
     if language in _UNCASED:
-        yield UncasedNames(known, cues)
+        yield UncasedNames(known, cues, fathers_names=language == "ar")
     if language == "zh":
         # Chinese names are written the same everywhere; the index has them for China only.
         yield HanNames(known_names("CN", language), cues)

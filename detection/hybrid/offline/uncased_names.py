@@ -18,13 +18,18 @@ _BEHIND_A_TITLE: Final = 2  # unknown words that a title takes with it
 _REACH: Final = 24
 _ENDS: Final = ("", "\n", ",", "،", ";", ":", "(", ")", "।", ".", "|", "-")
 _TITLED, _SEVERAL, _ALONE = 0.75, 0.7, 0.4
+_NISBA: Final = "ال"
 _Part = tuple[int, int, str]
 
 
 class UncasedNames:
-    """Finds names by *known* names and *cues*. ``connectors`` (ibn, "son of") join parts; ``not_names`` end a name."""
+    """Finds names by *known* names and *cues*. ``connectors`` (ibn, "son of") join parts; ``not_names`` end a name.
 
-    def __init__(self, known: KnownNames, cues: Cues) -> None:
+    *fathers_names*: the father's given name stands behind one's own (Arabic).
+    """
+
+    def __init__(self, known: KnownNames, cues: Cues, *, fathers_names: bool) -> None:
+        self._fathers_names = fathers_names
         self._names = known.given_native | known.family_native
         self._family = known.family_native
         self._connectors = frozenset(cues.connectors)
@@ -70,14 +75,20 @@ class UncasedNames:
             return False
         if word in self._names or (length and word in self._particles) or (titled and length < _BEHIND_A_TITLE):
             return True
-        if not length:  # an unknown word before a family name or a second part is a given name
+        if not length:  # an unknown word before a family name, a second part, or (apart from others) a given name is a given name
             following = parts[at + 1][2] if at + 1 < len(parts) and self._adjoins(text, parts, at + 1) else ""
-            return len(word) > 2 and (following in self._family or following in self._particles - self._connectors)
+            apart = text[max(0, parts[at][0] - 3) : parts[at][0]].rstrip(" ")[-1:] in _ENDS
+            second = following in self._particles - self._connectors or (self._fathers_names and apart and following in self._names)
+            return len(word) > 2 and (following in self._family or second)
+        if word.startswith(_NISBA):  # "of Aleppo", "the …": a family name
+            return True
         # An unknown word behind a given name is a family name if the name ends there.
         end = parts[at + length][1]
         following = parts[at + length + 1][2] if at + length + 1 < len(parts) else ""
         ends = text[end : end + 1] in _ENDS or following in self._not_names
-        return length == 1 and parts[at][2] in self._names and parts[at][2] not in self._family and ends
+        before = parts[at + length - 1][2]
+        behind_given = before in self._names and before not in self._family
+        return length <= (2 if self._fathers_names else 1) and behind_given and ends
 
     def _adjoins(self, text: str, parts: Sequence[_Part], at: int) -> bool:
         return text[parts[at - 1][1] : parts[at][0]] == " "

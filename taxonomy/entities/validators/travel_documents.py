@@ -66,8 +66,11 @@ def mrz(text: str) -> bool:
 
 @validator
 def vin(number: str) -> bool:
-    """The check digit at place 9: weights, modulo 11, 10 is X. North America and China require it. Source: 49 CFR 565.15, GB 16735."""
-    if len(number) != _VIN_LENGTH or len(set(number)) == 1 or any(c not in _VIN_VALUES for c in number):
+    """The check digit at place 9: weights, modulo 11, 10 is X; makers have letters. North America and China require it.
+
+    Source: 49 CFR 565.15, GB 16735.
+    """
+    if len(number) != _VIN_LENGTH or number.isdigit() or any(c not in _VIN_VALUES for c in number):
         return False
     rest = sum(_VIN_VALUES[c] * weight for c, weight in zip(number, _VIN_WEIGHTS, strict=True)) % 11
     return number[8] == ("X" if rest == 10 else str(rest))
