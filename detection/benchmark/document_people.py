@@ -21,7 +21,7 @@ class DocumentPeople:
 
     def __init__(self, carrier: Carrier, rng: random.Random) -> None:
         self._locale, self._rng = carrier.locale, rng
-        self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
+        self._of_all = self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
         self._indexed: dict[int, NamedPerson] = {}
         self._latest: NamedPerson | None = None
 
@@ -38,7 +38,7 @@ class DocumentPeople:
         """
         found: dict[int, NamedPerson] = {}
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
-        self._genders |= _genders(slot for _, slot in slots)
+        self._genders = self._of_all | _genders(slot for _, slot in slots)
         for at, slot in slots:
             family = self._namesake(parts, at) or self._kin(parts, at, found) if slot.name in NAMES else None
             if slot.index is not None and slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON):
