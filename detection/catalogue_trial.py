@@ -63,7 +63,8 @@ def try_entity(entity: Entity, engine: PatternEngine, *, seed: int = 0, positive
         value = draw_value(entity, locale, rng)
         before, after = _carrier(entity, number)
         matches = disjoint(engine.find(f"{before}{value}{after}"))
-        right = [one for one in matches if (one.start, one.end) == (len(before), len(before) + len(value)) and one.entity.id == entity.id]
+        place = (len(before), len(before) + len(value))
+        right = [one for one in matches if (one.start, one.end) == place and entity.id in (one.entity.id, one.entity.form_of)]
         if not right:
             failures.append(Failure("not found", f"{before}{value}{after}", value, _ids_at(matches, before, value)))
         elif entity.validator is not None and _validator_everywhere(entity):

@@ -15,9 +15,10 @@ from piiloom.execution.call_totals import CallTotals
 class SetAside:
     """Something that gave no span, or was settled otherwise than by a usable answer.
 
-    ``phase`` is 1, 2 or 3. ``reason`` is a stable code: "invented", "altered", "inside_word", "unknown_type" (a model named what the text
-    does not have), "refused_number" (phase III), "left_to_rules: <code>" (no usable answer came, a rule decided instead). ``value`` is
-    what the text or the model says; it may be personal information. ``start`` and ``end`` are None for what the text does not have.
+    ``phase`` is 1, 2 or 3. ``reason`` is a stable code. Phase I, of what a model names: "invented", "altered", "inside_word" (the text does
+    not have it so), "empty", "common_word" (no value), "unknown_type". Phase III: "refused_number". "left_to_rules: <code>": no usable
+    answer came, and a rule decided. ``value`` is what the text or the model says; it may be personal information. ``start`` and ``end``
+    are None for what the text does not have.
     """
 
     phase: int

@@ -14,10 +14,14 @@ from piiloom.patterns.resolving import THRESHOLD, disjoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternDetector:
-    """Finds what the patterns of a locale describe. ``own`` are a user's catalogue files; ``unconfirmed`` adds types without a source."""
+    """Finds what the patterns of a locale describe.
+
+    ``own`` are a user's catalogue files; ``unconfirmed`` adds types without a source, ``also`` those that are looked for on request only.
+    """
 
     own: tuple[Path, ...] = ()
     unconfirmed: bool = False
+    also: tuple[str, ...] = ()
     threshold: float = THRESHOLD
     backend: Backend = "auto"
     name: str = "patterns"
@@ -32,7 +36,7 @@ class PatternDetector:
 
     def engine(self, locale: str) -> PatternEngine:
         """The engine for texts of *locale*, with its catalogue. Raises ``UsageError`` for an unknown locale."""
-        return engine_for(locale, self.own, unconfirmed=self.unconfirmed, backend=self.backend)
+        return engine_for(locale, self.own, unconfirmed=self.unconfirmed, also=frozenset(self.also), backend=self.backend)
 
     def _span(self, match: Match) -> ScoredSpan:
         return ScoredSpan(

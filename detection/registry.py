@@ -11,6 +11,7 @@ from typing import Any, Final
 from piiloom.detection.detector import Detector
 from piiloom.detection.hybrid.model_settings import ModelSettings
 from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
 from piiloom.patterns.resolving import THRESHOLD
@@ -39,6 +40,7 @@ class DetectorSettings:
     threshold: float = THRESHOLD
     own: tuple[Path, ...] = ()
     unconfirmed: bool = False
+    also: tuple[str, ...] = ()
     engine: Backend = "auto"
     phases: int = PHASES
     chunk_chars: int = CHUNK
@@ -61,16 +63,22 @@ class DetectorSettings:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests; the contents of ``own`` files are in the digest of a locale's catalogue."""
-        shaping: dict[str, Any] = {"detector": self.detector, "threshold": self.threshold, "unconfirmed": self.unconfirmed}
+        shaping: dict[str, Any] = {
+            "detector": self.detector,
+            "threshold": self.threshold,
+            "unconfirmed": self.unconfirmed,
+            "also": list(self.also),
+        }
         if self.detector != PATTERNS:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         return shaping | ({"model": self.model.identity} if self.model else {})
 
 
-def make_detector(settings: DetectorSettings, *, provider: Provider | None = None) -> Detector:
-    """Return the detector of *settings*. For "hybrid" it is a ``findings.ModelDetector``; *provider* replaces that of the settings.
+def make_detector(settings: DetectorSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Detector:
+    """Return the detector of *settings*. For "hybrid" it is a ``findings.ModelDetector``; nothing is opened or sent yet.
 
-    Nothing is opened or sent yet. Both hybrid detectors also ``examine`` (``findings.ExaminingDetector``).
+    *provider* replaces that of the settings; *policy* says how calls are retried, and who is told of them. Both are for "hybrid" only.
+    Both hybrid detectors also ``examine`` (``findings.ExaminingDetector``).
     """
     patterns = _patterns(settings)
     if settings.detector == PATTERNS:
@@ -85,11 +93,13 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     from piiloom.detection.hybrid.hybrid_detector import HybridDetector  # noqa: PLC0415 - as above
 
     assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return HybridDetector(phases, settings.model, provider=provider)
+    return HybridDetector(phases, settings.model, provider=provider, policy=policy)
 
 
 def _patterns(settings: DetectorSettings) -> PatternDetector:
-    return PatternDetector(own=settings.own, unconfirmed=settings.unconfirmed, threshold=settings.threshold, backend=settings.engine)
+    return PatternDetector(
+        own=settings.own, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine
+    )
 
 
 DETECTORS: Final[Mapping[str, str]] = MappingProxyType(

@@ -1,7 +1,8 @@
 """The words around a match: those that speak for it raise its score, those that speak against it lower it.
 
 A phrase counts where it begins a word (in scripts without blanks: anywhere), up to ``BEFORE`` code points before the match, in the same
-paragraph; one that speaks for it also up to ``AFTER`` behind. The nearer one counts more; of one for and one against, only the nearer.
+paragraph; one that speaks for it also up to ``AFTER`` behind, one that speaks against it on the same line only. The nearer one counts
+more; of one for and one against, only the nearer.
 """
 
 from __future__ import annotations
@@ -33,32 +34,34 @@ class Surroundings:
 
     def change(self, for_it: Sequence[str], against: Sequence[str]) -> float:
         """By how much the score of a match changes."""
-        supporting, opposing = min(self._before_it(for_it), self._behind_it(for_it)), self._before_it(against)
+        supporting = min(self._before_it(self._before, for_it), self._behind_it(for_it))
+        opposing = self._before_it(self._before[self._before.rfind("\n") + 1 :], against)
         if opposing < supporting:
             return -LOWERED
         if supporting == _NOWHERE:
             return 0.0
         return MOST_RAISED - (MOST_RAISED - LEAST_RAISED) * min(supporting / BEFORE, 1.0)
 
-    def _before_it(self, phrases: Sequence[str]) -> int:
-        """How many code points lie between the nearest of *phrases* before the match and the match; very many if there is none."""
-        length = len(self._before)
-        return min((length - at - len(phrase) for phrase in phrases if (at := self._last(phrase)) >= 0), default=_NOWHERE)
+    @staticmethod
+    def _before_it(before: str, phrases: Sequence[str]) -> int:
+        """How many code points lie between the nearest of *phrases* in *before* and the match; very many if there is none."""
+        return min((len(before) - at - len(phrase) for phrase in phrases if (at := _last(before, phrase)) >= 0), default=_NOWHERE)
 
     def _behind_it(self, phrases: Sequence[str]) -> int:
         return min((at + _BEHIND for phrase in phrases if (at := self._first(phrase)) >= 0), default=_NOWHERE)
-
-    def _last(self, phrase: str) -> int:
-        at = self._before.rfind(phrase)
-        while at > 0 and _inside_word(self._before, at, phrase):
-            at = self._before.rfind(phrase, 0, at + len(phrase) - 1)
-        return at
 
     def _first(self, phrase: str) -> int:
         at = self._after.find(phrase)
         while at > 0 and _inside_word(self._after, at, phrase):
             at = self._after.find(phrase, at + 1)
         return at
+
+
+def _last(text: str, phrase: str) -> int:
+    at = text.rfind(phrase)
+    while at > 0 and _inside_word(text, at, phrase):
+        at = text.rfind(phrase, 0, at + len(phrase) - 1)
+    return at
 
 
 def _inside_word(text: str, at: int, phrase: str) -> bool:

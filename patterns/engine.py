@@ -6,7 +6,7 @@ and without overlap; matches of different patterns may overlap. Offsets are code
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,13 +19,14 @@ from piiloom.patterns.context_words import Surroundings
 from piiloom.patterns.folding import FoldedText, fold
 from piiloom.patterns.prefilter import Filtered, Prefilter
 from piiloom.patterns.prefilters import Backend, make_prefilter
-from piiloom.patterns.writing import Written, write_pattern
+from piiloom.patterns.writing import LOOK_AROUND, Written, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
 
 FLOOR: Final = 0.15  # matches with a lower score are not told, whatever threshold somebody sets
+_UNMISTAKABLE: Final = 0.75
 _LONGEST_WINDOW: Final = 300  # a pattern that reaches farther is matched on the whole text
 
 
@@ -60,22 +61,38 @@ class _Compiled:
             raise ConfigError(f"the pattern of {self.entity.id} cannot be compiled: {error}", where=self.entity.where) from None
 
     def matches(self, text: str, places: Sequence[int] | None) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of all matches in the folded *text*; in each of them lies one of *places* (None: anywhere)."""
-        if places is None or self.reach is None:
+        """Yield the ranges of all matches in the folded *text*; *places* are what the prefilter tells of it (None: try everywhere)."""
+        if places is not None and self.written.led:
+            yield from self._led_by_labels(text, places)
+        elif places is not None and self.reach is not None:
+            yield from self._in_windows(text, places, self.reach)
+        else:
             for found in self.expression.finditer(text):
                 yield found.span(1)
-            return
-        reach, at, count = self.reach, 0, len(places)
-        while at < count:
-            begin = last = places[at]
-            # Places so near to each other that a match at the one may reach into the window of the other make one window.
-            while at < count and places[at] - reach <= last + reach:
-                last = places[at]
-                at += 1
-            for found in self.expression.finditer(text, max(0, begin - reach), last + 2 * reach):
-                if found.start() > last:
-                    break
+
+    def _led_by_labels(self, text: str, starts: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Yield the matches that begin at *starts*, in ascending order, and do not overlap."""
+        position = -1
+        for start in starts:
+            if start >= position and (found := self.expression.match(text, start)) is not None:
+                position = max(found.end(), start + 1)
                 yield found.span(1)
+
+    def _in_windows(self, text: str, ends: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
+        at, count = 0, len(ends)
+        while at < count:
+            first = last = ends[at]
+            # Ends so near to each other that a match at the one may reach into the window of the other make one window.
+            while at < count and ends[at] - reach <= last:
+                last = ends[at]
+                at += 1
+            begin, end = max(0, first - reach), last + LOOK_AROUND
+            found = [one for one in self.expression.finditer(text, begin, end) if one.start() <= last]
+            if any(one.end() > last for one in found):
+                # It is a match only because the window ends: look again with all of what may follow.
+                found = [one for one in self.expression.finditer(text, begin, end + reach) if one.start() <= last]
+            for one in found:
+                yield one.span(1)
 
 
 class PatternEngine:
@@ -88,7 +105,10 @@ class PatternEngine:
         self.catalogue = catalogue
         entities = [one for one in catalogue.entities.values() if entity_ids is None or one.id in entity_ids]
         self._patterns = [_Compiled(entity, pattern, catalogue.region) for entity in entities for pattern in entity.patterns]
-        filtered = [Filtered(one.written.loose, f"{one.entity.where} ({one.entity.id})", one.reach is None) for one in self._patterns]
+        filtered = [
+            Filtered(one.written.loose, f"{one.entity.where} ({one.entity.id})", one.reach is None and not one.written.led)
+            for one in self._patterns
+        ]
         self._prefilter: Prefilter = make_prefilter(backend, filtered)
 
     @property
@@ -126,7 +146,9 @@ class PatternEngine:
             surroundings = around.get((start, end))
             if surroundings is None:
                 surroundings = around[start, end] = Surroundings(folded.text, start, end)
-            score += surroundings.change(pattern.entity.context, self.catalogue.against)
+            # A form as sure as this is what it is, on an order as well.
+            against = self.catalogue.against if score < _UNMISTAKABLE else ()
+            score += surroundings.change(pattern.entity.context, against)
         return Match(start=start, end=end, entity=pattern.entity, score=round(min(max(score, 0.0), 1.0), 4), validated=validated)
 
 
@@ -136,8 +158,9 @@ def engine_for(
     own: tuple[Path, ...] = (),
     *,
     unconfirmed: bool = False,
+    also: frozenset[str] = frozenset(),
     backend: Backend = "auto",
     entity_ids: frozenset[str] | None = None,
 ) -> PatternEngine:
     """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``."""
-    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed), backend=backend, entity_ids=entity_ids)
+    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed, also=also), backend=backend, entity_ids=entity_ids)

@@ -42,35 +42,33 @@ class HyperscanPrefilter:
             for loose in pattern.loose:
                 numbers[loose, pattern.only_whether].append(number)
         # Literals apart: thousands of them are compiled at once in no time. Like expressions next to each other compile faster.
-        keys = sorted(numbers, key=lambda key: (not key[0].literal, key[0].expression, key[1]))
-        literals = sum(key[0].literal for key in keys)
+        keys = sorted(numbers, key=lambda key: (key[0].literal_length == 0, key[0].expression, key[1]))
+        literals = sum(key[0].literal_length > 0 for key in keys)
         cuts = [0, *range(literals, len(keys), _PER_DATABASE), len(keys)]
         names = {number: pattern.name for number, pattern in enumerate(patterns)}
-        self._parts: list[tuple[Any, list[list[int]]]] = []
+        # By database: for each of its expressions its length if it is a literal, and the patterns that have it.
+        self._parts: list[tuple[Any, list[tuple[int, list[int]]]]] = []
         for begin, end in pairwise(cuts):
             part = keys[begin:end]
             if part:
-                self._parts.append((_database(part, [names[numbers[key][0]] for key in part]), [numbers[key] for key in part]))
+                self._parts.append(
+                    (_database(part, [names[numbers[key][0]] for key in part]), [(key[0].literal_length, numbers[key]) for key in part])
+                )
         self._only_whether = frozenset(number for number, pattern in enumerate(patterns) if pattern.only_whether)
         self._thread = threading.local()
 
     def places(self, data: bytes) -> Places:
-        """The patterns that match, with places inside the matches."""
-        found: defaultdict[int, list[int]] = defaultdict(list)
-        several: set[int] = set()
-        for (database, numbers), scratch in zip(self._parts, self._scratch(), strict=True):
+        """The patterns that match: where the literals of one begin, or where the expression of one ends."""
+        found: defaultdict[int, set[int]] = defaultdict(set)
 
-            def note(expression: int, _start: int, end: int, _flags: int, numbers: list[list[int]]) -> None:
-                for number in numbers[expression]:
-                    places = found[number]
-                    if places and places[-1] > end:
-                        several.add(number)
-                    places.append(end)
+        def note(expression: int, _start: int, end: int, _flags: int, expressions: list[tuple[int, list[int]]]) -> None:
+            length, numbers = expressions[expression]
+            for number in numbers:
+                found[number].add(end - length)
 
-            database.scan(data, match_event_handler=note, scratch=scratch, context=numbers)
-        for number in several:
-            found[number].sort()
-        return {number: None if number in self._only_whether else places for number, places in found.items()}
+        for (database, expressions), scratch in zip(self._parts, self._scratch(), strict=True):
+            database.scan(data, match_event_handler=note, scratch=scratch, context=expressions)
+        return {number: None if number in self._only_whether else sorted(places) for number, places in found.items()}
 
     def _scratch(self) -> list[Any]:
         made: list[Any] | None = getattr(self._thread, "scratch", None)

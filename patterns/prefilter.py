@@ -9,7 +9,7 @@ from typing import Protocol
 from piiloom.foundation.errors import ConfigError
 from piiloom.patterns.writing import Loose
 
-# By the number of a pattern: places inside its matches, in ascending order; None: somewhere in the text.
+# By the number of a pattern, in ascending order: where its literals begin, or its looser expression ends. None: somewhere in the text.
 Places = Mapping[int, Sequence[int] | None]
 
 

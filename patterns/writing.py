@@ -25,35 +25,42 @@ _NO_WORD_BEHIND: Final = rf"(?<!{_LETTERS}(?<!{_NO_BLANKS}))"
 _NO_WORD_AHEAD: Final = rf"(?!{_LETTERS}(?<!{_NO_BLANKS}))"
 # What may stand between a label ("password") and its value, and how long it can be.
 _LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
-_LABEL_END_LENGTH: Final = 7
 _DIGITS: Final = frozenset("0123456789")
 _ASCII: Final = frozenset(map(chr, range(128)))
 _WORD_ASCII: Final = frozenset(filter(lambda c: c.isalnum() or c == "_", _ASCII))
 _LONGEST_EXACT: Final = 16  # longer repeats are written without an upper end in a prefilter
 _LONGEST_LEAST: Final = 64
 _PROPERTIES: Final = {"L": r"\p{L}\p{M}", "Lu": r"\p{Lu}", "Ll": r"\p{Ll}", "Han": r"\p{Han}"}
-_LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or after a match
+# What may not stand before and behind a match that begins or ends with a digit.
+_GUARDS: Final = {
+    "number": (r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"),
+    "dotted": (r"(?<![0-9]\.)", r"(?!\.[0-9])"),
+}
+LOOK_AROUND: Final = 5  # code points that boundary and guard look at before or after a match
 
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """An expression on bytes. ``literal``: it has no operators, only escapes."""
+    """An expression on bytes. ``literal_length``: it is a text of so many code points, only escaped; 0: it is none."""
 
     expression: bytes
     ignore_case: bool = False
-    literal: bool = False
+    literal_length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """``exact`` is for ``regex``, its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
 
-    ``reach``: a match has at most as many code points, what is looked at around it included; None: there is no limit.
+    ``led``: a label begins each match, and the looser ones are literals, so a prefilter tells where such a match may begin. Else it tells
+    the end of a looser match, which an exact one has too; ``reach``: an exact match has at most so many code points, what is looked at
+    around it included; None: there is no limit.
     """
 
     exact: str
     loose: tuple[Loose, ...]
     reach: int | None
+    led: bool = False
 
 
 def write_pattern(pattern: EntityPattern) -> Written:
@@ -65,27 +72,23 @@ def write_pattern(pattern: EntityPattern) -> Written:
     if pattern.boundary == "word":
         exact = _bounded(exact, first, last)
         loose = (rb"\b" if _only(first, _WORD_ASCII) else b"") + loose + (rb"\b" if _only(last, _WORD_ASCII) else b"")
-    if pattern.guard == "number":
-        exact = _number_guard(exact, first, last)
+    if pattern.guard != "none":
+        exact = _number_guard(exact, first, last, _GUARDS[pattern.guard])
     length = longest(node)
-    if pattern.preceded_by:
-        label = _labels(pattern.preceded_by)
-        phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
-        exact = f"{_NO_WORD_BEHIND}(?i:{phrases}){_LABEL_END}{exact}"
-        length = None if length is None else length + (longest(label) or 0) + _LABEL_END_LENGTH
-    reach = None if length is None else length + _LOOK_AROUND
-    return Written(exact, tuple(map(_literal, pattern.preceded_by)) or (Loose(loose),), reach)
-
-
-def _labels(phrases: Iterable[str]) -> Node:
-    return Choice(tuple(Sequence(tuple(CharacterSet(frozenset(c)) for c in phrase)) for phrase in phrases))
+    reach = None if length is None else length + LOOK_AROUND
+    if not pattern.preceded_by:
+        return Written(exact, (Loose(loose),), reach)
+    phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
+    # A label in Chinese may follow a word in Latin letters: "wifi密码".
+    exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
+    return Written(exact, tuple(map(_literal, pattern.preceded_by)), reach, led=True)
 
 
 def _literal(phrase: str) -> Loose:
     data = fold(phrase.lower()).data
     # Most of a short label's places are inside words.
     begins = rb"\b" if data[:1].isalnum() and data.isascii() else b""
-    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal=True)
+    return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal_length=len(data))
 
 
 def _bounded(exact: str, first: CharacterSet, last: CharacterSet) -> str:
@@ -98,8 +101,8 @@ def _bounded(exact: str, first: CharacterSet, last: CharacterSet) -> str:
     return f"{before}{exact}{after}"
 
 
-def _number_guard(exact: str, first: CharacterSet, last: CharacterSet) -> str:
-    before, after = r"(?<![0-9][\-./:])(?<![$£€₹¥])", r"(?![\-./:][0-9]|,[0-9]{1,2}(?![0-9]))"
+def _number_guard(exact: str, first: CharacterSet, last: CharacterSet, guard: tuple[str, str]) -> str:
+    before, after = guard
     if not _only(first, _DIGITS):
         before = f"(?:(?![0-9])|{before})" if _may_be(first, _DIGITS) else ""
     if not _only(last, _DIGITS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
@@ -25,11 +26,14 @@ from piiloom.pii_values.drawers import (
     work,
 )
 from piiloom.pii_values.drawers.kind import Drawer, Kind
+from piiloom.pii_values.entity_values.drawing import draw_value
 from piiloom.pii_values.sampling import Weighted, weighted
+from piiloom.taxonomy.entities.entity import UNIVERSAL
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value
 
-__all__ = ["KINDS", "Kind", "kinds_for"]
+__all__ = ["KINDS", "Kind", "draw_own", "kinds_for"]
 
 KINDS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
     {
@@ -72,7 +76,17 @@ def _own_kinds(taxonomy: Taxonomy, entity_type: str, subtypes: tuple[str, ...] |
 
 
 def _drawer(generator: ValueGenerator) -> Drawer:
-    return lambda _persona, rng, _attempt: draw_own_value(generator, rng)
+    return lambda persona, rng, _attempt: draw_own(generator, persona.locale, rng)
+
+
+def draw_own(generator: ValueGenerator, locale: str, rng: random.Random) -> str:
+    """Draw a value of an own type; raises as ``draw_own_value`` and ``entity_values.drawing.draw_value`` do."""
+    if generator.entity is None:
+        return draw_own_value(generator, rng)
+    entity = find_shipped(generator.entity)
+    if entity is None:
+        raise UsageError(f"the catalogue has no entity {generator.entity!r}", remedy="It may have been made with another piiloom")
+    return draw_value(entity, locale if entity.locale == UNIVERSAL else entity.locale, rng)
 
 
 @cache

@@ -28,6 +28,7 @@ class DetectorOptions(TypedDict, total=False):
     threshold: float
     types: list[str | Path] | None
     unconfirmed: bool
+    also: list[str] | None
     engine: str
     phases: int
     provider: str | None

@@ -72,13 +72,24 @@ class LanguageGate:
         text = _without_spans(record)
         if len(text) < MIN_CHARACTERS or (expected.language == "en" and _is_plainly_english(text)):
             return None
-        language, probability = _classifier(expected.language).classify(text)
+        detail = other_language(text, expected.language)
         self._classified += 1
         if self._checked > SELDOM * self._classified:
             _classifier.cache_clear()  # frees 80 MB; it is needed so rarely that loading it again costs less
-        if language == expected.language or probability < MIN_PROBABILITY:
-            return None
-        return Verdict(code="language.other", detail=f"{language} with probability {probability:.2f} instead of {expected.language}")
+        return None if detail is None else Verdict(code="language.other", detail=detail)
+
+
+def other_language(text: str, language: str) -> str | None:
+    """Say in which other language *text* clearly is; None if it may be in *language*, or has too few characters to tell.
+
+    Raises ``UsageError`` if the classifier does not know *language*.
+    """
+    if len(text) < MIN_CHARACTERS:
+        return None
+    found, probability = _classifier(language).classify(text)
+    if found == language or probability < MIN_PROBABILITY:
+        return None
+    return f"{found} with probability {probability:.2f} instead of {language}"
 
 
 def _without_spans(record: Record) -> str:

@@ -16,7 +16,7 @@ from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES, written
@@ -56,7 +56,7 @@ class Replacer:
         self.locale = f"{settings.language}_{settings.country}"
         self.register = register_of(settings.language)
         self.joiner = f" {_AND.get(settings.language, '&')} "
-        self.kinds = {name: (kind.entity_type, kind.subtype, kind.draw) for name, kind in KINDS.items()}
+        self.kinds = Drawings()
         self.anchors = [settings.anchor - timedelta(days=days) for days in range(_SPREAD_OF_DAYS)]
         self.draw_shift = weekly_shift if settings.keep_weekdays else draw_shift
         self.origin = settings.country if settings.own_names else None

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 from piiloom.foundation.errors import ConfigError, PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Form, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.own_types import ALL_TYPES, VALUE, OwnSubtype, OwnType, OwnTypes, clashes
 from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value, value_fault
@@ -28,7 +29,7 @@ _TYPE_KEYS = (
     *("pairs", "form", "generator", "subtypes"),
 )
 _SUBTYPE_KEYS = ("name", "definition", "examples", "form", "generator")
-_GENERATOR_KEYS = ("lexicon", "pattern", "check")
+_GENERATOR_KEYS = ("lexicon", "pattern", "check", "entity")
 
 R = TypeVar("R")
 
@@ -104,7 +105,7 @@ class _Reader:
             generator = shared
         else:
             generator = self._generator((*path, "generator"), data.get("generator"))
-        form = data.get("form", "code" if generator.kind == "pattern" else "noun_phrase")
+        form = data.get("form", "code" if generator.kind in ("pattern", "entity") else "noun_phrase")
         if form not in get_args(Form):
             raise self._fault((*path, "form"), f"unknown form; known: {', '.join(get_args(Form))}")
         examples = self._texts((*path, "examples"), data.get("examples"))
@@ -118,16 +119,24 @@ class _Reader:
         if value == "model":
             return ValueGenerator(kind="model")
         if not isinstance(value, dict):
-            raise self._fault(path, "say where values come from: model, {lexicon: […]}, {lexicon: FILE} or {pattern: '…'}")
+            raise self._fault(path, "say where values come from: model, {lexicon: […]}, {lexicon: FILE}, {pattern: '…'} or {entity: ID}")
         data = self._mapping(path, value, _GENERATOR_KEYS)
-        if ("lexicon" in data) == ("pattern" in data):
-            raise self._fault(path, "give either a lexicon or a pattern")
+        if sum(key in data for key in ("lexicon", "pattern", "entity")) != 1:
+            raise self._fault(path, "give either a lexicon, a pattern or an entity")
+        if "entity" in data:
+            return self._entity((*path, "entity"), self._text((*path, "entity"), data["entity"]))
         if "lexicon" in data:
             if "check" in data:
                 raise self._fault((*path, "check"), "check works with a pattern only; remove unwanted entries from the lexicon instead")
             return ValueGenerator(kind="lexicon", values=self._lexicon((*path, "lexicon"), data["lexicon"]))
         check = None if data.get("check") is None else self._text((*path, "check"), data["check"]).removeprefix("stdnum.")
         return self._pattern(path, self._text((*path, "pattern"), data["pattern"]), check)
+
+    def _entity(self, path: KeyPath, name: str) -> ValueGenerator:
+        found = find_shipped(name)
+        if found is None or found.generator is None or found.generator.draw is not None:
+            raise self._fault(path, f"the catalogue has no entity {name!r} that says how its values look; see piiloom entities list")
+        return ValueGenerator(kind="entity", entity=name)
 
     def _pattern(self, path: KeyPath, pattern: str, check: str | None) -> ValueGenerator:
         found = self._told((*path, "pattern"), lambda: read_value_pattern(pattern))

@@ -1,4 +1,4 @@
-"""Where the values of an own type come from: a lexicon, a pattern, or the model that writes the texts.
+"""Where the values of an own type come from: a lexicon, a pattern, the entity catalogue, or the model that writes the texts.
 
 Drawing depends only on the random generator that is passed in, so a seed gives the same values everywhere.
 """
@@ -17,7 +17,7 @@ from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.words import count_words
 from piiloom.taxonomy.value_patterns import MOST_CHARACTERS, read_value_pattern
 
-GeneratorKind = Literal["lexicon", "pattern", "model"]
+GeneratorKind = Literal["lexicon", "pattern", "entity", "model"]
 MOST_WORDS = 8
 # Characters that are not allowed in values, since mention marks, slots and quoted speech are written with them.
 _UNFIT = frozenset('[]{}|<>"“”')
@@ -28,12 +28,16 @@ _TRIES = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueGenerator:
-    """A source of values. ``values`` is for a lexicon; ``check`` is a python-stdnum module that must accept a pattern's values."""
+    """A source of values. ``values`` is for a lexicon; ``check`` is a python-stdnum module that must accept a pattern's values.
+
+    ``entity`` is the id of an entity of the catalogue, whose values ``pii_values`` draws.
+    """
 
     kind: GeneratorKind
     values: tuple[str, ...] = ()
     pattern: str | None = None
     check: str | None = None
+    entity: str | None = None
 
     def count(self) -> int | None:
         """Return the number of values; None if it is not known."""

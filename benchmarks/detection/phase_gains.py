@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from benchmarks.detection.simulated_llm import ErrorRates, SimulatedLLM
-from piiloom.corpus.record import Record
-from piiloom.corpus.store.database import MEMORY
+from piiloom.corpus.record import Record, Span
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings
@@ -34,7 +34,7 @@ from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.taxonomy.entities.entity_catalogue import LOCALES
+from piiloom.taxonomy.entities.entity_catalogue import LOCALES, find_shipped
 
 _AT_ONCE = 64
 
@@ -64,13 +64,14 @@ def main() -> None:
 def examined(documents: Sequence[Record], phases: int, detector: str, rates: ErrorRates, seed: int) -> list[Findings]:
     """The findings of *documents* with the first *phases*."""
     if detector == "simulated":
-        return asyncio.run(_with_model(documents, phases, rates, seed))
+        with TemporaryDirectory() as folder:  # replies kept there are not those of other rates
+            return asyncio.run(_with_model(documents, phases, rates, seed, Path(folder) / "store.duckdb"))
     made: Any = make_detector(DetectorSettings(detector="hybrid-offline", phases=phases))
     return [made.examine(record.context, record.locale) for record in documents]
 
 
-async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int) -> list[Findings]:
-    model = ModelSettings(provider="openai", model="knows-the-gold", store=Path(MEMORY), unpriced=True)
+async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int, store: Path) -> list[Findings]:
+    model = ModelSettings(provider="openai", model="knows-the-gold", store=store, unpriced=True)
     settings = DetectorSettings(detector="hybrid", phases=phases, model=model)
     detector = make_detector(settings, provider=SimulatedLLM(documents, rates, seed=seed))
     assert isinstance(detector, HybridDetector)
@@ -108,7 +109,7 @@ def _document(record: Record, spans: Sequence[Any], *, catalogue: bool) -> Docum
     mentions = tuple(
         Mention(
             text=record.context[one.start : one.end],
-            entity_type=one.subtype if catalogue else one.entity_type,
+            entity_type=_general(one.subtype) if catalogue else one.entity_type,
             start=one.start,
             end=one.end,
         )
@@ -117,10 +118,16 @@ def _document(record: Record, spans: Sequence[Any], *, catalogue: bool) -> Docum
     return Document(where=record.id, id=record.id, text=record.context, mentions=mentions)
 
 
+def _general(entity: str | None) -> str:
+    """The entity that *entity* is a form of, as pl_phone is of phone: to name either is right."""
+    found = find_shipped(entity or "")
+    return found.form_of if found is not None and found.form_of else str(entity)
+
+
 def _print_types(documents: Sequence[Record], found: Sequence[Findings]) -> None:
     counts: dict[str, Counter[str]] = {}
     for record, findings in zip(documents, found, strict=True):
-        gold = {(one.start, one.end, one.subtype) for one in record.spans}
+        gold = {_key(one) for one in record.spans}
         mine = {_key(one) for one in findings.spans}
         for name, keys in (("tp", gold & mine), ("fn", gold - mine), ("fp", mine - gold)):
             for key in keys:
@@ -129,8 +136,8 @@ def _print_types(documents: Sequence[Record], found: Sequence[Findings]) -> None
         print(json.dumps({"type": kind, **{name: one[name] for name in ("tp", "fp", "fn")}}))
 
 
-def _key(span: ScoredSpan) -> tuple[int, int, str | None]:
-    return span.start, span.end, span.subtype
+def _key(span: ScoredSpan | Span) -> tuple[int, int, str]:
+    return span.start, span.end, _general(span.subtype)
 
 
 def _arguments() -> argparse.Namespace:

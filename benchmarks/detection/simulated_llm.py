@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import STOP_WORDS
 from piiloom.providers.protocol import Completion, PromptCall, TokenUsage
 from piiloom.providers.replies import with_data
 
@@ -43,6 +45,9 @@ class ErrorRates:
 
 
 NO_ERRORS = ErrorRates(missed=0, mislabelled=0, altered=0, cut=0, invented=0, resolved=0, outside=0, verified=0)
+
+
+_WORDS = re.compile(r"[^\W\d_]{4,}")
 
 
 class SimulatedLLM:
@@ -76,7 +81,7 @@ class SimulatedLLM:
             if rng.random() >= self._rates.missed:
                 found.append({"type": self._kind(kind, kinds, rng), "text": self._value(value, rng), "before": before})
             if rng.random() < self._rates.invented:
-                found.append({"type": rng.choice(kinds), "text": self._invented(variables["text"], rng), "before": ""})
+                found.append({"type": rng.choice(kinds), **_invented(variables["text"], rng)})
         return {"found": found}
 
     def _kind(self, kind: str, kinds: Sequence[str], rng: random.Random) -> str:
@@ -92,12 +97,6 @@ class SimulatedLLM:
             return value[:at] + rng.choice("aeiou") + value[at:]
         return value
 
-    def _invented(self, text: str, rng: random.Random) -> str:
-        words = text.split()
-        if words and rng.random() < 0.5:
-            return rng.choice(words).strip(".,;:()")
-        return "".join(rng.choices("bdfgklmnprst", k=4)) + rng.choice("aeiou")
-
     def _resolved(self, record: Record, start: int, variables: Mapping[str, Any], rng: random.Random) -> dict[str, str]:
         options = [entity["id"] for entity in variables["entities"]]
         if rng.random() < self._rates.outside:
@@ -111,6 +110,15 @@ class SimulatedLLM:
         gold = _at(record, start, start + len(variables["value"]))
         right = gold is not None and gold.subtype == variables["entity"]["id"]
         return {"confirmed": right != (rng.random() < self._rates.verified)}
+
+
+def _invented(text: str, rng: random.Random) -> dict[str, str]:
+    """A word that the text has, with what stands before it, or one that it does not have."""
+    words = [one for one in _WORDS.finditer(text) if one.group().lower() not in STOP_WORDS]
+    if words and rng.random() < 0.5:
+        one = rng.choice(words)
+        return {"text": one.group(), "before": " ".join(text[max(0, one.start() - 40) : one.start()].split()[-2:])}
+    return {"text": "".join(rng.choices("bdfgklmnprst", k=4)) + rng.choice("aeiou"), "before": ""}
 
 
 def _at(record: Record, start: int, end: int) -> Span | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -20,29 +21,41 @@ _SCHEMA: Final = 1
 
 
 def write_benchmark(
-    out: Path, documents: Iterator[BenchmarkDocument], options: BenchmarkOptions, counts: BenchmarkCounts, *, force: bool
+    out: Path,
+    documents: Iterator[BenchmarkDocument],
+    options: BenchmarkOptions,
+    counts: BenchmarkCounts,
+    *,
+    force: bool,
+    carriers: Mapping[str, Any] | None = None,
 ) -> None:
     """Write *documents* into the folder *out*; ``benchmark.json`` comes last, so a folder that has it is complete.
+
+    *carriers* tells of carriers that are not those that ship.
 
     Raises ``OutputError`` if the folder has files that would be replaced (unless *force*) or cannot be written.
     """
     names = (ROWS, LOOK_ALIKES, ABOUT)
+    drafts = {name: out / f".{name}.part" for name in names}
     try:
         if not force and any((out / name).exists() for name in names):
             raise OutputError("there is a benchmark already", where=str(out), remedy="Give another folder, or --force to replace it")
         out.mkdir(parents=True, exist_ok=True)
         (out / ABOUT).unlink(missing_ok=True)
-        drafts = {name: out / f".{name}.part" for name in names}
         with drafts[ROWS].open("wb") as rows, drafts[LOOK_ALIKES].open("wb") as look_alikes:
             for document in documents:
                 rows.write(row_line(row_of(document.record)))
                 look_alikes.write(row_line(_look_alikes_of(document)))
-        about = {"schema": _SCHEMA, "options": asdict(options), "counts": counts.to_json()}
+        about = {"schema": _SCHEMA, "options": asdict(options), "counts": counts.to_json()} | ({"carriers": carriers} if carriers else {})
         drafts[ABOUT].write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         for name in names:
             drafts[name].replace(out / name)
     except OSError as error:
         raise OutputError(f"cannot be written: {error.strerror}", where=str(out), remedy="Check the path and the disk") from error
+    finally:
+        for draft in drafts.values():
+            with suppress(OSError):
+                draft.unlink()
 
 
 def _look_alikes_of(document: BenchmarkDocument) -> dict[str, Any]:

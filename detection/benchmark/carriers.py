@@ -24,7 +24,7 @@ Pace = Literal["minutes", "hours", "days"]
 # Words: from, to (excluded), as published for the hybrid: under 21, 21 to 240, 240 to 1,000, up to 4,500.
 LENGTHS: Final[dict[Length, tuple[int, int]]] = {"tiny": (1, 21), "short": (21, 240), "medium": (240, 1000), "long": (1000, 4500)}
 _FEWEST_ENTRIES: Final = 6
-Text = Annotated[str, StringConstraints(min_length=1)]
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class _Strict(BaseModel):
@@ -47,6 +47,7 @@ class _File(_Strict):
     locale: str
     domain: Domain
     checked_by: str | None
+    written_by: str | None = None
     values: Annotated[list[str], Field(default_factory=list)]
     documents: Annotated[list[_Document], Field(min_length=1)]
 
@@ -56,7 +57,7 @@ class Carrier:
     """One document with slots. A growing one has ``entries``, of which as many are taken as a length asks for.
 
     ``pace`` is what passes between two entries, if the document says it. All places of a ``local`` one are in one city. ``checked_by`` says
-    which native speaker has read the file; None: nobody has.
+    which native speaker has read the file; None: nobody has. ``written_by`` names the model that wrote it, if one did.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Carrier:
     local: bool
     file: str
     checked_by: str | None
+    written_by: str | None = None
 
     def texts(self) -> Iterator[str]:
         """All texts of the carrier."""
@@ -125,12 +127,16 @@ def _carrier(document: YamlDocument, path: KeyPath, found: _File, entry: _Docume
         local=entry.local,
         file=file,
         checked_by=found.checked_by,
+        written_by=found.written_by,
     )
     try:
         for slot in carrier.slots():
-            _check_slot(slot, found.locale)
+            check_slot(slot, found.locale)
+        growing = all(map(grows, carrier.entries))
     except ConfigError as error:
         raise _fault(document, path, error.message) from None
+    if not growing:
+        raise _fault(document, (*path, "entries"), "an entry has no words, so the document would never grow")
     return carrier
 
 
@@ -139,8 +145,14 @@ def _known_ids(locale: str) -> frozenset[str]:
     return frozenset(entity.id for entity in shipped_entities([UNIVERSAL, locale]))
 
 
-def _check_slot(slot: Slot, locale: str) -> None:
-    known = {"plain": (*MOMENTS, *SUMS, *PLAIN), "look-alike": tuple(LOOK_ALIKES)}.get(slot.kind)
+def grows(entry: str) -> bool:
+    """Whether a document gets longer by *entry*."""
+    return any(isinstance(part, Slot) or any(map(str.isalnum, part)) for part in parse_carrier(entry))
+
+
+def check_slot(slot: Slot, locale: str) -> None:
+    """Raise ``ConfigError`` if nothing in *locale* can be put into *slot*."""
+    known = {"plain": (*MOMENTS, *SUMS, *PLAIN), "look-alike": ("case_date", *LOOK_ALIKES)}.get(slot.kind)
     if slot.name not in (_known_ids(locale) if known is None else known):
         what = "entity of this locale or of all" if known is None else f"{slot.kind} text"
         hint = "" if known is None else f"; known: {', '.join(known)}"

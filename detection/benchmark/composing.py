@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
 from piiloom.detection.benchmark.document_clock import DocumentClock
+from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, DocumentPeople
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
-from piiloom.detection.benchmark.slots import Part, Slot, parse_carrier
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, money_form
+from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
-from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person, email_of, username_of
+from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
-_NAMES: Final = ("person_name", "given_name")
-_PERSONAL: Final = (*_NAMES, "family_name", "email", "username")
 _TRIES: Final = 12
-_OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
+_TRIES_UNUSED: Final = 4  # of a value that the document has already
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
 
@@ -81,17 +81,17 @@ class _Composing:
     catalogue: LocaleCatalogue
     rng: random.Random
     clock: DocumentClock = field(init=False)
+    people: DocumentPeople = field(init=False)
     city: str | None = field(init=False)
     money: str = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
-    persons: dict[int | Slot, NamedPerson] = field(default_factory=dict)
-    named: NamedPerson | None = None  # who was written last
-    fixed: dict[Slot, str] = field(default_factory=dict)
+    fixed: dict[tuple[str, str, int], str] = field(default_factory=dict)  # by kind, name and index
 
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
+        self.people = DocumentPeople(self.carrier, self.rng)
         self.money = money_form(self.carrier.locale, self.rng)
         self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
@@ -107,6 +107,7 @@ class _Composing:
                 self._next_entry()
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
             self.clock.close()
+            self.people.next_entry()
             self._write(("" if self.text.endswith("\n") or not self.carrier.closing else "\n") + self.carrier.closing)
         return Composed(
             carrier=self.carrier,
@@ -118,8 +119,8 @@ class _Composing:
 
     def _next_entry(self) -> None:
         self.clock.next_entry()
-        self.persons = {key: person for key, person in self.persons.items() if isinstance(key, int) and key < _OF_ONE_ENTRY}
-        self.fixed = {slot: value for slot, value in self.fixed.items() if (slot.index or 0) < _OF_ONE_ENTRY}
+        self.people.next_entry()
+        self.fixed = {key: value for key, value in self.fixed.items() if key[2] < OF_ONE_ENTRY}
 
     def _deck(self) -> Iterator[str]:
         """The entries in a shuffled order; then again, in another, without one twice in a row."""
@@ -134,72 +135,66 @@ class _Composing:
 
     def _write(self, template: str) -> None:
         parts = parse_carrier(template)
+        people = self.people.of(parts)
         for at, part in enumerate(parts):
             if isinstance(part, str):
                 self.text += part
                 continue
-            value, start = self._indexed(part, parts, at), len(self.text)
+            value, start = self._indexed(part, people.get(at)), len(self.text)
             self.text += value
-            if part.name in _NAMES and part.index is not None:
-                self.named = self._person(part)
             if part.kind == "value":
-                self.values.append(Place(start, len(self.text), _labeled_as(part.name)))
+                self._label(start, part.name)
             elif part.kind != "plain":
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
-    def _indexed(self, slot: Slot, parts: Sequence[Part], at: int) -> str:
+    def _label(self, start: int, name: str) -> None:
+        """Label what is written since *start*; a family name right behind a given name makes one name with it."""
+        last = self.values[-1] if self.values else None
+        if name == "family_name" and last and last.what == "person_name" and last.end == start - 1 and self.text[last.end] == " ":
+            start = self.values.pop().start
+        self.values.append(Place(start, len(self.text), _labeled_as(name)))
+
+    def _indexed(self, slot: Slot, person: NamedPerson | None) -> str:
         """The value of *slot*: the one that stands already, if it has an index."""
         if slot.index is None:
-            return self._relation(slot, parts, at) if slot.name == "relation" else self._value(slot)
-        if slot not in self.fixed:
-            self.fixed[slot] = self._relation(slot, parts, at) if slot.name == "relation" else self._value(slot)
-        return self.fixed[slot]
+            return self._value(slot, person)
+        key = (slot.kind, slot.name, slot.index)
+        if key not in self.fixed:
+            self.fixed[key] = self._value(slot, person)
+        return self.fixed[key]
 
-    def _relation(self, slot: Slot, parts: Sequence[Part], at: int) -> str:
-        """The word for a relative: for the person of its index, or who is named next ("aunt Ann") or before ("Ann (aunt)"), or anybody."""
-        after = parts[at + 1 : at + 3]
-        follows = next((one for one in after if isinstance(one, Slot) and one.name in _NAMES), None)
-        person = self.named if any(isinstance(one, Slot) and one.name in _NAMES for one in parts[max(0, at - 2) : at]) else None
-        if slot.index is not None:
-            person = self._person(slot)
-        elif follows is not None and (person is None or after[0] in (" ", ", ")):
-            person = self._person(follows)
-        known = slot.gender or (person.gender if person is not None else None)
-        gender = known or self.rng.choice(GENDERS)
-        return locale_words(self.carrier.locale).relation(gender, self.rng)
-
-    def _person(self, slot: Slot) -> NamedPerson:
-        """The person of a slot; that of one without an index is kept until it is written."""
-        key = slot.index if slot.index is not None else slot
-        if key not in self.persons:
-            taken = {person.given for person in self.persons.values()}
-            drawn = [draw_person(self.carrier.locale, self.rng, slot.gender) for _ in range(3)]
-            self.persons[key] = next((one for one in drawn if one.given not in taken), drawn[0])
-        return self.persons[key]
-
-    def _value(self, slot: Slot) -> str:
+    def _value(self, slot: Slot, person: NamedPerson | None) -> str:
         locale = self.carrier.locale
-        if slot.kind == "plain":
-            return self._plain(slot.name)
-        if slot.kind == "look-alike":
-            return LOOK_ALIKES[slot.name](locale, self.rng)
-        if slot.kind == "bad":
-            return spoilt_value(self._entity(slot.name), locale, self.rng)
+        if slot.kind != "value":
+            return self._unlabeled_text(slot)
+        if slot.name in WORDS_OF_A_PERSON:
+            known = slot.gender or (person.gender if person is not None else None)
+            words, gender = locale_words(locale), known or self.rng.choice(GENDERS)
+            community = person.community if person is not None else 0
+            return self._unused(lambda: words.of_person(WORDS_OF_A_PERSON[slot.name], gender, community, self.rng))
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
-        made = _of_person(slot.name, self._person(slot), self.rng) if slot.name in _PERSONAL else None
-        if slot.name in _NAMES:
-            self.named = self._person(slot)
-        if slot.index is None:
-            self.persons.pop(slot, None)
-        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins)
+        made = _of_person(slot.name, person, self.rng) if person is not None else None
+        return made or self._unused(lambda: draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
 
-    def _plain(self, name: str) -> str:
-        if name in MOMENTS:
-            return self.clock.date() if name == "date" else self.clock.time()
-        if name in SUMS:
-            return self.money.format(amount_of(self.carrier.locale, self.rng, *SUMS[name]))
-        return PLAIN[name](self.carrier.locale, self.rng)
+    def _unlabeled_text(self, slot: Slot) -> str:
+        """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
+        if slot.kind == "bad":
+            return spoilt_value(self._entity(slot.name), self.carrier.locale, self.rng)
+        if slot.name in MOMENTS:
+            return self.clock.told(slot.name)
+        if slot.name in SUMS:
+            return self.money.format(amount_of(self.carrier.locale, self.rng, *SUMS[slot.name]))
+        drawers = PLAIN if slot.kind == "plain" else LOOK_ALIKES
+        return self._unused(lambda: drawers[slot.name](self.carrier.locale, self.rng))
+
+    def _unused(self, draw: Callable[[], str]) -> str:
+        """What *draw* gives that does not stand in the text yet, if it gives such in a few tries: nobody travels from one town to it."""
+        for _ in range(_TRIES_UNUSED):
+            value = draw()
+            if value not in self.text:
+                break
+        return value
 
     @property
     def _where(self) -> str:
@@ -217,17 +212,17 @@ def _labeled_as(name: str) -> str:
     return "person_name" if name in ("given_name", "family_name") else name
 
 
+def _gender_of(person: NamedPerson, rng: random.Random) -> str:
+    return draw_gender(person.locale, rng, person.gender)
+
+
+_MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(
+    {"email": email_of, "username": username_of, "gender": _gender_of}
+)
+
+
 def _of_person(name: str, person: NamedPerson, rng: random.Random) -> str | None:
-    match name:
-        case "person_name":
-            return person.full
-        case "given_name":
-            return person.given
-        case "family_name":
-            return person.family
-        case "email":
-            return email_of(person, rng)
-        case "username":
-            return username_of(person, rng)
-        case _:
-            return None
+    """What a slot *name* says of *person*; None if it says nothing of a person's name."""
+    names = {"person_name": person.full, "given_name": person.given, "family_name": person.family}
+    made = _MADE_OF_A_PERSON.get(name)
+    return names.get(name) or (made(person, rng) if made is not None else None)

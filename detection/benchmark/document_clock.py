@@ -41,11 +41,23 @@ class DocumentClock:
         """The next date is the day of the last entry, the next time soon after it."""
         self._ahead, self._times, self._entries = 0, 0, False
 
+    def told(self, what: str) -> str:
+        """One of ``MOMENTS``."""
+        return {"date": self.date, "time": self.time, "due_date": self.due_date, "case_date": self.past_date}[what]()
+
     def date(self) -> str:
         """The day of the entry; each further one in it is some days later, as of an appointment."""
         day = self._now + timedelta(days=self._ahead)
         self._ahead += self._rng.randint(2, 20)
         return day.strftime(self._form)
+
+    def due_date(self) -> str:
+        """A day of the next weeks, as of an appointment or the end of a term."""
+        return (self._now + timedelta(days=self._rng.randint(3, 25))).strftime(self._form)
+
+    def past_date(self) -> str:
+        """A day of the last two months."""
+        return (self._now - timedelta(days=self._rng.randint(1, 60))).strftime(self._form)
 
     def time(self) -> str:
         """The time of day, a few minutes after the last one; each further one in an entry is that of an appointment later that day."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -90,9 +90,14 @@ class BenchmarkCounts:
 
 
 def make_benchmark(
-    options: BenchmarkOptions, counts: BenchmarkCounts, watch: Callable[[int, int], object] = noop
+    options: BenchmarkOptions,
+    counts: BenchmarkCounts,
+    watch: Callable[[int, int], object] = noop,
+    carriers: Mapping[str, Sequence[Carrier]] | None = None,
 ) -> Iterator[BenchmarkDocument]:
     """Yield the documents, by locale, and count them in *counts*. *watch* is told how many of how many are done.
+
+    *carriers*, by locale, are taken instead of those that ship; what domains and lengths they lack is left out.
 
     Raises ``UsageError`` for an unknown locale, domain, length or perturbation, or where no carrier fits.
     """
@@ -102,7 +107,7 @@ def make_benchmark(
     total, done = sum(map(options.count, options.locales)), 0
     for locale in options.locales:
         catalogue = load_catalogue(locale, unconfirmed=True)  # a value of a form that no source confirms is personal all the same
-        decks = _Decks(locale, options)
+        decks = _Decks(locale, options, shipped_carriers(locale) if carriers is None else carriers.get(locale, ()), whole=carriers is None)
         for number in range(options.count(locale)):
             document = _document(number, decks.carrier(number), catalogue, options, counts)
             counts.add(document)
@@ -112,18 +117,22 @@ def make_benchmark(
 
 
 class _Decks:
-    """The carriers of one locale by domain and length; each is used before one is used again."""
+    """The *carriers* of one locale by domain and length; each is used before one is used again. *whole*: no domain and length lacks one."""
 
-    def __init__(self, locale: str, options: BenchmarkOptions) -> None:
-        self._cells = [(domain, length) for length in options.lengths for domain in options.domains]
-        carriers = shipped_carriers(locale)
+    def __init__(self, locale: str, options: BenchmarkOptions, carriers: Sequence[Carrier], *, whole: bool) -> None:
+        cells = [(domain, length) for length in options.lengths for domain in options.domains]
         self._by_cell: dict[tuple[Domain, Length], list[Carrier]] = {}
-        for domain, length in self._cells:
+        for domain, length in cells:
             fitting = [one for one in carriers if one.domain == domain and length in one.lengths]
+            if not fitting and not whole:
+                continue
             if not fitting:
                 raise UsageError(f"no carrier of {locale} is of the domain {domain} and the length {length}")
             derive_rng("benchmark deck", options.seed, locale, domain, length).shuffle(fitting)
             self._by_cell[domain, length] = fitting
+        self._cells = list(self._by_cell)
+        if not self._cells:
+            raise UsageError(f"no carrier of {locale} is of these domains and lengths", remedy="Ask for others, or add carriers")
 
     def carrier(self, number: int) -> tuple[Carrier, Length]:
         """The carrier of the document *number*, and its length."""

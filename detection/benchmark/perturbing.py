@@ -1,7 +1,7 @@
 """Spoil documents as everyday life does: spacing, case, transliteration, errors of character recognition, other digits.
 
 Each perturbation rewrites a text code point by code point, so the places of values move along exactly; values change like all else and
-keep their labels. A value of which nothing is left keeps no place (it is dropped with its reason).
+keep their labels. A value of which nothing is left keeps no place; those are counted.
 """
 
 from __future__ import annotations

@@ -18,6 +18,8 @@ from piiloom.foundation.errors import ConfigError
 _TOKEN: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _SLOT: Final = re.compile(r"(=|!bad:|!|)([a-z][a-z0-9_]*)(?::([A-Z]{2}))?(?:@(\d{0,2})([fm]?))?")
 
+OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
+
 _GENDERS: Final[dict[str, Literal["female", "male"]]] = {"f": "female", "m": "male"}
 Kind = Literal["value", "plain", "look-alike", "bad"]
 _KINDS: Final[dict[str, Kind]] = {"": "value", "=": "plain", "!": "look-alike", "!bad:": "bad"}

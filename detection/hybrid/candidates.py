@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,6 +11,7 @@ from piiloom.patterns.engine import Match
 from piiloom.taxonomy.entities.entity import Entity
 
 PATTERNS: Final = "patterns"
+_AND: Final = "+"  # between the names of finders that agree
 _PER_CHARACTER: Final = 0.01  # as in patterns.resolving: of a long and a short one of about equal scores the long one is meant
 
 
@@ -32,6 +32,11 @@ class Candidate:
         """Sorts the surest first: by score and length, then priority, then place."""
         sure = self.score + _PER_CHARACTER * (self.end - self.start)
         return (-round(sure, 6), -self.entity.priority, self.start, self.end, self.entity.id, self.detector)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether several finders think so."""
+        return _AND in self.detector
 
     def span(self) -> ScoredSpan:
         """As what detectors give."""
@@ -63,24 +68,12 @@ def merged(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _together(one: Candidate, other: Candidate) -> Candidate:
-    names = one.detector.split("+")
+    names = one.detector.split(_AND)
     if other.detector in names:
         return one
     validated = one.validated if other.validated is None else other.validated
     score = round(1 - (1 - one.score) * (1 - other.score), 4)
-    return replace(one, score=score, validated=validated, detector="+".join(sorted((*names, other.detector))))
-
-
-def surest(candidates: Iterable[Candidate], threshold: float) -> list[Candidate]:
-    """Candidates that reach *threshold* and do not overlap, the surest chosen first; in text order."""
-    chosen: list[Candidate] = []
-    ends: list[int] = []  # of those chosen, ascending
-    for one in sorted((one for one in candidates if one.score >= threshold), key=lambda one: one.rank):
-        at = bisect_right(ends, one.start)
-        if at == len(chosen) or one.end <= chosen[at].start:
-            chosen.insert(at, one)
-            ends.insert(at, one.end)
-    return chosen
+    return replace(one, score=score, validated=validated, detector=_AND.join(sorted((*names, other.detector))))
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -18,13 +18,10 @@ from piiloom.detection.hybrid.phases import PhaseSettings, TextUnderWay
 from piiloom.detection.hybrid.places import Ambiguity, by_context
 from piiloom.detection.hybrid.short_numbers import Check, by_cues
 from piiloom.execution.asking import Lost
-from piiloom.execution.call_channel import CallChannel
+from piiloom.execution.call_channel import CallChannel, CallPolicy
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
-from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider
 
@@ -47,7 +44,7 @@ A = TypeVar("A")
 class HybridDetector:
     """See ``findings.ModelDetector``. Where no usable answer comes, the rules of "hybrid-offline" decide, which is set aside as told.
 
-    *provider* replaces that of *model*; *sink* is told of all calls.
+    *provider* replaces that of *model*. *policy* says how calls are retried, and who is told of them; *model* says the rest.
     """
 
     name = "hybrid"
@@ -58,18 +55,17 @@ class HybridDetector:
         model: ModelSettings,
         *,
         provider: Provider | None = None,
-        retry: RetryPolicy | None = None,
-        sink: EventSink = noop,
+        policy: CallPolicy | None = None,
     ) -> None:
         self._settings, self._model = settings, model
-        self._provider, self._retry, self._sink = provider, retry, sink
+        self._provider, self._policy = provider, policy
         self._session: ModelSession | None = None
         self._totals = CallTotals()
 
     async def __aenter__(self) -> Self:
         if self._session is not None:
             raise UsageError("the detector is open already", remedy="Share it: many texts can be under way at once")
-        self._session = await ModelSession.open(self._model, provider=self._provider, retry=self._retry, sink=self._sink)
+        self._session = await ModelSession.open(self._model, provider=self._provider, policy=self._policy)
         self._totals = self._session.channel.calls.totals
         return self
 

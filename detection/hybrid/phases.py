@@ -12,7 +12,7 @@ from functools import lru_cache
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.candidates import Candidate, merged, of_match, spans_of, surest
+from piiloom.detection.hybrid.candidates import Candidate, merged, of_match, spans_of
 from piiloom.detection.hybrid.chunking import cut_text
 from piiloom.detection.hybrid.consolidating import consolidated
 from piiloom.detection.hybrid.places import MARGIN, Ambiguity, Place, ambiguities, places_of, settled
@@ -20,6 +20,7 @@ from piiloom.detection.hybrid.sentences import Sentences
 from piiloom.detection.hybrid.short_numbers import Check, checks
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.patterns.engine import FLOOR
+from piiloom.patterns.resolving import disjoint
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 
@@ -70,7 +71,12 @@ class TextUnderWay:
     def ambiguities(self) -> list[Ambiguity]:
         """Phase II: the questions about places that may be several things."""
         self._places = places_of(merged(self._candidates))
-        return ambiguities(self.sentences, self._places, self.settings.threshold)
+        places: Iterable[Place] = self._places
+        if self.settings.phases > 2:
+            # What will be dropped for lying within something else is not worth a question.
+            stays = {(one.start, one.end) for one in consolidated(settled(self._places, {}), self.settings.threshold)}
+            places = (place for place in places if (place.best.start, place.best.end) in stays)
+        return ambiguities(self.sentences, places, self.settings.threshold)
 
     def settle(self, answers: Iterable[tuple[Ambiguity, str]]) -> None:
         """Phase II: take the answers, ids of entities."""
@@ -93,7 +99,7 @@ class TextUnderWay:
 
     def findings(self) -> Findings:
         """What came of it."""
-        done = self._kept if self.settings.phases == 3 else surest(merged(self._candidates), self.settings.threshold)
+        done = self._kept if self.settings.phases == 3 else disjoint(merged(self._candidates), threshold=self.settings.threshold)
         return Findings(spans=spans_of(done), set_aside=self.set_aside)
 
 

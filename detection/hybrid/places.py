@@ -9,6 +9,8 @@ from typing import Final
 
 from piiloom.detection.hybrid.candidates import Candidate, in_order
 from piiloom.detection.hybrid.sentences import Sentences
+from piiloom.patterns.resolving import OF_THE_LOCALE
+from piiloom.taxonomy.entities.entity import UNIVERSAL
 
 MARGIN: Final = 0.15  # candidates whose scores lie within it are asked about
 MOST_OPTIONS: Final = 8
@@ -17,20 +19,28 @@ _SAME: Final = 0.8  # this share of the longer range in common makes two ranges 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Candidates of about the same range, the surest first, each for another entity."""
+    """Candidates of about the same range, the likeliest first, each for another entity."""
 
     candidates: tuple[Candidate, ...]
 
     @property
     def best(self) -> Candidate:
-        """The surest candidate."""
+        """The likeliest candidate: the surest, where one of the locale's own counts more than a universal one."""
         return self.candidates[0]
 
     @property
+    def score(self) -> float:
+        """How sure the surest candidate is."""
+        return max(one.score for one in self.candidates)
+
+    @property
     def options(self) -> tuple[Candidate, ...]:
-        """Those that are about as sure as the best."""
-        near = [one for one in self.candidates if one.score >= self.best.score - MARGIN]
-        return tuple(near[:MOST_OPTIONS])
+        """Those that are about as sure as the surest; of a kind and its form in the locale (phone, pl_phone) the likelier one."""
+        kinds: dict[str, Candidate] = {}
+        for one in self.candidates:
+            if one.score >= self.score - MARGIN:
+                kinds.setdefault(one.entity.form_of or one.entity.id, one)
+        return tuple(kinds.values())[:MOST_OPTIONS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +55,7 @@ class Ambiguity:
 
     @property
     def options(self) -> tuple[Candidate, ...]:
-        """What may be answered, the surest first."""
+        """What may be answered, the likeliest first."""
         return self.place.options
 
     @property
@@ -70,13 +80,17 @@ def places_of(candidates: Iterable[Candidate]) -> list[Place]:
         for other in sorted((at for at in near if free[at] and _same_place(seed, by_start[at])), key=lambda at: by_start[at].rank):
             free[other] = False
             by_entity.setdefault(by_start[other].entity.id, by_start[other])
-        places.append(Place(candidates=tuple(sorted(by_entity.values(), key=_surest_alone))))
+        places.append(Place(candidates=tuple(sorted(by_entity.values(), key=_likeliest))))
     return places
 
 
-def _surest_alone(one: Candidate) -> tuple[object, ...]:
-    """Within a place lengths say nothing: by score, then as ``rank``."""
-    return (-one.score, -one.entity.priority, *one.rank)
+def _likeliest(one: Candidate) -> tuple[object, ...]:
+    """Sorts the candidates of a place, where lengths say nothing."""
+    return (-_sure(one), -one.entity.priority, *one.rank)
+
+
+def _sure(one: Candidate) -> float:
+    return one.score + (0.0 if one.entity.locale == UNIVERSAL else OF_THE_LOCALE)
 
 
 def _same_place(one: Candidate, other: Candidate) -> bool:
@@ -86,7 +100,7 @@ def _same_place(one: Candidate, other: Candidate) -> bool:
 
 def ambiguities(sentences: Sentences, places: Iterable[Place], threshold: float) -> list[Ambiguity]:
     """The questions about those of *places* that reach *threshold* and have several options, in text order."""
-    found = [_question(sentences, one) for one in places if one.best.score >= threshold and len(one.options) > 1]
+    found = [_question(sentences, one) for one in places if one.score >= threshold and len(one.options) > 1]
     return sorted(found, key=lambda one: (one.place.best.start, one.place.best.end, one.place.best.entity.id))
 
 
@@ -109,13 +123,21 @@ def settled(places: Iterable[Place], chosen: Mapping[int, str]) -> list[Candidat
 def _winner(place: Place, chosen: str | None) -> Candidate:
     winner = next((one for one in place.candidates if one.entity.id == chosen), place.best)
     others = tuple(one.entity.id for one in place.options if one is not winner)
-    return replace(winner, score=max(winner.score, place.best.score), others=others)
+    return replace(winner, score=place.score, others=others)
 
 
 def by_context(question: Ambiguity) -> str:
-    """What a rule answers: the option whose context word stands nearest before the value (else behind it), else the one of priority."""
+    """What a rule answers: the surest option, where one of the locale's own counts more than a universal one.
+
+    Scores hold what context words near the value say. Of options that are equally sure, the one whose context word stands nearest in the
+    sentence, then the one of the higher priority.
+    """
     before, after = question.before.lower(), question.after.lower()
-    return min(question.options, key=lambda one: (_distance(before, after, one.entity.context), -one.entity.priority, one.rank)).entity.id
+
+    def rank(one: Candidate) -> tuple[object, ...]:
+        return (-_sure(one), _distance(before, after, one.entity.context), -one.entity.priority, one.rank)
+
+    return min(question.options, key=rank).entity.id
 
 
 _FAR: Final = 10_000

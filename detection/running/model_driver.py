@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +13,7 @@ from piiloom.detection.running.documents import Document
 from piiloom.detection.running.worker import failed
 from piiloom.execution.interrupting import stopped_by_ctrl_c
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.errors import Interrupted, PiiloomError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.protocol import Provider
 
@@ -23,7 +22,7 @@ Take = Callable[[Chunk, list[Findings]], object]
 
 
 class ModelDriver:
-    """Drives one session. ``spent_usd`` is what the model has cost so far; ``stopped`` whether Ctrl-C has ended the session."""
+    """Drives one session. ``spent_usd`` is what the model has cost so far."""
 
     def __init__(self, settings: DetectorSettings, provider: Provider | None = None) -> None:
         detector = make_detector(settings, provider=provider)
@@ -35,24 +34,17 @@ class ModelDriver:
     @property
     def spent_usd(self) -> float:
         """See the class."""
-        with suppress(RuntimeError):  # nothing was opened yet
-            return self._detector.totals.spent_usd
-        return 0.0
+        return self._detector.totals.spent_usd
 
     @property
     def totals(self) -> dict[str, Any]:
         """What all sessions asked and paid, as JSON values."""
         return asdict(self._detector.totals)
 
-    @property
-    def stopped(self) -> bool:
-        """See the class."""
-        return self._stop.requested
-
     def run(self, chunks: Iterator[Chunk], take: Take, told: Callable[[int], object]) -> None:
         """Do *chunks* and call *take* with each that is done, in their order; *told* with the number of documents that are done of one.
 
-        Raises the errors that would hit every document: no key, no budget left. Ctrl-C stops it in order; see ``stopped``.
+        Raises the errors that would hit every document: no key, no budget left; and ``Interrupted`` after Ctrl-C.
         """
         run_in_own_loop(lambda: self._run(chunks, take, told), on_interrupt=self._stop.request)
 
@@ -78,6 +70,8 @@ class ModelDriver:
                     concurrency=self._concurrency,
                     stop=self._stop,
                 ).run()
+            if self._stop.requested:
+                raise Interrupted("stopped at once")
 
     def _work(self, item: tuple[Chunk, int]) -> Awaitable[tuple[Chunk, Findings]]:
         chunk, at = item

@@ -44,6 +44,8 @@ class DetectionRequest:
             raise UsageError("a detector that asks a model works in one process", where="--workers", remedy="Use --concurrency")
         if self.resume and self.force:
             raise UsageError("--resume goes on, and --force begins anew", where="--resume, --force", remedy="Give one of them")
+        if self.out.name in {"", ".."}:  # the name of what is unfinished is made of its name
+            object.__setattr__(self, "out", self.out.resolve())
         source, out = self.inputs.path.resolve(), self.out.resolve()
         if out == source or source.is_relative_to(out):
             raise UsageError("the output would replace the input", where="--out", remedy="Name another place")

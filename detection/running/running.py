@@ -50,8 +50,8 @@ def run_detection(
         try:
             run.detect(provider, agree)
             figures, files = run.finish(target)
-        except KeyboardInterrupt:
-            raise Interrupted("stopped at once", remedy=run.how_to_go_on() or "Nothing was kept: give the command again") from None
+        except (KeyboardInterrupt, Interrupted):
+            raise Interrupted("stopped at once", remedy=run.how_to_go_on() or "Give the same command again") from None
         except PiiloomError as error:
             if (remedy := run.how_to_go_on()) and not isinstance(error, UsageError):
                 error.remedy = f"{error.remedy.rstrip('.')}. {remedy}" if error.remedy else remedy

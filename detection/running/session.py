@@ -53,8 +53,6 @@ class Session:
             self._driver = ModelDriver(request.work.detector, provider)
             agree()
             self._driver.run(self._jobs(_MODEL_DOCUMENTS), self._take_findings, self._tell)
-            if self._driver.stopped:
-                raise KeyboardInterrupt
         elif request.workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 

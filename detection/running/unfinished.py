@@ -149,9 +149,10 @@ class UnfinishedRun:
         assert self._notes is not None  # noqa: S101 - it is open
         with held_interrupts():
             for file, data in zip(self._files, detected[:3], strict=True):
-                file.write(data)
-                file.flush()
-            os.fsync(self._files[0].fileno())
+                if data:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
             ends = [file.tell() for file in self._files]
             self._notes.write(json.dumps({"digest": chunk.digest, "ends": ends, "tally": detected.tally.to_json()}) + "\n")
             self._notes.flush()

@@ -62,7 +62,7 @@ class ChunkWriter:
         """Return the digest of the catalogue of *locale*."""
         if locale not in self._catalogues:
             chosen = self._settings.detector
-            self._catalogues[locale] = load_catalogue(locale, chosen.own, unconfirmed=chosen.unconfirmed).digest
+            self._catalogues[locale] = load_catalogue(locale, chosen.own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
         return self._catalogues[locale]
 
 

@@ -12,11 +12,12 @@ _SURE = 0.5
 _INTRO = """
 What detectors know, by locale: {total} kinds of personal information, {shared} of them universal. `piiloom entities show ID` tells
 patterns, scores and context words of one. `piiloom entities test` tries all: 20 drawn values must be found as what they are, and 10
-look-alikes refused. [Detection](detection.md) explains how they are found and how to add your own.
+look-alikes refused. [Detection](detection.md) explains how they are found, [the entity catalogue](entity-catalogue.md) what an entry is
+and how to add your own.
 
 **Needs a label**: a value is told only with a word near it that says what it is, as many other numbers look the same. **Checked by**: the
 function that a value has to pass; `stdnum` is python-stdnum, `phonenumbers` libphonenumber, `piiloom` ours. **Off**: no source confirmed
-the format, so it is looked for with `--unconfirmed` only.
+the format, so it is looked for with `--unconfirmed` or `--also ID` only. **On request**: looked for with `--also ID` only.
 """
 _HEADS = ("id", "name", "there called", "type", "domains", "identifier", "checked by", "needs a label", "source")
 
@@ -46,10 +47,10 @@ def _count(locale: str, found: Iterable[Entity]) -> tuple[str, ...]:
 
 
 def _row(entity: Entity) -> tuple[str, ...]:
-    labels = all(pattern.score < _SURE for pattern in entity.patterns)
+    labels = all(pattern.score < _SURE or pattern.preceded_by for pattern in entity.patterns)
     label = "yes" if entity.patterns and labels else "" if entity.patterns else "no pattern: a model or word lists"
     return (
-        f"`{entity.id}`" + ("" if entity.confirmed else " **off**"),
+        f"`{entity.id}`" + ("" if entity.confirmed else " **off**") + ("" if entity.default else " **on request**"),
         entity.name,
         "" if entity.native == entity.name else entity.native,
         entity.entity_type,

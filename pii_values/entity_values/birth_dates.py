@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
 
-_YOUNGEST, _OLDEST = 18 * 366, 92 * 365  # days
+_YOUNGEST, _OLDEST = 18 * 366, 92 * 365  # days; children seldom have accounts, passports and jobs
 # Names of months in the form that follows a day.
 _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

@@ -41,21 +41,23 @@ _MONEY: Final[Mapping[str, tuple[tuple[str, ...], str, int]]] = MappingProxyType
         "ar_AE": (("{} درهم", "AED {}", "{} د.إ"), ",", 14_000),
     }
 )
-_GENDERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+# What a person's gender is called: a woman's, a man's, and another, which is rare.
+_GENDERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]] = MappingProxyType(
     {
-        "sv": ("kvinna", "man", "icke-binär"),
-        "fi": ("nainen", "mies", "muunsukupuolinen"),
-        "no": ("kvinne", "mann", "ikke-binær"),
-        "nl": ("vrouw", "man", "non-binair"),
-        "pl": ("kobieta", "mężczyzna", "osoba niebinarna"),
-        "pt": ("feminino", "masculino", "mulher", "homem", "não binário"),
-        "zh": ("女", "男", "女性", "男性"),
-        "vi": ("nữ", "nam"),
-        "hi": ("महिला", "पुरुष", "अन्य"),
-        "ar": ("أنثى", "ذكر"),
-        "en": ("female", "male", "non-binary", "woman", "man"),
+        "sv": (("kvinna",), ("man",), ("icke-binär",)),
+        "fi": (("nainen",), ("mies",), ("muunsukupuolinen",)),
+        "no": (("kvinne",), ("mann",), ("ikke-binær",)),
+        "nl": (("vrouw",), ("man",), ("non-binair",)),
+        "pl": (("kobieta",), ("mężczyzna",), ("osoba niebinarna",)),
+        "pt": (("feminino", "mulher"), ("masculino", "homem"), ("não binário",)),
+        "zh": (("女", "女性"), ("男", "男性"), ()),
+        "vi": (("nữ",), ("nam",), ()),
+        "hi": (("महिला",), ("पुरुष",), ("अन्य",)),
+        "ar": (("أنثى",), ("ذكر",), ()),
+        "en": (("female", "woman"), ("male", "man"), ("non-binary",)),
     }
 )
+_OTHER_RATE: Final = 0.05
 
 
 @cache
@@ -107,6 +109,14 @@ def amount_of(locale: str, rng: random.Random, low: float, high: float) -> str:
     return f"{rounded:,}".replace(",", group)
 
 
+def draw_gender(locale: str, rng: random.Random, gender: str | None = None) -> str:
+    """Draw a word for a gender: for that of a person with a name of *gender*, mostly, or any."""
+    words = _GENDERS.get(locale[:2], _GENDERS["en"])
+    if words[2] and rng.random() < _OTHER_RATE:
+        return rng.choice(words[2])
+    return rng.choice(words[GENDERS.index(gender or rng.choice(GENDERS))])
+
+
 def money_form(locale: str, rng: random.Random) -> str:
     """One of the ways of writing a sum in *locale*, with ``{}`` for the number."""
     forms, _, _ = _MONEY[locale]
@@ -121,7 +131,7 @@ def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the sig
 
 
 def _one_of(words: str) -> Draw:
-    return lambda locale, rng: str(rng.choice(getattr(locale_words(locale), words)))
+    return lambda locale, rng: locale_words(locale).any_of(words, rng)
 
 
 DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
@@ -138,7 +148,7 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "salary": draw_salary,
         "city": lambda locale, rng: rng.choice(list(locale_words(locale).cities)),
         "age": lambda locale, rng: str(rng.randint(18, 94)),  # noqa: ARG005
-        "gender": lambda locale, rng: rng.choice(_GENDERS.get(locale[:2], _GENDERS["en"])),
+        "gender": draw_gender,
         "street": _one_of("streets"),
         "employer": _one_of("employers"),
         "occupation": _one_of("occupations"),
@@ -147,7 +157,7 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "school": _one_of("schools"),
         "nationality": _one_of("nationalities"),
         "belief": _one_of("beliefs"),
-        "relation": lambda locale, rng: locale_words(locale).relation(rng.choice(GENDERS), rng),
+        "relation": _one_of("relations"),
         "department": _one_of("departments"),
         "product": _one_of("products"),
         "media_title": _one_of("media_titles"),

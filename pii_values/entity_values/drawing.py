@@ -10,7 +10,9 @@ from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.entity_values.locale_words import GENDERS
 from piiloom.pii_values.entity_values.masks import fill_mask
+from piiloom.pii_values.entity_values.named_person import NamedPerson, plain_words
 from piiloom.pii_values.numbering.choices import Stream
 from piiloom.pii_values.numbering.holders import Holder, rule_of
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
@@ -24,14 +26,14 @@ _SPOILT_TRIES: Final = 200
 Draw = Callable[[str, random.Random], str]
 
 
-def draw_value(entity: Entity, locale: str, rng: random.Random, begins: str = "") -> str:
-    """Draw a value of *entity* as people write it in *locale*, of a mask that *begins* so.
+def draw_value(entity: Entity, locale: str, rng: random.Random, begins: str = "", person: NamedPerson | None = None) -> str:
+    """Draw a value of *entity* as people write it in *locale*, of a mask that *begins* so, or by the rule for *person*.
 
     Raises ``ConfigError`` (file, line) if the entry has no generator, no such mask, or none of its values passes the validator.
     """
     accepts = _validator(entity, locale)
     for _ in range(_TRIES):
-        value = _drawn(entity, locale, rng, begins)
+        value = _drawn(entity, locale, rng, begins, person)
         if accepts is None or accepts(value):
             return value
     raise ConfigError(f"the generator of {entity.id} gives nothing that {entity.validator} accepts", where=entity.where)
@@ -67,7 +69,7 @@ def _validator(entity: Entity, locale: str) -> Validator | None:
     return find_validator(entity.validator, locale[3:] if entity.locale == UNIVERSAL else entity.locale[3:])
 
 
-def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str) -> str:
+def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str, person: NamedPerson | None) -> str:
     generator = entity.generator
     if generator is None:
         raise ConfigError(f"{entity.id} has no generator", where=entity.where, remedy="Give it masks, values, a rule or a drawer")
@@ -79,7 +81,7 @@ def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str) -> str:
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
-        return _rule(generator.rule, entity)(_holder(rng))
+        return _rule(generator.rule, entity)(_holder(rng, person))
     return _drawer(generator.draw or "", entity)(locale, rng)
 
 
@@ -90,11 +92,12 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
         raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of pii_values/numbering") from None
 
 
-def _holder(rng: random.Random) -> Holder:
+def _holder(rng: random.Random, person: NamedPerson | None) -> Holder:
     born = REFERENCE_DATE - timedelta(days=rng.randint(18 * 366, 92 * 365))
-    letters = "ABCDEFGHJKLMNPRSTUVWXYZ"
-    given, family = ("".join(rng.choices(letters, k=6)) for _ in range(2))
-    return Holder(Stream(rng), born, rng.random() < 0.5, given, family, REFERENCE_DATE)
+    if person is None:
+        return Holder(Stream(rng), born, rng.random() < 0.5, "", "", REFERENCE_DATE)
+    given, family = plain_words(person.latin_given).upper(), plain_words(person.latin_family).upper()
+    return Holder(Stream(rng), born, person.gender == GENDERS[0], given, family, REFERENCE_DATE, person.locale[3:])
 
 
 def _drawer(name: str, entity: Entity) -> Draw:

@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(r"\\(.)|\{([^{}]*)\}|([#%@&?])|([^\\{}#%@&?]+)|(.)", 
 _DATE_PARTS: Final = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}
 _DATE_PART: Final = re.compile("yyyy|yy|mm|dd")
 _DATE: Final = re.compile(r"(?:yyyy|yy|mm|dd|[./ \-])+")
-_OLDEST, _YOUNGEST = 92, 18  # years of age that birth dates give: carriers tell of adults
+_OLDEST, _YOUNGEST = 92, 18  # years of age that birth dates give
 _RECENT: Final = 15  # years back that {yyyy} and {yy} go
 
 Token = tuple[str, str]

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from dataclasses import dataclass
 from typing import Final
+
+from anyascii import anyascii
 
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.numbering.choices import digits
 from piiloom.pii_values.numbering.reserved import DOMAINS
 
-_LETTERS: Final = str.maketrans({"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "ss", "ı": "i"})
-# Syllables of handles for names that are not written in Latin letters.
-_SYLLABLES: Final = "an bo chen da fei ha jia ka lin ma na o ping ra sa ti wei xi ya zu".split()
 _HOSTS: Final = ("", "mail.", "post.", "web.", "inbox.", "my.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPerson:
-    """A person's name in its parts; ``full`` is one of the usual ways of writing it, ``latin_*`` are for addresses."""
+    """A person's name in its parts; ``full`` is one of the usual ways of writing it, ``latin_*`` are for addresses.
+
+    ``community`` is the number of those whose names go together.
+    """
 
     locale: str
     gender: str
@@ -28,15 +29,16 @@ class NamedPerson:
     full: str
     latin_given: str
     latin_family: str
+    community: int = 0
 
 
-def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> NamedPerson:
-    """Draw a person of *locale*; *gender* is "female", "male" or any."""
+def draw_person(locale: str, rng: random.Random, gender: str | None = None, *, like: NamedPerson | None = None) -> NamedPerson:
+    """Draw a person of *locale*; *gender* is "female", "male" or any. The name could be one of the family of *like*."""
     words = locale_words(locale)
     gender = gender or rng.choice(GENDERS)
-    given, family = words.given_name(gender, rng), words.family_name(gender, rng)
-    latin_given, latin_family = words.latin.get(given, given), words.latin.get(family, family)
-    form = rng.choice(words.names)
+    given, family, community = words.name_of(gender, rng, like.community if like is not None else None)
+    latin_given, latin_family = (words.latin.get(name) or _romanised(name) for name in (given, family))
+    form = rng.choice(words.names_in(community))
     return NamedPerson(
         locale=locale,
         gender=gender,
@@ -45,19 +47,28 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> N
         full=form.format(given=given, family=family, latin_given=latin_given, latin_family=latin_family),
         latin_given=latin_given,
         latin_family=latin_family,
+        community=community,
     )
 
 
+def _romanised(name: str) -> str:
+    """*name* as it is if it is in Latin letters, else letter by letter in them."""
+    return name if plain_letters(name) else anyascii(name)
+
+
 def plain_letters(text: str) -> str:
-    """*text* in small ASCII letters, without what has no ASCII form; a name in another script gives nothing."""
-    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    return "".join(c for c in decomposed.lower() if c.isascii() and c.isalpha())
+    """*text* in small ASCII letters, romanised from other scripts."""
+    return "".join(c for c in anyascii(text).lower() if c.isalpha())
+
+
+def plain_words(text: str) -> str:
+    """The words of *text* in small ASCII letters."""
+    return " ".join(filter(None, map(plain_letters, text.split())))
 
 
 def username_of(person: NamedPerson, rng: random.Random) -> str:
     """A user name made of the person's name."""
-    made = "".join(rng.choices(_SYLLABLES, k=2))
-    given, family = plain_letters(person.latin_given) or made, plain_letters(person.latin_family) or rng.choice(_SYLLABLES) * 2
+    given, family = plain_letters(person.latin_given), plain_letters(person.latin_family)
     forms = (
         f"{given}.{family}",
         f"{given}_{family}{digits(2, rng)}",

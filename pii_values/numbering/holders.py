@@ -12,7 +12,7 @@ from piiloom.pii_values.numbering.choices import Choices
 
 
 class Holder(NamedTuple):
-    """The person whose id is drawn. ``given`` and ``family`` are ASCII capitals, "" if they cannot be transliterated.
+    """The person whose id is drawn. ``given`` and ``family`` are ASCII capitals, "" if they cannot be transliterated or are not known.
 
     A number may tell that its holder is a hundred years old; ``anchor`` is the day of that.
     """
@@ -23,6 +23,7 @@ class Holder(NamedTuple):
     given: str
     family: str
     anchor: date
+    region: str = ""  # whose citizen, as two letters; "" if it is not known
 
     @property
     def since_2000(self) -> bool:

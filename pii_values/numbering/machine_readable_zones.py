@@ -9,7 +9,9 @@ from piiloom.pii_values.numbering.holders import Holder
 from piiloom.pii_values.numbering.masks import LETTERS
 from piiloom.taxonomy.entities.validators.travel_documents import mrz_check
 
-_COUNTRIES: Final = "SWE POL NLD FIN NOR PRT BEL BRA ARE VNM CHN SGP IND GBR".split()
+_COUNTRIES: Final = dict(
+    zip("SE PL NL FI NO PT BE BR AE VN CN SG IN GB".split(), "SWE POL NLD FIN NOR PRT BEL BRA ARE VNM CHN SGP IND GBR".split(), strict=True)
+)
 _FAMILY: Final = "LINDQVIST KOWALCZYK JANSSEN VIRTANEN HANSEN FERREIRA PEETERS NGUYEN OKORO WHITLOCK SHARMA TANAKA".split()
 _GIVEN: Final = "ANNA JONAS MIKA SOFIA RUI LINH TOMEK KAISA DANA NOOR TIAGO ELIN".split()
 _AIRPORTS: Final = "ARN WAW AMS HEL OSL LIS BRU GRU DXB SGN PEK SIN DEL LHR".split()
@@ -31,31 +33,37 @@ def _dates(h: Holder) -> tuple[str, str, str]:
     return _with_check(f"{h.born:%y%m%d}"), "F" if h.female else "M", _with_check(f"{expiry:%y%m%d}")
 
 
-def _names(h: Holder) -> str:
-    return f"{h.one_of(5, _FAMILY)}<<{h.one_of(6, _GIVEN)}"
+def _country(h: Holder) -> str:
+    return _COUNTRIES.get(h.region) or h.one_of(7, list(_COUNTRIES.values()))
+
+
+def _names(h: Holder, most: int) -> str:
+    """The holder's names in at most so many characters, or such as nobody has."""
+    family, given = (h.family, h.given) if h.family and h.given else (h.one_of(5, _FAMILY), h.one_of(6, _GIVEN))
+    return f"{family}<<{given}".replace(" ", "<")[:most]
 
 
 def passport(h: Holder) -> str:
     """Draw both lines of a passport (TD3)."""
-    country, number = h.one_of(7, _COUNTRIES), _number(h)
+    country, number = _country(h), _number(h)
     born, sex, expiry = _dates(h)
     personal = _with_check(h.one_of(8, (h.digits(9, 10), "", "")).ljust(14, "<"))
     check = mrz_check(number + born + expiry + personal)
-    return f"{f'P<{country}{_names(h)}':<<44}\n{number}{country}{born}{sex}{expiry}{personal}{check}"
+    return f"{f'P<{country}{_names(h, 39)}':<<44}\n{number}{country}{born}{sex}{expiry}{personal}{check}"
 
 
 def id_card(h: Holder) -> str:
     """Draw the three lines of an identity card (TD1)."""
-    country, number = h.one_of(7, _COUNTRIES), _number(h)
+    country, number = _country(h), _number(h)
     born, sex, expiry = _dates(h)
     first = f"{f'I<{country}{number}':<<30}"
     check = mrz_check(first[5:] + born + expiry + "<" * 11)
-    return f"{first}\n{born}{sex}{expiry}{country}{'<' * 11}{check}\n{_names(h):<<30}"
+    return f"{first}\n{born}{sex}{expiry}{country}{'<' * 11}{check}\n{_names(h, 30):<<30}"
 
 
 def boarding_pass(h: Holder) -> str:
     """Draw the mandatory items of a bar-coded boarding pass (IATA Resolution 792, one leg)."""
-    name = f"{h.one_of(5, _FAMILY)}/{h.one_of(6, _GIVEN)}"[:20]
+    name = _names(h, 21).replace("<<", "/").replace("<", " ")[:20]
     locator = "".join(h.one_of(10 + at, LETTERS) for at in range(6))
     start = h.one_of(20, _AIRPORTS)
     end = h.one_of(21, [one for one in _AIRPORTS if one != start])

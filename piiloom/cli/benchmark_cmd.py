@@ -1,24 +1,34 @@
-"""``piiloom benchmark``: the benchmark of detectors: made and shown."""
+"""``piiloom benchmark``: the benchmark of detectors: made, shown, and more texts for it written by a model."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from piiloom.cli.benchmark_write_options import WriteCommand
 from piiloom.cli.options import JsonOption, examples
+from piiloom.generation.settings.command_line_options import takes
 
 _MAKE = (
     "piiloom benchmark make --out outputs/benchmark",
     "piiloom benchmark make --out outputs/pl --locale pl_PL --documents 500 --seed 3",
     "piiloom benchmark make --out outputs/noisy --perturb ocr --perturb spacing",
+    "piiloom benchmark make --out outputs/fresh --carriers outputs/carriers --with-shipped --locale pl_PL",
 )
 _SHOW = ("piiloom benchmark show outputs/benchmark", "piiloom benchmark show outputs/benchmark --document pl_PL-Finance-short-00006")
+_WRITE = (
+    "piiloom benchmark write --locale pl_PL --provider openai --budget-usd 2 --out outputs/carriers",
+    (
+        "piiloom benchmark write --locale fi_FI --domain IT --length short --documents 12 --provider compatible --model qwen3 "
+        "--base-url http://localhost:11434/v1 --unpriced --out outputs/carriers"
+    ),
+)
 
 benchmark_app = typer.Typer(
     help="Make the benchmark of detectors: documents of 13 locales and six domains with exact spans, and look-alikes that are none.",
-    epilog=examples(*_MAKE, *_SHOW),
+    epilog=examples(*_MAKE, *_SHOW, *_WRITE),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -44,6 +54,10 @@ def make(
         list[str] | None,
         typer.Option("--perturb", help="Spoil the texts: spacing, case, transliteration, ocr or digits. Several take turns."),
     ] = None,
+    carriers: Annotated[
+        Path | None, typer.Option("--carriers", metavar="DIR", help="Carrier texts of this folder, as benchmark write makes one, not ours.")
+    ] = None,
+    with_shipped: Annotated[bool, typer.Option("--with-shipped", help="The carrier texts that ship besides those of --carriers.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Other documents for another seed.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a benchmark that is there already.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -53,10 +67,24 @@ def make(
 
     Templates of everyday documents are filled with drawn values. No native speaker has checked the templates; benchmark.json says so.
     """
-    from piiloom.cli.benchmarking import make_folder, options_of
+    from piiloom.cli.benchmarking import make_folder, options_of, with_own_carriers
 
-    options = options_of(locale or [], domain or [], length or [], documents, perturb or [], seed)
-    make_folder(out, options, force=force, quiet=quiet, as_json=as_json)
+    named = (locale or [], domain or [], length or [])
+    options, own = with_own_carriers(options_of(*named, documents, perturb or [], seed), carriers, *named, both=with_shipped)
+    make_folder(out, options, own, force=force, quiet=quiet, as_json=as_json)
+
+
+@benchmark_app.command("write", epilog=examples(*_WRITE))
+@takes(WriteCommand, ())
+def write(**given: Any) -> None:
+    """Have a model write carrier texts: documents with slots, into which benchmark make --carriers puts values.
+
+    A reply that has unknown slots, anything personal written out, another length or language, or that copies another is asked again
+    with its fault named, then set aside in rejects.jsonl. Nothing personal is sent. No native speaker has checked what comes.
+    """
+    from piiloom.cli.benchmark_writing import write_and_report
+
+    write_and_report(WriteCommand(**given))
 
 
 @benchmark_app.command("show", epilog=examples(*_SHOW))

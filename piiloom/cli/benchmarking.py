@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,9 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.detection.benchmark.benchmark_folder import ROWS, read_about, write_benchmark
 from piiloom.detection.benchmark.carriers import LENGTHS
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+from piiloom.detection.benchmark.own_carriers import OwnCarriers, read_own_carriers
+from piiloom.detection.benchmark.perturbing import PERTURBATIONS
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entities.entity import DOMAINS
@@ -36,7 +40,7 @@ def options_of(
         domains=_known("--domain", domains, DOMAINS),
         lengths=_known("--length", lengths, tuple(LENGTHS)),
         documents=documents,
-        perturbations=tuple(dict.fromkeys(perturbations)),
+        perturbations=_known("--perturb", perturbations, tuple(PERTURBATIONS)) if perturbations else (),
         seed=seed,
     )
 
@@ -48,15 +52,33 @@ def _known(option: str, given: Sequence[str], known: Sequence[Name]) -> tuple[Na
     return tuple(dict.fromkeys(cast("Sequence[Name]", given))) or tuple(known)
 
 
-def make_folder(out: Path, options: BenchmarkOptions, *, force: bool, quiet: bool, as_json: bool) -> None:
-    """Make the benchmark and say what it holds."""
-    counts = BenchmarkCounts()
+def with_own_carriers(
+    options: BenchmarkOptions, folder: Path | None, locales: Sequence[str], domains: Sequence[str], lengths: Sequence[str], *, both: bool
+) -> tuple[BenchmarkOptions, OwnCarriers | None]:
+    """The carriers of *folder*, and *options* for them: what is not given by name is all that they have.
+
+    Raises ``UsageError`` if a name that is given has no carrier.
+    """
+    if folder is None:
+        if both:
+            raise UsageError("there are no other carriers", where="--with-shipped", remedy="Add --carriers DIR, or leave it out")
+        return options, None
+    own = read_own_carriers(folder, with_shipped=both, locales=options.locales)
+    options = options if locales else replace(options, locales=tuple(own.by_locale))
+    own.require(options.locales, options.domains if domains else (), options.lengths if lengths else ())
+    return options, own
+
+
+def make_folder(out: Path, options: BenchmarkOptions, own: OwnCarriers | None = None, *, force: bool, quiet: bool, as_json: bool) -> None:
+    """Make the benchmark, of the carriers that ship or of *own* ones, and say what it holds."""
+    counts, told = BenchmarkCounts(), own.to_json() if own else None
     with _progress(wanted=not (quiet or as_json)) as watch:
-        write_benchmark(out, make_benchmark(options, counts, watch), options, counts, force=force)
+        made = make_benchmark(options, counts, watch, own.by_locale if own else None)
+        write_benchmark(out, made, options, counts, force=force, carriers=told)
     if as_json:
-        say_json({"out": str(out), **counts.to_json()})
+        say_json({"out": str(out), **counts.to_json()} | ({"carriers": told} if told else {}))
     else:
-        _say_counts(counts.to_json(), out)
+        _say_counts(counts.to_json(), out, told)
 
 
 @contextmanager
@@ -76,21 +98,25 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
     if as_json:
         say_json(about)
     else:
-        _say_counts(about["counts"], folder)
+        _say_counts(about["counts"], folder, about.get("carriers"))
 
 
-def _say_counts(counts: dict[str, Any], folder: Path) -> None:
+def _say_counts(counts: dict[str, Any], folder: Path, carriers: dict[str, Any] | None) -> None:
     documents, values = sum(counts["documents"].values()), sum(counts["entities"].values())
     look_alikes = sum(counts["look_alikes"].values())
-    holds = f"{values:,} values of {len(counts['entities'])} entities, {look_alikes:,} look-alikes"
-    say(f"{documents:,} documents, {counts['words']:,} words, {holds}")
+    holds = f"{counted(values, 'value')} of {counted(len(counts['entities']), 'entity')}, {counted(look_alikes, 'look-alike')}"
+    say(f"{counted(documents, 'document')}, {counted(counts['words'], 'word')}, {holds}")
     for name in ("documents", "domains", "lengths", "forms", "perturbations"):
         if counts[name]:
             listed = sorted(counts[name].items(), key=lambda one: (-one[1], one[0]))
             say(f"{name:<13} " + ", ".join(f"{key} {count:,}" for key, count in listed[:_MOST_SHOWN]))
     if counts["lost_values"]:
-        say(f"{counts['lost_values']} values were perturbed away")
-    say("no native speaker has checked the carrier texts")
+        say(f"nothing is left of {counted(counts['lost_values'], 'value')} after the perturbation")
+    if carriers and carriers["written_by"]:
+        say(f"carrier texts were written by {', '.join(carriers['written_by'])}")
+    if carriers is None or carriers["unchecked"]:
+        some = "the" if carriers is None or carriers["unchecked"] == carriers["carriers"] else f"{carriers['unchecked']:,} of the"
+        say(f"no native speaker has checked {some} carrier texts")
     say(str(folder / ROWS))
 
 

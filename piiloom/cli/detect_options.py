@@ -69,6 +69,15 @@ class DetectCommand:
     unconfirmed: Annotated[
         bool, typer.Option("--unconfirmed", rich_help_panel=_FINDING, help="Look also for types whose format no source confirmed.")
     ] = False
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            metavar="ID",
+            rich_help_panel=_FINDING,
+            help="Look also for this entity, which is looked for on request only (event_date, money_amount …); repeatable.",
+        ),
+    ] = None
     engine: Annotated[
         str,
         typer.Option("--engine", metavar="NAME", rich_help_panel=_FINDING, help="What matches patterns: auto, hyperscan, re2 or regex."),

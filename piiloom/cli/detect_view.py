@@ -15,6 +15,7 @@ from piiloom.detection.running.unfinished import REJECTS
 from piiloom.foundation.counting import counted
 
 _SHOWN = 15
+_TELLING = 100  # documents: of fewer, most of the time goes into reading the catalogue
 
 
 def print_detection(report: DetectionReport, asked: DetectCommand) -> None:
@@ -44,7 +45,8 @@ def _documents(report: DetectionReport) -> str:
     said = f"{counted(figures['documents'], 'document')}, {counted(figures['spans'], 'span')} in {figures['with_spans']:,} of them"
     if figures["validated"]:
         said += f", {figures['validated']:,} with a valid check digit or the like"
-    how = f"{report.seconds:.1f} s" + (f", {rate_text(rate)}" if rate is not None else "")
+    slow_start = figures["documents"] - report.kept < _TELLING
+    how = f"{report.seconds:.1f} s" + (f", {rate_text(rate)}" if rate is not None and not slow_start else "")
     return f"{said}; {how}" + (f", {counted(report.kept, 'document')} done before" if report.kept else "")
 
 

@@ -84,6 +84,7 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
         threshold=asked.threshold,
         own=tuple(asked.types or ()),
         unconfirmed=asked.unconfirmed,
+        also=tuple(asked.also or ()),
         engine=next(name for name in BACKENDS if name == asked.engine),
         phases=asked.phases,
         model=_model(asked) if asked.detector == HYBRID and asked.provider is not None else None,

@@ -11,12 +11,13 @@ from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.detection.catalogue_trial import Trial, try_entity
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.patterns.engine import engine_for
 from piiloom.pii_values.entity_values.drawing import draw_value
 from piiloom.taxonomy.entities.catalogue_file import read_catalogue_file
-from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL, Entity
+from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL, Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, shipped_entities
 
 _DRAWN = 5
@@ -30,11 +31,11 @@ def print_entities(locale: str | None, domain: str | None, own: Sequence[Path], 
     if as_json:
         say_json({"entities": [_told(one) for one in found]})
         return
-    table = Table(title=f"{len(found)} entities")
+    table = Table(title=counted(len(found), "entity"))
     for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
         table.add_column(column, overflow="fold")
     for one in found:
-        confirmed = "yes" if one.confirmed else "no: off"
+        confirmed = ("yes" if one.default else "on request") if one.confirmed else "no: off"
         row = (one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed)
         table.add_row(*map(harmless, row))
     console().print(table)
@@ -52,7 +53,7 @@ def print_entity(entity_id: str, own: Sequence[Path], *, as_json: bool) -> None:
     for key, value in told.items():
         if key == "patterns":
             for pattern in entity.patterns:
-                say(f"  pattern: {pattern.pattern}  (score {pattern.score})")
+                say(f"  pattern: {pattern.pattern}  ({', '.join(_options_of(pattern))})")
         elif value not in (None, [], ""):
             say(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
 
@@ -61,7 +62,7 @@ def print_trials(locale: str | None, only: Sequence[str], own: Sequence[Path], *
     """Try entities and print how they did; whether all passed."""
     trials, faults = [], []
     for entity, engine_locale in _to_try(locale, only, own):
-        engine = engine_for(engine_locale, tuple(own), unconfirmed=True)
+        engine = engine_for(engine_locale, tuple(own), unconfirmed=True, also=_asked_for(entity))
         try:
             trials.append(try_entity(engine.catalogue.entities[entity.id], engine, seed=seed))
         except PiiloomError as fault:
@@ -84,7 +85,7 @@ def print_trials(locale: str | None, only: Sequence[str], own: Sequence[Path], *
         say(f"{one.entity.where} {one.entity.id}: {words}{'' if one.validated else ', not validated'}")
         for failure in one.failures if verbose else ():
             say(f"    {failure.kind}: {failure.text!r}; found there: {', '.join(failure.found) or 'nothing'}")
-    say(f"{len(trials) - len(failed)} of {len(trials) + len(faults)} entities passed")
+    say(f"{len(trials) - len(failed)} of {counted(len(trials) + len(faults), 'entity')} passed")
     return not failed and not faults
 
 
@@ -104,8 +105,26 @@ def _to_try(locale: str | None, only: Sequence[str], own: Sequence[Path]) -> Ite
         yield one, LOCALES[number % len(LOCALES)] if one.locale == UNIVERSAL else one.locale
 
 
+def _asked_for(entity: Entity) -> frozenset[str]:
+    return frozenset() if entity.default else frozenset({entity.id})
+
+
 def _told(entity: Entity) -> dict[str, Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(entity).items() if key != "generator"}
+
+
+def _options_of(pattern: EntityPattern) -> Iterator[str]:
+    """The score of a pattern, and what is not as usual."""
+    yield f"score {pattern.score}"
+    if pattern.ignore_case:
+        yield "case: ignore"
+    for name, value in (("boundary", pattern.boundary), ("guard", pattern.guard)):
+        if value == "none":
+            yield f"{name}: none"
+    if pattern.validator is not None:
+        yield f"validator: {pattern.validator}"
+    if pattern.preceded_by:
+        yield f"preceded_by: {' | '.join(pattern.preceded_by)}"
 
 
 def _drawn(entity: Entity) -> list[str]:

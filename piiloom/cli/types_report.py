@@ -13,11 +13,11 @@ from rich.table import Table
 from piiloom.cli.bank_report import findings_table, lint_bank
 from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.foundation.seeding import derive_rng
+from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
-from piiloom.taxonomy.value_generators import draw_own_value
 
 _DRAWN = 5
 # With fewer values one will soon stand in many records.
@@ -73,7 +73,7 @@ def _drawn(subtype: OwnSubtype) -> list[str]:
     if subtype.generator.kind == "model":
         return []
     rng = derive_rng("doctor", subtype.name)
-    return list(dict.fromkeys(draw_own_value(subtype.generator, rng) for _ in range(_DRAWN)))
+    return list(dict.fromkeys(draw_own(subtype.generator, "en_US", rng) for _ in range(_DRAWN)))
 
 
 def _table(told: list[dict[str, Any]]) -> Table:

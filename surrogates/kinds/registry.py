@@ -29,11 +29,18 @@ def _drawing(place: str) -> Drawing:
     return drawing
 
 
+@cache
+def _of_catalogue(name: str) -> Kind:
+    from piiloom.surrogates.kinds.entities import entity_kind  # noqa: PLC0415 - reads the catalogue
+
+    return entity_kind(name)
+
+
 class _Kinds(Mapping[str, Kind]):
-    """Read-only mapping of the kinds, loaded on first use."""
+    """Read-only mapping of the kinds, loaded on first use. Those of the entity catalogue ("entity:pl_pesel") are not listed."""
 
     def __getitem__(self, name: str) -> Kind:
-        return _kinds()[name]
+        return _kinds()[name] if not name.startswith("entity:") else _of_catalogue(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_kinds())
@@ -45,9 +52,21 @@ class _Kinds(Mapping[str, Kind]):
 KINDS: Final[Mapping[str, Kind]] = _Kinds()
 
 
+class Drawings(dict[str, tuple[str, str | None, Drawing]]):
+    """By kind: entity type, subtype, drawing function. Kinds of the entity catalogue are added when they are first met."""
+
+    def __init__(self) -> None:
+        super().__init__((name, (kind.entity_type, kind.subtype, kind.draw)) for name, kind in KINDS.items())
+
+    def __missing__(self, name: str) -> tuple[str, str | None, Drawing]:
+        kind = KINDS[name]
+        self[name] = kind.entity_type, kind.subtype, kind.draw
+        return self[name]
+
+
 def get_kind(name: str) -> Kind:
     """Return the kind called *name*. Raises ``UsageError``, which suggests the closest name, if there is none."""
-    found = _kinds().get(name)
+    found = _of_catalogue(name) if name.startswith("entity:") else _kinds().get(name)
     if found is None:
         near = get_close_matches(name.casefold(), _kinds(), n=1, cutoff=0.5)
         remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_kinds())}."
@@ -55,4 +74,4 @@ def get_kind(name: str) -> Kind:
     return found
 
 
-__all__ = ["KINDS", "Kind", "Owner", "get_kind"]
+__all__ = ["KINDS", "Drawings", "Kind", "Owner", "get_kind"]

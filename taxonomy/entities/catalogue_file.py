@@ -18,7 +18,7 @@ from piiloom.taxonomy.entities.validators.registry import find_validator
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 NO_VALIDATOR = "none"
-_REMEDY = "Correct the key named here; docs/detection.md shows a file"
+_REMEDY = "Correct the key named here; docs/entity-catalogue.md shows a file"
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
@@ -49,6 +49,7 @@ class _Generator(_Strict):
 class _Entity(_Strict):
     name: Text
     native: Text | None = None
+    form_of: Id | None = None
     domains: Annotated[list[Domain], Field(min_length=1)]
     structured: bool
     type: Text
@@ -62,6 +63,7 @@ class _Entity(_Strict):
     near_misses: Annotated[list[str], Field(default_factory=list)]
     source: Text
     confirmed: bool = True
+    default: bool = True
 
 
 class _File(_Strict):
@@ -137,7 +139,9 @@ def _entity(document: YamlDocument, locale: str, name: str, entry: _Entity) -> E
         near_misses=tuple(entry.near_misses),
         source=entry.source,
         confirmed=entry.confirmed,
+        default=entry.default,
         where=document.where(path),
+        form_of=entry.form_of,
     )
 
 

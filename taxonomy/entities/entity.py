@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Boundary = Literal["word", "none"]
-Guard = Literal["number", "none"]
+Guard = Literal["number", "dotted", "none"]
 Identifier = Literal["direct", "quasi"]
 Domain = Literal["Finance", "Travel", "Healthcare", "IT", "CPG", "Media"]
 
@@ -20,8 +20,9 @@ class EntityPattern:
 
     ``score``: how sure a match is with no context word near it, 0 to 1. ``boundary`` "word": no letter, digit or underscore adjoins a
     word character at either end (Han, kana and Hangul are written without blanks, so they may). ``guard`` "number": a match that begins
-    or ends with a digit is no piece of a longer number, such as 12.345. ``preceded_by``: one of these phrases, in small letters, stands
-    directly before. ``validator``: see ``Entity``; it replaces the entity's, and "none" means that there is none.
+    or ends with a digit is no piece of a longer number, such as 12.345; "dotted": nor of one with full stops alone, so that a port may
+    follow an address. ``preceded_by``: one of these phrases, in small letters, stands directly before. ``validator``: see ``Entity``; it
+    replaces the entity's, and "none" means that there is none.
     """
 
     pattern: str
@@ -49,8 +50,9 @@ class Entity:
 
     ``entity_type`` is one of the 15 types. ``validator`` is "stdnum:<module>", "piiloom:<function>" or "phonenumbers:<region>" (``*``
     stands for the region of the locale). ``context`` are beginnings of words, in small letters, that speak for it. ``sensitivity``:
-    3 special category, 2 direct identifiers and money, 1 other. ``near_misses`` look like it and are none. ``where`` is the file and line
-    that defines it.
+    3 special category, 2 direct identifiers and money, 1 other. ``near_misses`` look like it and are none. ``confirmed``: a source says
+    that it looks so. ``default``: it is looked for unasked; dates, say, are not. ``where`` is the file and line that defines it.
+    ``form_of``: the universal entity of which it is the form in this locale, as pl_phone is of phone.
     """
 
     id: str
@@ -70,4 +72,6 @@ class Entity:
     near_misses: tuple[str, ...]
     source: str
     confirmed: bool
+    default: bool
     where: str
+    form_of: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -80,11 +80,24 @@ def shipped_entities(locales: Sequence[str] | None = None) -> Iterator[Entity]:
             yield from _shipped(name).entities
 
 
-def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool = False) -> LocaleCatalogue:
+@lru_cache(maxsize=1024)
+def find_shipped(entity_id: str) -> Entity | None:
+    """Return the shipped entity of that id; None if there is none. Its country tells in which file it is, so few are read."""
+    country = entity_id.partition("_")[0].upper()
+    likely = [locale for locale in catalogue_locales() if locale[3:] == country]
+    for locale in (*likely, UNIVERSAL):
+        for entity in shipped_entities([locale]):
+            if entity.id == entity_id:
+                return entity
+    return None
+
+
+def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool = False, also: Collection[str] = ()) -> LocaleCatalogue:
     """Return the catalogue for texts of *locale*, with the entities of a user's *own* files (of this locale or universal).
 
-    Entities whose format no source confirmed are left out unless *unconfirmed*; a user's own are always in. Raises ``UsageError`` for an
-    unknown locale and ``ConfigError`` (file, line) for a fault in a file, an id that is defined twice or context for an unknown id.
+    Entities whose format no source confirmed are left out unless *unconfirmed*, those that are looked for on request only unless their ids
+    are in *also*, which may name unconfirmed ones, too; a user's own are always in. Raises ``UsageError`` for an unknown locale or id and
+    ``ConfigError`` (file, line) for a fault in a file, an id that is defined twice or context for an unknown id.
     """
     locale = known_locale(locale)
     shipped = [_shipped(name) for part in (UNIVERSAL, locale) for name in _shipped_names().get(part, ())]
@@ -95,8 +108,12 @@ def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool =
             if entity.id in entities:
                 first = entities[entity.id].where
                 raise ConfigError(f"the id {entity.id!r} is defined already in {first}", where=entity.where, remedy="Give it another id")
-            if file.locale in (UNIVERSAL, locale) and (entity.confirmed or unconfirmed or file in added):
+            if file.locale not in (UNIVERSAL, locale):
+                continue
+            if entity.id in also or file in added or ((entity.confirmed or unconfirmed) and entity.default):
                 entities[entity.id] = entity
+    if missing := sorted(set(also) - entities.keys()):
+        raise UsageError(f"there is no entity {missing[0]!r} for {locale}", where="--also", remedy="piiloom entities list shows all")
     in_force = [file for file in (*shipped, *added) if file.locale in (UNIVERSAL, locale)]
     _add_context(entities, in_force)
     against = tuple(dict.fromkeys(word for file in in_force for word in file.against))

@@ -13,11 +13,16 @@ from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.hybrid.model_settings import ModelSettings
+from piiloom.execution.batches.batch_entries import BatchPolicy
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import RetryPolicy
 from tests.detection.small_catalogue import LOCALE, settings
 from tests.providers.provider_calls import MODELS
 
-QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)
+QUICK = CallPolicy(
+    retry=RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0),
+    batch_policy=BatchPolicy(settle_s=0.01, patience_s=0.05, first_poll_s=0.005, longest_poll_s=0.02, sends=3),
+)
 # Who is meant by which words; whatever a text has of these, the model finds.
 KNOWN = {"Jan Kowalski": "person_name", "Anna": "person_name", "astma": "condition", "Kraków": "city", "4821": "pin"}
 
@@ -63,7 +68,7 @@ class Bench:
         self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, store=self.store, unpriced=True, **options)
 
     def detector(self, phases=3, chunk_chars=4000, **options):
-        return HybridDetector(settings(phases, chunk_chars), replace(self.model, **options), retry=QUICK)
+        return HybridDetector(settings(phases, chunk_chars), replace(self.model, **options), policy=QUICK)
 
     def examine(self, texts, detector=None):
         """The findings of *texts*, all under way at once."""

@@ -39,6 +39,17 @@ entities:
     patterns: [{pattern: 'nick_[a-zż]{2,9}', score: 0.7}]
     source: none, for tests
     confirmed: true
+  test_animal:
+    name: animal
+    native: animal
+    domains: [Media]
+    structured: false
+    type: name
+    identifier: quasi
+    sensitivity: 1
+    priority: 40
+    source: none, for tests
+    confirmed: true
 """
 
 

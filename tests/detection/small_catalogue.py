@@ -34,6 +34,7 @@ def entity(name, entity_type="code", *, patterns=(), priority=50, validator=None
         near_misses=(),
         source="made for tests",
         confirmed=True,
+        default=True,
         where="test.yaml:1",
     )
 

@@ -15,7 +15,11 @@ def failures(locale: str, *, positives: int, negatives: int, seed: int, every: i
     found = []
     listed = [one for one in shipped_entities([locale]) if one.patterns][::every]
     for number, entity in enumerate(listed):
-        engine = engine_for(LOCALES[number % len(LOCALES)] if locale == UNIVERSAL else locale, unconfirmed=True)
+        engine = engine_for(
+            LOCALES[number % len(LOCALES)] if locale == UNIVERSAL else locale,
+            unconfirmed=True,
+            also=frozenset() if entity.default else frozenset({entity.id}),
+        )
         trial = try_entity(engine.catalogue.entities[entity.id], engine, seed=seed, positives=positives, negatives=negatives)
         if trial.found < positives or trial.refused < trial.negatives or trial.negatives < negatives or not trial.validated:
             found.append(f"{entity.where} {entity.id}: {trial.found}/{trial.positives}, {trial.refused}/{trial.negatives}")

@@ -266,6 +266,16 @@ def test_requests_that_make_no_sense(request_of, tmp_path, out, more, kind, says
     assert names(tmp_path) == ["in.jsonl"]
 
 
+def test_the_folder_that_one_stands_in_may_be_the_output(request_of, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    run_detection(replace(request_of("x", format="csv"), out=Path()))
+    assert names(tmp_path / "out") == ["detected.csv", "masked.jsonl", "release.json"]
+    assert names(tmp_path) == ["in.jsonl", "out"]
+    with pytest.raises(UsageError, match="the output would replace the input"):
+        replace(request_of(), out=Path("/"))
+
+
 def test_an_output_inside_of_the_input_folder_is_refused(request_of, tmp_path):
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("a")

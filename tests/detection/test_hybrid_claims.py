@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,11 @@ def test_a_kind_is_known_by_its_names(name):
     assert ASKED.find(name) is BY_ID["person_name"]
 
 
+def test_what_a_model_says_again_and_again_counts_once():
+    _, reasons = claimed("Anna", *[("funk", "Fjerneke", "")] * 3, ("funk", "Fjern", ""))
+    assert reasons == [("unknown_type", "Fjerneke"), ("unknown_type", "Fjern")]
+
+
 def test_every_mention_of_a_value_is_found_also_beyond_the_piece_that_was_read():
     text = "Anna zna Ewę. Anna ma astmę. Annabel nie. ANNA?"
     found, reasons = claimed(text, ("person_name", "Anna", ""), piece=(0, 14))
@@ -52,6 +59,7 @@ def test_what_the_text_does_not_have_is_set_aside_with_its_reason():
         ("pin", "44051401359", ""),
         ("dream", "Krakowie", ""),
         ("city", " ", ""),
+        ("city", "w", ""),
     )
     assert found == []
     assert reasons == [
@@ -61,6 +69,7 @@ def test_what_the_text_does_not_have_is_set_aside_with_its_reason():
         ("altered", "600 700 800"),
         ("inside_word", "44051401359"),
         ("empty", " "),
+        ("common_word", "w"),
     ]
 
 
@@ -95,4 +104,4 @@ def test_what_is_located_is_there(text, value):
     ranges, reason = located(SearchableText(text), value)
     assert bool(ranges) == (reason is None)
     assert all(0 <= a < b <= len(text) and is_whole(text, a, b) for a, b in ranges)
-    assert all(b <= c for (_, b), (c, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(b <= c for (_, b), (c, _) in itertools.pairwise(ranges))

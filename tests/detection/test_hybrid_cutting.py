@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +60,7 @@ def test_a_sentence_is_around_every_place(text, data):
 )
 def test_where_sentences_end(text, sentences):
     ends = [0, *Sentences(text).ends, len(text)]
-    assert [text[a:b] for a, b in zip(ends, ends[1:], strict=False)] == sentences
+    assert [text[a:b] for a, b in itertools.pairwise(ends)] == sentences
 
 
 def test_a_long_sentence_is_cut_between_words_and_an_endless_word_anywhere():

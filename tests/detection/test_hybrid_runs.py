@@ -25,7 +25,7 @@ from tests.longer import mostly_long
 from tests.providers.provider_calls import NAMES
 
 TEXT = "Jan Kowalski z miasta Kraków ma astma. Numer 44051401359 to jego. Anna ma 34 lat. PIN 4821."
-CALLS = 1 + 1 + 2  # one piece, one number of two kinds, an age and a PIN
+CALLS = 1 + 1 + 1  # one piece, one number of two kinds, an age; the model has found the PIN by itself
 PRICES = "input=1000,output=1000"
 FOUND = [
     ("Jan Kowalski", "person_name"),
@@ -71,7 +71,7 @@ def test_each_phase_adds_its_own(tmp_path):
     assert ("44051401359", "pl_pesel") in by_phases[1]
     assert ("Anna", "person_name") in by_phases[1]
     assert ("44051401359", "account") in by_phases[2]
-    assert ("34", "age") in by_phases[2]
+    assert ("34 lat", "age") in by_phases[2]
     assert by_phases[3] == FOUND
 
 
@@ -123,6 +123,7 @@ def test_an_answer_outside_the_candidates_is_asked_again_then_a_rule_decides(tmp
     assert [(one.reason, one.subtype, one.value) for one in left] == [("left_to_rules: outside", "pl_pesel", "44051401359")]
 
 
+@pytest.mark.long
 def test_what_a_model_invents_is_set_aside_and_the_rest_kept(tmp_path):
     known = KNOWN | {"Anna": "name of a person"}
 
@@ -176,11 +177,11 @@ def test_a_budget_stops_and_a_larger_one_goes_on_without_paying_twice(tmp_path):
     with LLMServer(Model()) as server:
         bench = Bench(tmp_path, server, price=PRICES, concurrency=2)
         with pytest.raises(BudgetReached):
-            bench.examine(texts, bench.detector(budget_usd=4.0))
+            bench.examine(texts, bench.detector(budget_usd=3.0))
         assert server.requests < 3 * CALLS
         ((status, spent),) = bench.runs()
         assert status == "interrupted"
-        assert spent.cost_usd <= 4.0
+        assert spent.cost_usd <= 3.0
         detector = bench.detector(budget_usd=1000.0)
         findings = bench.examine(texts, detector)
         assert server.requests == 3 * CALLS
@@ -189,6 +190,19 @@ def test_a_budget_stops_and_a_larger_one_goes_on_without_paying_twice(tmp_path):
     ((status, spent),) = bench.runs()
     assert (status, detector.totals.cost_usd) == ("finished", spent.cost_usd)
     assert all(found(text, one)[:6] == FOUND for text, one in zip(texts, findings, strict=True))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_the_batch_api_gives_the_same(tmp_path, name):
+    texts = [f"{TEXT} {chr(97 + number)}" for number in range(5)]
+    with LLMServer(Model()) as server:
+        bench = Bench(tmp_path, server, name)
+        batched = bench.examine(texts, bench.detector(batch=True))
+        assert server.requests == 0  # of single calls
+        assert bench.examine(texts) == batched
+        assert server.requests == 0
+    assert all(found(text, one)[:6] == FOUND for text, one in zip(texts, batched, strict=True))
 
 
 _KILLED = """

@@ -25,6 +25,8 @@ ROOMS = (
     "evaluation",
     "annotation_app",
     "surrogates",
+    "patterns",
+    "detection",
     "piiloom",
 )
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))

@@ -34,6 +34,7 @@ CATALOGUE = LocaleCatalogue(
         ("微信：wanglaoshi，周一", ["wanglaoshi"]),
         ("微信号是 wanglaoshi。", ["wanglaoshi"]),
         ("微信里的wanglaoshi", []),
+        ("my微信：wanglaoshi", ["wanglaoshi"]),
     ],
 )
 def test_numbers_between_chinese_words_and_signs(backend: str, text: str, found: list[str]) -> None:

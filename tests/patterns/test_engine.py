@@ -55,6 +55,7 @@ def entity(number: int, pattern: EntityPattern) -> Entity:
         near_misses=(),
         source="",
         confirmed=True,
+        default=True,
         where=f"here:{number}",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from piiloom.patterns.engine import Match
 from piiloom.patterns.resolving import disjoint
+from piiloom.taxonomy.entities.entity import Entity
 from tests.longer import few
 from tests.patterns.test_engine import PATTERNS, entity
 
@@ -42,3 +44,15 @@ def test_length_and_score():
     assert disjoint([one(0, 10, 0.6), one(2, 6, 0.6)]) == [one(0, 10, 0.6)]
     assert disjoint([one(0, 10, 0.6), one(2, 6, 0.9)]) == [one(2, 6, 0.9)]
     assert disjoint([one(0, 10, 0.4)]) == []
+
+
+def test_at_one_place_the_locales_own_entity_is_preferred_to_a_universal_one_that_is_a_little_surer():
+    own = replace(ENTITIES[0], id="own", locale="pl_PL", priority=1)
+
+    def chosen(*matches: tuple[int, int, Entity, float]) -> list[tuple[int, str]]:
+        made = [Match(start=start, end=end, entity=what, score=score, validated=None) for start, end, what, score in matches]
+        return [(found.start, found.entity.id) for found in disjoint(made)]
+
+    assert chosen((0, 9, ENTITIES[1], 0.9), (0, 9, own, 0.8)) == [(0, "own")]
+    assert chosen((0, 9, ENTITIES[1], 0.9), (0, 9, own, 0.6)) == [(0, "e1")]
+    assert chosen((0, 19, ENTITIES[1], 1.0), (5, 14, own, 0.9)) == [(0, "e1")]

@@ -50,6 +50,7 @@ COMMANDS = {
     "surrogate check": "surrogate check FILLED NOTES",
     "detect": "detect NOTES --locale en_US --out OUT --format csv --mask type --json --resume",
     "detect by workers": "detect NOTES --locale en_US --out OUT --workers 2 --resume",
+    "benchmark make": "benchmark make --locale pl_PL --domain IT --length tiny --documents 40 --out OUT --json",
     "names top": "names top --country NL --gender female -n 20",
     "journal show": "journal show --store PAID",
     "journal export": "journal export --out OUT --store PAID",

@@ -91,6 +91,12 @@ def test_all_commands_are_there():
         "evaluate",
         "report",
         "detect",
+        "entities list",
+        "entities show",
+        "entities test",
+        "benchmark make",
+        "benchmark show",
+        "benchmark write",
         "doctor",
     }
 

@@ -22,6 +22,7 @@ __all__ = ["_own_names", "notes"]
 
 CAPID = Path(__file__).parents[1] / "corpus" / "data" / "small_capid.jsonl"
 CONTENT = b'{"a": 1}\n'
+NOBODY = ("--provider", "compatible", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--unpriced")
 # What each command needs beside the store; SNAPSHOT stands for a store that is whole, OUT for a place to write to.
 COMMANDS = {
     "generate": ("--samples", "3", *SMALL, "--quiet"),
@@ -36,6 +37,7 @@ COMMANDS = {
     "report": (),
     "reidentify": ("--release", "v1"),
     "utility": ("v1",),
+    "benchmark write": ("--locale", "pl_PL", "--out", "OUT", *NOBODY),
     "runs list": (),
     "runs show": ("last",),
     "runs delete": ("last", "--yes"),
@@ -68,7 +70,7 @@ MORE = [
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
 # Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "doctor"}
+ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "benchmark write", "doctor"}
 
 
 def _commands_with_a_store(group, path=()):

@@ -10,6 +10,8 @@ from importlib.resources import files
 
 import pytest
 
+from piiloom.detection.benchmark.carrier_rounds import TEMPLATE as CARRIER
+from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES as DETECTION
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
 from piiloom.generation.stages.judging import JUDGES
@@ -25,7 +27,9 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    assert sorted({*templates_of("staged", ()), *templates_of("case", ()), *judges, *UTILITY, SURROGATE_VALUE}) == list(NAMES)
+    assert sorted(
+        {*templates_of("staged", ()), *templates_of("case", ()), *judges, *UTILITY, *DETECTION, CARRIER, SURROGATE_VALUE}
+    ) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

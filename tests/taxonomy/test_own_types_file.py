@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
+from stdnum import luhn
 
 from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.seeding import derive_rng
+from piiloom.pii_values.kinds import kinds_for
+from piiloom.taxonomy.own_types import from_json, to_json, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.taxonomy.own_types_example import BY_MODEL, MINE, TYPES, written
 
@@ -66,7 +71,7 @@ FAULTS = [
     ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]*'", 7, "types[0].generator.pattern: character 6 of the pattern: '*' has no end"),
     ("'[A-Z]{3}-[0-9]{4}'", "'KLM'", 7, "types[0].generator.pattern: the pattern has one value only"),
     ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]\\['", 7, "types[0].generator.pattern: it gives something that cannot be a value"),
-    ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]', lexicon: [a b, c]", 7, "types[0].generator: give either a lexicon or a pattern"),
+    ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]', lexicon: [a b, c]", 7, "types[0].generator: give either a lexicon, a pattern or an entity"),
     ("{pattern: '[A-Z]{3}-[0-9]{4}'}", "mode", 7, "types[0].generator: say where values come from"),
     ("check: luhn", "check: lune", 19, "types[1].subtypes[1].generator.check: python-stdnum has no module 'lune'"),
     ("'9[0-9]{14}', check: luhn", "'[0-9]{3}X', check: iban", 19, "types[1].subtypes[1].generator.check: none of 20,000 values"),
@@ -116,3 +121,18 @@ def test_what_is_no_types_file(tmp_path, text, told):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.yaml: cannot be read"):
         read_types_file(tmp_path / "none.yaml")
+
+
+def test_values_may_come_from_the_entity_catalogue(tmp_path):
+    text = "types: [{name: giro, definition: G., examples: [123-4566, 5050-1055], pairs: [], generator: {entity: se_bankgiro}}]"
+    own = read_types_file(written(tmp_path, text))
+    with types_in_force(own):
+        (kind,) = kinds_for("giro", None).items
+        values = {kind.draw(SimpleNamespace(locale="en_US"), derive_rng("giro", seed), 0) for seed in range(5)}
+    assert len(values) == 5
+    assert all(luhn.is_valid(value.replace("-", "")) for value in values)
+    assert from_json(to_json(own)) == own
+    assert "entity" not in to_json(read_types_file(TYPES))[0]["subtypes"][0]["generator"]
+    for name in ("no_such", "person_name"):
+        with pytest.raises(ConfigError, match=rf"generator\.entity: the catalogue has no entity '{name}'"):
+            read_types_file(written(tmp_path, text.replace("se_bankgiro", name)))

@@ -12,11 +12,13 @@ from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.mentions import located, mentions_of
+from piiloom.foundation.words import STOP_WORDS
 from piiloom.taxonomy.entities.entity import Entity
 
 MODEL: Final = "model"
 SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
 _PHASE: Final = 1
+_SHORTEST: Final = 2  # letters of a word in small letters that is no value
 
 
 class Claim(NamedTuple):
@@ -35,16 +37,16 @@ class _Found(NamedTuple):
 
 
 def read_claims(data: Any, asked: AskedTypes) -> tuple[list[Claim], list[SetAside]]:
-    """Return the claims of a reply, each once, and the entries that name no kind that was asked for."""
+    """Return the claims of a reply and the entries that name no kind that was asked for, each once: weak models repeat themselves."""
     claims: dict[Claim, None] = {}
-    unknown: list[SetAside] = []
+    unknown: dict[SetAside, None] = {}
     for entry in data["found"]:
         entity = asked.find(entry["type"])
         if entity is None:
-            unknown.append(SetAside(phase=_PHASE, reason="unknown_type", subtype=entry["type"][:60], value=entry["text"]))
+            unknown.setdefault(SetAside(phase=_PHASE, reason="unknown_type", subtype=entry["type"][:60], value=entry["text"]))
         else:
             claims.setdefault(Claim(entity, entry["text"], entry.get("before") or ""))
-    return list(claims), unknown
+    return list(claims), list(unknown)
 
 
 def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[list[Candidate], list[SetAside]]:
@@ -58,7 +60,7 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
     by_surface: defaultdict[str, list[_Found]] = defaultdict(list)
     missing: list[SetAside] = []
     for claim in claims:
-        ranges, reason = located(searchable, claim.value)
+        ranges, reason = ([], "common_word") if _is_common(claim.value) else located(searchable, claim.value)
         if reason is not None:
             missing.append(SetAside(phase=_PHASE, reason=reason, subtype=claim.entity.id, value=claim.value))
         else:
@@ -67,6 +69,12 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
             by_surface[searchable.text[first[0] : first[1]]].append(found)
     candidates = [one for surface, found in by_surface.items() for one in _of_one_surface(text, surface, found)]
     return candidates, missing
+
+
+def _is_common(value: str) -> bool:
+    """Whether *value* is a word so common that a model that gives it errs; every mention of it would become a span."""
+    word = value.strip()
+    return word.isalpha() and word.islower() and (len(word) <= _SHORTEST or word in STOP_WORDS)
 
 
 def _of_one_surface(text: str, surface: str, found: Sequence[_Found]) -> Iterator[Candidate]:

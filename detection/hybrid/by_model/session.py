@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
 from typing import Any, Final, Self
 
 from piiloom.corpus.store.database import Store
@@ -11,9 +12,6 @@ from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES, ModelReade
 from piiloom.detection.hybrid.model_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.watching.events import EventSink
-from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.providers.protocol import Provider
@@ -30,10 +28,8 @@ class ModelSession:
         self._finished = False
 
     @classmethod
-    async def open(
-        cls, settings: ModelSettings, *, provider: Provider | None = None, retry: RetryPolicy | None = None, sink: EventSink = noop
-    ) -> Self:
-        """Open the session. *provider* replaces that of the settings, and stays open.
+    async def open(cls, settings: ModelSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
+        """Open the session. *provider* replaces that of the settings, and stays open; of *policy*, what the settings do not say counts.
 
         Raises errors of stores and providers, and ``UsageError`` for an unknown provider or a price that is needed.
         """
@@ -46,14 +42,13 @@ class ModelSession:
                 store = rest.enter_context(Store.open(settings.store))
                 run = _run(store, settings, library, provider)
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
-                policy = CallPolicy(
+                policy = replace(
+                    policy or CallPolicy(),
                     concurrency=settings.concurrency,
                     rpm=settings.rpm,
                     tpm=settings.tpm,
                     budget_usd=settings.budget_usd,
                     batch=settings.batch,
-                    retry=retry or RetryPolicy(),
-                    sink=sink,
                 )
                 channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
                 reader = ModelReader(channel.calls, library, attempts=settings.attempts, concurrency=settings.concurrency)

@@ -14,14 +14,19 @@ Words = Annotated[tuple[str, ...], Field(default=())]
 
 
 class Cues(BaseModel):
-    """Data of one language; all words in small letters but for ``cities`` and ``company_forms``.
+    """Data of one language; all words in small letters but those of ``cities`` and companies.
 
-    ``titles`` stand before a name (Dr), ``behind_names`` after one (先生), ``name_cues`` are phrases before one ("my name is").
-    ``particles`` join parts of a name. ``not_names`` look like names and are none, ``before_places`` stand before a name that is
-    a place's or a house's (São, hospital). ``given`` and ``family`` are for scripts that the names
-    index lacks. ``street_before`` are words before a street's name (rua), ``street_behind`` endings of one (-straat, or a word of its own),
-    ``units`` and ``areas`` begin other parts of an address. ``postcodes`` are expressions by locale, ``cities`` names by locale.
-    ``company_forms`` end a company's name, or begin it; ``school_words`` are in a school's. ``words``: values by entity id.
+    Names: ``titles`` stand before one (Dr), ``behind_names`` after one (先生), ``name_cues`` are phrases before one ("my name is").
+    ``particles`` join parts of a name or are such; ``connectors`` never end one (ibn). ``not_names`` look like names and are none,
+    ``before_places`` stand before a name that is a place's or a house's (São, hospital). ``given`` and ``family`` are for scripts that
+    the names index lacks, ``given_characters`` are what Chinese given names are made of.
+
+    Addresses: ``street_before`` are words before a street's name (rua), ``street_behind`` endings of one (-straat) or words behind it;
+    ``units`` and ``areas`` begin other parts, ``links`` stand before the city ("in"). ``postcodes`` are expressions, ``cities`` names, by
+    locale.
+
+    The rest: ``company_forms`` end a company's name, ``company_forms_first`` begin one; ``school_words`` are in a school's. ``words``:
+    values by entity id.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -30,14 +35,17 @@ class Cues(BaseModel):
     behind_names: Words
     name_cues: Words
     particles: Words
+    connectors: Words
     not_names: Words
     before_places: Words
     given: Words
     family: Words
+    given_characters: str = ""
     street_before: Words
     street_behind: Words
     units: Words
     areas: Words
+    links: Words
     postcodes: Annotated[dict[str, str], Field(default_factory=dict)]
     cities: Annotated[dict[str, tuple[str, ...]], Field(default_factory=dict)]
     company_forms: Words

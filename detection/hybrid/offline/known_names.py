@@ -22,6 +22,10 @@ class KnownNames:
     given_native: frozenset[str]
     family_native: frozenset[str]
 
+    def is_given_anywhere(self, word: str) -> bool:
+        """Whether *word* is a given name in any country."""
+        return builtin().first.find(word) is not None
+
     def is_given(self, word: str) -> bool:
         """Whether *word* is a given name, with or without its accents."""
         return plain_key(word) in self.given

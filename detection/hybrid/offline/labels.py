@@ -26,6 +26,7 @@ _LONGEST: Final = 60
 _LONGEST_ADDRESS: Final = 140
 _SHORT: Final = 4  # a context word as short as this stands for a whole word, a longer one for the beginning of one
 _WORDS_OF_A_NAME: Final = 6
+_WORDS_OF_AN_UNCASED_NAME: Final = 4  # nothing else tells a name from a sentence
 _WORDS: Final = 8
 _ONE_TOKEN: Final = frozenset({"username", "password", "social_handle"})
 _ADDRESS: Final = "address"
@@ -125,5 +126,7 @@ def _plausible(value: str, entity: Entity) -> bool:
     if not any(map(str.isalpha, value)) or len(words) > _WORDS:
         return entity.id == _ADDRESS and any(map(str.isalpha, value))
     if entity.entity_type == "name":
-        return len(words) <= _WORDS_OF_A_NAME and not any(map(str.isdigit, value)) and not value[0].islower()
+        cased = value[0].upper() != value[0].lower()
+        most = _WORDS_OF_A_NAME if cased else _WORDS_OF_AN_UNCASED_NAME
+        return len(words) <= most and not any(map(str.isdigit, value)) and not value[0].islower()
     return entity.id != _ADDRESS or len(words) > 1

@@ -15,6 +15,7 @@ from piiloom.detection.hybrid.offline.cased_names import CasedNames
 from piiloom.detection.hybrid.offline.cues import Cues, cues_of
 from piiloom.detection.hybrid.offline.finding import Finding
 from piiloom.detection.hybrid.offline.han_names import HanNames
+from piiloom.detection.hybrid.offline.handles import Handles
 from piiloom.detection.hybrid.offline.known_names import known_names
 from piiloom.detection.hybrid.offline.labels import LabelReader
 from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
@@ -69,11 +70,13 @@ def _names(locale: str, cues: Cues) -> Iterator[Rule]:
     language = locale[:2]
     known = known_names(locale[3:], language)
     if language in _UNCASED:
-        yield UncasedNames(known, cues)
+        yield UncasedNames(known, cues, fathers_names=language == "ar")
     if language == "zh":
         # Chinese names are written the same everywhere; the index has them for China only.
         yield HanNames(known_names("CN", language), cues)
-    yield CasedNames(known, cues, family_first=language in _FAMILY_FIRST)
+    most_particles = 1 if language == "nl" else 3  # "Joke van den Berg van Garage …"
+    yield CasedNames(known, cues, family_first=language in _FAMILY_FIRST, most_particles=most_particles)
+    yield Handles(known)
 
 
 @lru_cache(maxsize=64)

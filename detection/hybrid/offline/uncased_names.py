@@ -16,16 +16,25 @@ _TOKEN: Final = regex.compile(r"[\p{L}\p{M}\u200c\u200d]+")
 _MOST_PARTS: Final = 5
 _BEHIND_A_TITLE: Final = 2  # unknown words that a title takes with it
 _REACH: Final = 24
-_TITLED, _SEVERAL, _ALONE = 0.75, 0.75, 0.4
+_ENDS: Final = ("", "\n", ",", "،", ";", ":", "(", ")", "।", ".", "|", "-")
+_TITLED, _SEVERAL, _ALONE = 0.75, 0.7, 0.4
+_NISBA: Final = "ال"
+_Part = tuple[int, int, str]
 
 
 class UncasedNames:
-    """Finds names by *known* names and *cues*. ``particles`` (ibn, "son of") join parts; ``not_names`` end a name."""
+    """Finds names by *known* names and *cues*. ``connectors`` (ibn, "son of") join parts; ``not_names`` end a name.
 
-    def __init__(self, known: KnownNames, cues: Cues) -> None:
+    *fathers_names*: the father's given name stands behind one's own (Arabic).
+    """
+
+    def __init__(self, known: KnownNames, cues: Cues, *, fathers_names: bool) -> None:
+        self._fathers_names = fathers_names
         self._names = known.given_native | known.family_native
+        self._family = known.family_native
+        self._connectors = frozenset(cues.connectors)
         self._titles = frozenset(cues.titles)
-        self._particles = frozenset(cues.particles)
+        self._particles = frozenset((*cues.particles, *cues.connectors))
         self._not_names = frozenset(cues.not_names)
         self._name_cues = cues.name_cues
 
@@ -39,31 +48,56 @@ class UncasedNames:
                 yield Finding(parts[at][0], parts[at + length - 1][1], "person_name", score, FINDER)
             at += length or 1
 
-    def _name_at(self, text: str, parts: Sequence[tuple[int, int, str]], at: int) -> tuple[int, float]:
-        if parts[at][2] in self._titles:
+    def _name_at(self, text: str, parts: Sequence[_Part], at: int) -> tuple[int, float]:
+        """How many parts the name has that begins with ``parts[at]``, 0 if none does, and how sure it is."""
+        first = parts[at][2]
+        if first in self._titles or first in self._not_names:
             return 0, 0.0
-        titled = self._titled(text, parts, at)
-        length = known = 0
+        titled, cued = self._titled(parts, text, at), self._cued(text, parts[at][0])
+        length = 0
         while at + length < len(parts) and length < _MOST_PARTS and (not length or self._adjoins(text, parts, at + length)):
-            word = parts[at + length][2]
-            if word in self._not_names:
-                break
-            known += word in self._names
-            if not (word in self._names or word in self._particles or (titled and length < _BEHIND_A_TITLE)):
+            if not self._belongs(text, parts, at, length, titled):
                 break
             length += 1
-        while length and parts[at + length - 1][2] in self._particles:
+        while length and parts[at + length - 1][2] in self._connectors:
             length -= 1
-        if not length or (not known and not titled):
+        known = sum(parts[number][2] in self._names for number in range(at, at + length))
+        if titled and length:
+            return length, _TITLED
+        if not known:
             return 0, 0.0
-        return length, _TITLED if titled else _SEVERAL if known > 1 else _ALONE
+        return length, _SEVERAL if length > 1 or cued else _ALONE
 
-    def _adjoins(self, text: str, parts: Sequence[tuple[int, int, str]], at: int) -> bool:
+    def _belongs(self, text: str, parts: Sequence[_Part], at: int, length: int, titled: bool) -> bool:
+        """Whether the part behind *length* parts from ``parts[at]`` on belongs to the same name."""
+        word = parts[at + length][2]
+        if word in self._not_names or word in self._titles:
+            return False
+        if word in self._names or (length and word in self._particles) or (titled and length < _BEHIND_A_TITLE):
+            return True
+        if not length:  # an unknown word before a family name, a second part, or (apart from others) a given name is a given name
+            following = parts[at + 1][2] if at + 1 < len(parts) and self._adjoins(text, parts, at + 1) else ""
+            apart = text[max(0, parts[at][0] - 3) : parts[at][0]].rstrip(" ")[-1:] in _ENDS
+            second = following in self._particles - self._connectors or (self._fathers_names and apart and following in self._names)
+            return len(word) > 2 and (following in self._family or second)
+        if word.startswith(_NISBA):  # "of Aleppo", "the …": a family name
+            return True
+        # An unknown word behind a given name is a family name if the name ends there.
+        end = parts[at + length][1]
+        following = parts[at + length + 1][2] if at + length + 1 < len(parts) else ""
+        ends = text[end : end + 1] in _ENDS or following in self._not_names
+        before = parts[at + length - 1][2]
+        behind_given = before in self._names and before not in self._family
+        return length <= (2 if self._fathers_names else 1) and behind_given and ends
+
+    def _adjoins(self, text: str, parts: Sequence[_Part], at: int) -> bool:
         return text[parts[at - 1][1] : parts[at][0]] == " "
 
-    def _titled(self, text: str, parts: Sequence[tuple[int, int, str]], at: int) -> bool:
-        start = parts[at][0]
-        if at and parts[at - 1][2] in self._titles and text[parts[at - 1][1] : start].strip() in {"", ".", "/"}:
-            return True
+    def _titled(self, parts: Sequence[_Part], text: str, at: int) -> bool:
+        """Whether a title stands before ``parts[at]``."""
+        return bool(at) and parts[at - 1][2] in self._titles and text[parts[at - 1][1] : parts[at][0]].strip() in {"", ".", "/"}
+
+    def _cued(self, text: str, start: int) -> bool:
+        """Whether a cue stands before *start*."""
         before = text[max(0, start - _REACH) : start].rstrip(" :،,")
         return any(before.endswith(cue) for cue in self._name_cues)

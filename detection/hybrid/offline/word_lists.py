@@ -31,7 +31,7 @@ _LEXICONS: Final[Mapping[str, str]] = MappingProxyType(
 _TOPICS: Final[Mapping[str, str]] = MappingProxyType({"relationships": "kin_"})  # of other topics are whole phrases
 _CASED: Final = r"\p{Lu}[\p{L}\p{M}\p{Nd}'’&.\-]{0,30}"
 _WORD: Final = r"[\p{L}\p{M}\p{Nd}_]"
-_HAN: Final = r"\p{Han}"
+_HAN: Final = r"[\p{Han}--[的了在与为向对给由是我你他她也到及去从]]"  # no words that lead to a name
 
 
 class WordLists:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
-from stdnum.cn import ric
+from stdnum import numdb
 from stdnum.iso7064 import mod_11_2
 from stdnum.sg import uen
 
@@ -47,7 +47,7 @@ def cn_old_identity(number: str) -> bool:
 
 
 def _is_ric_of(number: str, beginnings: tuple[str, ...]) -> bool:
-    """Whether *number* has the form and check character of a Chinese identity number and begins so; ``ric`` knows counties only."""
+    """Whether *number* has the form and check character of a Chinese identity number and begins so."""
     number = number.upper()
     if len(number) != 18 or not number[:-1].isdigit() or not number.startswith(beginnings):
         return False
@@ -55,11 +55,18 @@ def _is_ric_of(number: str, beginnings: tuple[str, ...]) -> bool:
 
 
 @validator
-def cn_hmt_residence_permit(number: str) -> bool:
-    """China, residents of Hong Kong (810000), Macau (820000) and Taiwan (830000): State Council 2018 no. 81, check as GB 11643.
+def cn_resident_id(number: str) -> bool:
+    """China (GB 11643-1999): a county that there is or was, birth date, serial, ISO 7064 MOD 11-2.
 
-    ``stdnum.cn.ric`` refuses them if they were born before 1997.
+    ``stdnum.cn.ric`` asks for a county that there was in the year of birth. But the code is of the county where somebody lived when the
+    number was given, which for those born before 1984 was long after their birth.
     """
+    return _is_ric_of(number, tuple(_CN_PROVINCES)) and any("county" in found for _, found in numdb.get("cn/loc").info(number[:6]))
+
+
+@validator
+def cn_hmt_residence_permit(number: str) -> bool:
+    """China, residents of Hong Kong (810000), Macau (820000) and Taiwan (830000): State Council 2018 no. 81, check as GB 11643."""
     return _is_ric_of(number, ("810000", "820000", "830000"))
 
 
@@ -74,19 +81,19 @@ def cn_disability_card(number: str) -> bool:
     """China, disability certificate: identity number, kind 1-7, grade 1-4, and for reissues B with their count."""
     tail = number[18:]
     reissued = len(tail) == 2 or (len(tail) == 4 and tail[2] == "B" and tail[3].isdigit())
-    return reissued and tail[0] in "1234567" and tail[1] in "1234" and bool(ric.is_valid(number[:18]))
+    return reissued and tail[0] in "1234567" and tail[1] in "1234" and cn_resident_id(number[:18])
 
 
 @validator
 def cn_student_registration(number: str) -> bool:
     """China, pupil's registration (Ministry of Education 2013 no. 7): a letter and the identity number."""
-    return len(number) == 19 and number[0] in "GLJ" and bool(ric.is_valid(number[1:]))
+    return len(number) == 19 and number[0] in "GLJ" and cn_resident_id(number[1:])
 
 
 @validator
 def cn_physician_qualification(number: str) -> bool:
     """China, physician's qualification: year, province, level, two digits of the kind, identity number."""
-    return len(number) == 27 and number[4:6] in _CN_PROVINCES and 1949 <= int(number[:4]) < _YEAR and bool(ric.is_valid(number[9:]))
+    return len(number) == 27 and number[4:6] in _CN_PROVINCES and 1949 <= int(number[:4]) < _YEAR and cn_resident_id(number[9:])
 
 
 @validator

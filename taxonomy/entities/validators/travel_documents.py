@@ -66,8 +66,17 @@ def mrz(text: str) -> bool:
 
 @validator
 def vin(number: str) -> bool:
-    """The check digit at place 9: weights, modulo 11, 10 is X. North America and China require it. Source: 49 CFR 565.15, GB 16735."""
-    if len(number) != _VIN_LENGTH or len(set(number)) == 1 or any(c not in _VIN_VALUES for c in number):
+    """The check digit at place 9: weights, modulo 11, 10 is X; makers have letters. North America and China require it.
+
+    Source: 49 CFR 565.15, GB 16735.
+    """
+    if len(number) != _VIN_LENGTH or number.isdigit() or any(c not in _VIN_VALUES for c in number):
         return False
     rest = sum(_VIN_VALUES[c] * weight for c, weight in zip(number, _VIN_WEIGHTS, strict=True)) % 11
     return number[8] == ("X" if rest == 10 else str(rest))
+
+
+@validator
+def vin_shape(number: str) -> bool:
+    """A vehicle number without a check digit: capitals and digits, of both some, and four digits at the end. Source: ISO 3779, ISO 3780."""
+    return len(number) == _VIN_LENGTH and not number.isdigit() and not number.isalpha() and number[-4:].isdigit()

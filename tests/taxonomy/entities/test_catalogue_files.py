@@ -108,3 +108,11 @@ def test_the_catalogue_is_as_large_as_promised() -> None:
         assert one.patterns or not one.structured, one.id
         assert one.generator is not None or not one.patterns, one.id
     assert all(re.fullmatch(r"[a-z]{2}_[A-Z]{2}", locale) for locale in catalogue_locales())
+
+
+def test_a_form_of_a_locale_names_a_universal_entity() -> None:
+    universal = {one.id for one in shipped_entities([UNIVERSAL])}
+    forms = {one.id: one.form_of for one in shipped_entities() if one.form_of is not None}
+    assert forms["pl_phone"] == "phone"
+    assert set(forms.values()) <= universal
+    assert not forms.keys() & universal

@@ -9,6 +9,7 @@ from piiloom.taxonomy.entities.validators.registry import find_validator
 # list of Singapore plates; stdnum's UEN examples; Circular 07/2016/TT-BCA as explained by hrnk.vn (087084000999).
 EXAMPLES = {
     "cn_old_identity": ("110105491231002", "110105491331002"),
+    "cn_resident_id": ("11010519491231002X", "110105194912310021"),
     "cn_hmt_residence_permit": ("810000199408230021", "810000199408230022"),
     "cn_disability_card": ("11010519491231002X43", "11010519491231002X83"),
     "cn_student_registration": ("G11010519491231002X", "G110105194912310020"),
@@ -66,3 +67,10 @@ def test_the_foreigners_card_checks_place_date_and_check_character() -> None:
 @pytest.mark.parametrize("name", [*EXAMPLES, "sg_nric_fin", "sg_vehicle_plate", "cn_foreigner_permanent_residence"])
 def test_no_text_is_too_odd(name: str, text: str) -> None:
     assert find_validator(f"piiloom:{name}")(text) is False
+
+
+@pytest.mark.parametrize("begins", ["211381197911136", "110114196003124"])
+def test_a_county_may_be_younger_than_who_has_its_code(begins: str) -> None:
+    accepts = find_validator("piiloom:cn_resident_id")
+    assert sum(accepts(f"{begins}01{sign}") for sign in "0123456789X") == 1
+    assert not any(accepts(f"219999{begins[6:]}01{sign}") for sign in "0123456789X")

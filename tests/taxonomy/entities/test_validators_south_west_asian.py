@@ -1,4 +1,4 @@
-"""Checks of the Emirates, with numbers published by others."""
+"""Checks of the Emirates and India, with numbers published by others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from piiloom.taxonomy.entities.validators.registry import find_validator
 
 emirates_id = find_validator("piiloom:emirates_id")
+in_gstin = find_validator("piiloom:in_gstin")
 
 
 # Examples of the idnumbers library (tests of nationalid.are).
@@ -38,3 +39,15 @@ def test_any_other_digit_is_noticed(at: int) -> None:
     number = "784198012345678"
     changed = number[:at] + str((int(number[at]) + 1) % 10) + number[at + 1 :]
     assert not emirates_id(changed)
+
+
+# Of python-stdnum's documentation.
+def test_a_gstin_passes_and_spoilt_ones_do_not() -> None:
+    assert in_gstin("27AAPFU0939F1ZV")
+    for wrong in ("27AAPFU0939F1ZO", "27AAPFU0939F1AA", "27AAPFU0939F1Z", "369296450896540", "27AAPFU0939F0ZX"):
+        assert not in_gstin(wrong)
+
+
+@pytest.mark.parametrize(("state", "right"), [("38", 1), ("97", 1), ("39", 0), ("00", 0)])
+def test_a_gstin_names_a_state_that_there_is(state: str, right: int) -> None:
+    assert sum(in_gstin(f"{state}AAPFU0939F1Z{sign}") for sign in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == right

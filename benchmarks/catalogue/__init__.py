@@ -1,0 +1,1 @@
+"""Our entity catalogue beside python-stdnum, presidio-analyzer and Faker; ``benchmarks.catalogue_coverage`` is the command."""

@@ -1,0 +1,93 @@
+"""Who is who in a document: which person each slot of a carrier tells of."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from piiloom.detection.benchmark.carriers import Carrier
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Part, Slot
+from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person
+
+NAMES: Final = ("person_name", "given_name")
+OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")
+WORDS_OF_A_PERSON: Final = {"relation": "relations", "occupation": "occupations", "nationality": "nationalities", "belief": "beliefs"}
+_NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
+
+
+class DocumentPeople:
+    """The persons of one document; those with an index stay the same all through it."""
+
+    def __init__(self, carrier: Carrier, rng: random.Random) -> None:
+        self._locale, self._rng = carrier.locale, rng
+        self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
+        self._indexed: dict[int, NamedPerson] = {}
+        self._latest: NamedPerson | None = None
+
+    def next_entry(self) -> None:
+        """Forget who is of one entry alone."""
+        self._indexed = {index: person for index, person in self._indexed.items() if index < OF_ONE_ENTRY}
+        self._latest = None
+
+    def of(self, parts: Sequence[Part]) -> dict[int, NamedPerson]:
+        """Return the person of each slot of *parts* that tells of one, by its place.
+
+        Without an index a name is that of somebody new; an address, a user name or a family name belongs to who was named last, or is
+        named next. The word for a relative belongs to who is named beside it, another word for a person also to who was named last.
+        """
+        found: dict[int, NamedPerson] = {}
+        slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
+        self._genders |= _genders(slot for _, slot in slots)
+        for at, slot in slots:
+            if slot.index is not None and slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON):
+                found[at] = self._of_index(slot)
+            elif slot.name in NAMES:
+                found[at] = self._new(slot, like=self._namesake(parts, at))
+        for at, slot in slots:
+            if at not in found and slot.name in OF_A_PERSON:
+                found[at] = self._beside(found, at) or self._latest or self._new(slot)
+        named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
+        for at, slot in slots:
+            near = [one for one in _near(parts, at) if one in named]
+            beside = found[near[0]] if near else None if slot.name == "relation" else self._beside(found, at) or self._latest
+            if slot.name in WORDS_OF_A_PERSON and at not in found and beside is not None:
+                found[at] = beside
+        self._latest = found[named[-1]] if named else self._latest
+        return found
+
+    @staticmethod
+    def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:
+        before = [one for one in sorted(found) if one < at]
+        after = [one for one in sorted(found) if one > at]
+        return found[before[-1]] if before else found[after[0]] if after else None
+
+    def _of_index(self, slot: Slot) -> NamedPerson:
+        index = slot.index or 0
+        if index not in self._indexed:
+            self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index))
+        return self._indexed[index]
+
+    def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:
+        """Whose family name stands right behind a given name: "father: {given_name@m} {family_name@1}"."""
+        behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
+        is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
+        return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+
+    def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
+        return draw_person(self._locale, self._rng, slot.gender, like=like)
+
+
+def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:
+    """The places beside a word for a relative: who is named next ("aunt Ann") comes first only right behind it, not in "Ann (aunt)"."""
+    after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
+    return (*after, *before) if at + 1 < len(parts) and parts[at + 1] in (" ", ", ") else (*before, *after)
+
+
+def _genders(slots: Iterable[Slot]) -> dict[int, str]:
+    """The gender of each index for which one of *slots* gives it: what a later slot says holds for an earlier one, too."""
+    return {slot.index: slot.gender for slot in slots if slot.index is not None and slot.gender is not None and slot.name in OF_A_PERSON}
+
+
+def _name_of(part: Part) -> str:
+    return part.name if isinstance(part, Slot) else ""
