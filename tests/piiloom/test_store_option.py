@@ -70,7 +70,7 @@ MORE = [
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
 # Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "doctor"}
+ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "benchmark write", "doctor"}
 
 
 def _commands_with_a_store(group, path=()):
