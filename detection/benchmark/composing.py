@@ -15,9 +15,11 @@ from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, Docum
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.entity_values.birth_dates import age_at, draw_birth_date_text
 from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
+from piiloom.pii_values.entity_values.masks import tells_birth
 from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
@@ -91,7 +93,7 @@ class _Composing:
 
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
-        self.people = DocumentPeople(self.carrier, self.rng)
+        self.people = DocumentPeople(self.carrier, self.rng, _telling_birth(self.catalogue))
         self.money = money_form(self.carrier.locale, self.rng)
         self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
@@ -148,9 +150,10 @@ class _Composing:
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
     def _label(self, start: int, name: str) -> None:
-        """Label what is written since *start*; a family name right behind a given name makes one name with it."""
+        """Label what is written since *start*; a family and a given name side by side are one name."""
         last = self.values[-1] if self.values else None
-        if name == "family_name" and last and last.what == "person_name" and last.end == start - 1 and self.text[last.end] == " ":
+        between = {"family_name": " ", "given_name": ""}.get(name)
+        if last and last.what == "person_name" and self.text[last.end : start] == between:
             start = self.values.pop().start
         self.values.append(Place(start, len(self.text), _labeled_as(name)))
 
@@ -174,6 +177,8 @@ class _Composing:
             return self._unused(lambda: words.of_person(WORDS_OF_A_PERSON[slot.name], gender, community, self.rng))
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
+        if slot.name == "age" and person is not None:
+            return str(age_at(person.born, self.clock.today))
         made = _of_person(slot.name, person, self.rng) if person is not None else None
         return made or self._unused(lambda: draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
 
@@ -207,6 +212,14 @@ class _Composing:
         return entity
 
 
+def _telling_birth(catalogue: LocaleCatalogue) -> frozenset[str]:
+    """The entities that tell when somebody was born: the date, the age, and numbers that hold the date."""
+    numbers = {
+        one.id for one in catalogue.entities.values() if one.generator is not None and any(map(tells_birth, one.generator.masks or ()))
+    }
+    return frozenset(numbers | {"date_of_birth", "age"})
+
+
 def _labeled_as(name: str) -> str:
     """A given or a family name alone is labeled as a person's name."""
     return "person_name" if name in ("given_name", "family_name") else name
@@ -216,8 +229,12 @@ def _gender_of(person: NamedPerson, rng: random.Random) -> str:
     return draw_gender(person.locale, rng, person.gender)
 
 
+def _birth_date_of(person: NamedPerson, rng: random.Random) -> str:
+    return draw_birth_date_text(person.locale, rng, person.born)
+
+
 _MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(
-    {"email": email_of, "username": username_of, "gender": _gender_of}
+    {"email": email_of, "username": username_of, "gender": _gender_of, "date_of_birth": _birth_date_of}
 )
 
 

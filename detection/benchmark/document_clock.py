@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -36,6 +36,11 @@ class DocumentClock:
             self._now = datetime.combine(day, time(opens + self._rng.randint(0, 3), self._rng.randint(0, 59)))
         self.close()
         self._entries = True
+
+    @property
+    def today(self) -> date:
+        """The day that the document has reached."""
+        return self._now.date()
 
     def close(self) -> None:
         """The next date is the day of the last entry, the next time soon after it."""

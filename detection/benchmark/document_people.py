@@ -19,8 +19,8 @@ _NEAR: Final = 2  # parts; a relative is named next to the word for them: "her s
 class DocumentPeople:
     """The persons of one document; those with an index stay the same all through it."""
 
-    def __init__(self, carrier: Carrier, rng: random.Random) -> None:
-        self._locale, self._rng = carrier.locale, rng
+    def __init__(self, carrier: Carrier, rng: random.Random, telling_birth: frozenset[str]) -> None:
+        self._locale, self._rng, self._telling_birth = carrier.locale, rng, telling_birth
         self._of_all = self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
         self._indexed: dict[int, NamedPerson] = {}
         self._latest: NamedPerson | None = None
@@ -33,15 +33,16 @@ class DocumentPeople:
     def of(self, parts: Sequence[Part]) -> dict[int, NamedPerson]:
         """Return the person of each slot of *parts* that tells of one, by its place.
 
-        Without an index a name is that of somebody new; an address, a user name or a family name belongs to who was named last, or is
-        named next. The word for a relative belongs to who is named beside it, another word for a person also to who was named last.
+        Without an index a name is that of somebody new; an address, a user name, a family name or what tells a birth date belongs to who
+        was named last, or is named next. The word for a relative belongs to who is named beside it, another word for a person also to who
+        was named last.
         """
         found: dict[int, NamedPerson] = {}
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
         self._genders = self._of_all | _genders(slot for _, slot in slots)
         for at, slot in slots:
             family = self._namesake(parts, at) or self._kin(parts, at, found) if slot.name in NAMES else None
-            if slot.index is not None and slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON):
+            if slot.index is not None and (slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON) or slot.name in self._telling_birth):
                 found[at] = self._of_index(slot, like=family)
             elif slot.name in NAMES:
                 found[at] = self._new(slot, like=family)
@@ -54,8 +55,21 @@ class DocumentPeople:
             beside = found[near[0]] if near else None if slot.name == "relation" else self._beside(found, at) or self._latest
             if slot.name in WORDS_OF_A_PERSON and at not in found and beside is not None:
                 found[at] = beside
+        self._add_born(slots, named, found)
         self._latest = found[named[-1]] if named else self._latest
         return found
+
+    def _add_born(self, slots: Sequence[tuple[int, Slot]], named: Sequence[int], found: dict[int, NamedPerson]) -> None:
+        """Add who was born when the slots without an index tell; a second number of the same kind is somebody else's."""
+        names = {at: found[at] for at in named}
+        told: set[tuple[str, int]] = set()
+        for at, slot in slots:
+            if at in found or slot.kind != "value" or slot.name not in self._telling_birth:
+                continue
+            person = self._beside(names, at) or self._latest
+            if person is not None and (slot.name, id(person)) not in told:
+                told.add((slot.name, id(person)))
+                found[at] = person
 
     @staticmethod
     def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:

@@ -58,6 +58,7 @@ PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
         "media_title": DRAWERS["media_title"],
         "department": DRAWERS["department"],
         "number": lambda locale, rng: str(rng.randint(1, 10 ** rng.randint(1, 4) - 1)),  # noqa: ARG005
+        "small_number": lambda locale, rng: str(rng.randint(1, 60)),  # noqa: ARG005 - of a bed, a shelf, a row
     }
 )
 

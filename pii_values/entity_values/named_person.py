@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from anyascii import anyascii
 
+from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.numbering.choices import digits
 from piiloom.pii_values.numbering.reserved import DOMAINS
@@ -29,6 +31,7 @@ class NamedPerson:
     full: str
     latin_given: str
     latin_family: str
+    born: date
     community: int = 0
 
 
@@ -47,6 +50,7 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None, *, l
         full=form.format(given=given, family=family, latin_given=latin_given, latin_family=latin_family),
         latin_given=latin_given,
         latin_family=latin_family,
+        born=draw_birth_date(rng),
         community=community,
     )
 
