@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.detection.benchmark.carriers import Carrier
@@ -22,7 +22,7 @@ class DocumentPeople:
 
     def __init__(self, carrier: Carrier, rng: random.Random) -> None:
         self._locale, self._rng = carrier.locale, rng
-        self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
+        self._of_all = self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
         self._indexed: dict[int, NamedPerson] = {}
         self._latest: NamedPerson | None = None
 
@@ -39,12 +39,13 @@ class DocumentPeople:
         """
         found: dict[int, NamedPerson] = {}
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
-        self._genders |= _genders(slot for _, slot in slots)
+        self._genders = self._of_all | _genders(slot for _, slot in slots)
         for at, slot in slots:
+            family = self._namesake(parts, at) or self._kin(parts, at, found) if slot.name in NAMES else None
             if slot.index is not None and slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON):
-                found[at] = self._of_index(slot)
+                found[at] = self._of_index(slot, like=family)
             elif slot.name in NAMES:
-                found[at] = self._new(slot, like=self._namesake(parts, at))
+                found[at] = self._new(slot, like=family)
         for at, slot in slots:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
@@ -63,11 +64,11 @@ class DocumentPeople:
         after = [one for one in sorted(found) if one > at]
         return found[before[-1]] if before else found[after[0]] if after else None
 
-    def _of_index(self, slot: Slot) -> NamedPerson:
+    def _of_index(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
         index = slot.index or 0
         if index not in self._indexed:
             taken = {person.given for person in self._indexed.values()}
-            drawn = [draw_person(self._locale, self._rng, self._genders.get(index)) for _ in range(_NAMESAKES)]
+            drawn = [draw_person(self._locale, self._rng, self._genders.get(index), like=like) for _ in range(_NAMESAKES)]
             self._indexed[index] = next((one for one in drawn if one.given not in taken), drawn[0])
         return self._indexed[index]
 
@@ -76,6 +77,13 @@ class DocumentPeople:
         behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
         is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
         return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+
+    def _kin(self, parts: Sequence[Part], at: int, found: Mapping[int, NamedPerson]) -> NamedPerson | None:
+        """Whose relative is named beside the word for one: who was named last, or the first of the document."""
+        if not any(_name_of(parts[one]) == "relation" for one in _near(parts, at) if 0 <= one < len(parts)):
+            return None
+        before = [one for one in sorted(found) if one < at]
+        return found[before[-1]] if before else self._latest or self._indexed.get(1)
 
     def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
         return draw_person(self._locale, self._rng, slot.gender, like=like)
