@@ -15,6 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 
 from benchmarks.catalogue.faker_methods import Method, faker_locales, methods
 from benchmarks.catalogue.presidio_recognizers import Known, known_to_presidio
@@ -38,6 +39,8 @@ _HEADS = (
     "no form",
     "unconfirmed",
 )
+
+_PEERS = Path(__file__).parent / "catalogue" / "peers"  # no contestant of ours: what it has is compared, not what it does
 
 
 def row(locale: str, theirs: Sequence[Module], known: Known | None, drawn: Sequence[Method]) -> list[str]:
@@ -80,7 +83,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--locale", action="append", help="only this one; may be repeated")
     given = parser.parse_args()
-    contestants, versions = prepared("catalogue_coverage", contestants_of("catalogue_coverage"), given)
+    contestants, versions = prepared("catalogue_coverage", contestants_of(str(_PEERS)), given)
     locales = given.locale or LOCALES
     told = known_to_presidio(contestants[0], given.peers, locales) if contestants else {}
     versions |= {name: f"{name} {version(name)}" for name in ("python-stdnum", "Faker", "phonenumbers")}

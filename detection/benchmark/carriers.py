@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document, validate_document
@@ -152,7 +152,7 @@ def grows(entry: str) -> bool:
 
 def check_slot(slot: Slot, locale: str) -> None:
     """Raise ``ConfigError`` if nothing in *locale* can be put into *slot*."""
-    known = {"plain": (*MOMENTS, *PLAIN), "look-alike": ("case_date", *LOOK_ALIKES)}.get(slot.kind)
+    known = {"plain": (*MOMENTS, *SUMS, *PLAIN), "look-alike": ("case_date", *LOOK_ALIKES)}.get(slot.kind)
     if slot.name not in (_known_ids(locale) if known is None else known):
         what = "entity of this locale or of all" if known is None else f"{slot.kind} text"
         hint = "" if known is None else f"; known: {', '.join(known)}"

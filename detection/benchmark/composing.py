@@ -11,18 +11,21 @@ from typing import Final
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
 from piiloom.detection.benchmark.document_clock import DocumentClock
-from piiloom.detection.benchmark.document_people import DocumentPeople
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN
+from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, DocumentPeople
+from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.entity_values.drawers import draw_address, draw_gender
+from piiloom.pii_values.entity_values.birth_dates import age_at, draw_birth_date_text
+from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
+from piiloom.pii_values.entity_values.masks import tells_birth
 from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 _TRIES: Final = 12
+_TRIES_UNUSED: Final = 4  # of a value that the document has already
 _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and numbers by chance
 
 
@@ -82,6 +85,7 @@ class _Composing:
     clock: DocumentClock = field(init=False)
     people: DocumentPeople = field(init=False)
     city: str | None = field(init=False)
+    money: str = field(init=False)
     text: str = ""
     values: list[Place] = field(default_factory=list)
     look_alikes: list[Place] = field(default_factory=list)
@@ -89,7 +93,8 @@ class _Composing:
 
     def __post_init__(self) -> None:
         self.clock = DocumentClock(self.carrier, self.rng)
-        self.people = DocumentPeople(self.carrier, self.rng)
+        self.people = DocumentPeople(self.carrier, self.rng, _telling_birth(self.catalogue))
+        self.money = money_form(self.carrier.locale, self.rng)
         self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
 
     def composed(self, length: Length) -> Composed:
@@ -145,9 +150,10 @@ class _Composing:
                 self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
     def _label(self, start: int, name: str) -> None:
-        """Label what is written since *start*; a family name right behind a given name makes one name with it."""
+        """Label what is written since *start*; a family and a given name side by side are one name."""
         last = self.values[-1] if self.values else None
-        if name == "family_name" and last and last.what == "person_name" and last.end == start - 1 and self.text[last.end] == " ":
+        between = {"family_name": " ", "given_name": ""}.get(name)
+        if last and last.what == "person_name" and self.text[last.end : start] == between:
             start = self.values.pop().start
         self.values.append(Place(start, len(self.text), _labeled_as(name)))
 
@@ -164,13 +170,17 @@ class _Composing:
         locale = self.carrier.locale
         if slot.kind != "value":
             return self._unlabeled_text(slot)
-        if slot.name == "relation":
+        if slot.name in WORDS_OF_A_PERSON:
             known = slot.gender or (person.gender if person is not None else None)
-            return locale_words(locale).relation(known or self.rng.choice(GENDERS), self.rng)
+            words, gender = locale_words(locale), known or self.rng.choice(GENDERS)
+            community = person.community if person is not None else 0
+            return self._unused(lambda: words.of_person(WORDS_OF_A_PERSON[slot.name], gender, community, self.rng))
         if self.city is not None and slot.name in ("address", "city"):
             return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
+        if slot.name == "age" and person is not None:
+            return str(age_at(person.born, self.clock.today))
         made = _of_person(slot.name, person, self.rng) if person is not None else None
-        return made or draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person)
+        return made or self._unused(lambda: draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
 
     def _unlabeled_text(self, slot: Slot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
@@ -178,8 +188,18 @@ class _Composing:
             return spoilt_value(self._entity(slot.name), self.carrier.locale, self.rng)
         if slot.name in MOMENTS:
             return self.clock.told(slot.name)
+        if slot.name in SUMS:
+            return self.money.format(amount_of(self.carrier.locale, self.rng, *SUMS[slot.name]))
         drawers = PLAIN if slot.kind == "plain" else LOOK_ALIKES
-        return drawers[slot.name](self.carrier.locale, self.rng)
+        return self._unused(lambda: drawers[slot.name](self.carrier.locale, self.rng))
+
+    def _unused(self, draw: Callable[[], str]) -> str:
+        """What *draw* gives that does not stand in the text yet, if it gives such in a few tries: nobody travels from one town to it."""
+        for _ in range(_TRIES_UNUSED):
+            value = draw()
+            if value not in self.text:
+                break
+        return value
 
     @property
     def _where(self) -> str:
@@ -192,6 +212,14 @@ class _Composing:
         return entity
 
 
+def _telling_birth(catalogue: LocaleCatalogue) -> frozenset[str]:
+    """The entities that tell when somebody was born: the date, the age, and numbers that hold the date."""
+    numbers = {
+        one.id for one in catalogue.entities.values() if one.generator is not None and any(map(tells_birth, one.generator.masks or ()))
+    }
+    return frozenset(numbers | {"date_of_birth", "age"})
+
+
 def _labeled_as(name: str) -> str:
     """A given or a family name alone is labeled as a person's name."""
     return "person_name" if name in ("given_name", "family_name") else name
@@ -201,8 +229,12 @@ def _gender_of(person: NamedPerson, rng: random.Random) -> str:
     return draw_gender(person.locale, rng, person.gender)
 
 
+def _birth_date_of(person: NamedPerson, rng: random.Random) -> str:
+    return draw_birth_date_text(person.locale, rng, person.born)
+
+
 _MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(
-    {"email": email_of, "username": username_of, "gender": _gender_of}
+    {"email": email_of, "username": username_of, "gender": _gender_of, "date_of_birth": _birth_date_of}
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -25,7 +25,7 @@ class DocumentClock:
         steps = _STEPS[carrier.pace] if carrier.pace else tuple(step for some in _STEPS.values() for step in some)
         self._step = rng.choice(steps) if carrier.entries else 1500
         self._at_night = carrier.pace not in ("hours", "days")
-        self._ahead = 0
+        self._ahead, self._times, self._entries = 0, 0, False
 
     def next_entry(self) -> None:
         """Go on to the next entry; where there is one every few hours or days, nobody writes at night."""
@@ -35,10 +35,16 @@ class DocumentClock:
             day = self._now.date() + timedelta(days=self._now.hour >= closes)
             self._now = datetime.combine(day, time(opens + self._rng.randint(0, 3), self._rng.randint(0, 59)))
         self.close()
+        self._entries = True
+
+    @property
+    def today(self) -> date:
+        """The day that the document has reached."""
+        return self._now.date()
 
     def close(self) -> None:
-        """The next date is the day of the last entry."""
-        self._ahead = 0
+        """The next date is the day of the last entry, the next time soon after it."""
+        self._ahead, self._times, self._entries = 0, 0, False
 
     def told(self, what: str) -> str:
         """One of ``MOMENTS``."""
@@ -59,6 +65,10 @@ class DocumentClock:
         return (self._now - timedelta(days=self._rng.randint(1, 60))).strftime(self._form)
 
     def time(self) -> str:
-        """The time of day, a few minutes after the last one."""
+        """The time of day, a few minutes after the last one; each further one in an entry is that of an appointment later that day."""
+        self._times += 1
+        if self._entries and self._times > 1:
+            quarters = self._now.hour * 4 + self._now.minute // 15 + self._rng.randint(2, 12) + 8 * (self._times - 2)
+            return f"{min(quarters, 95) // 4:02}:{min(quarters, 95) % 4 * 15:02}"
         self._now += timedelta(minutes=self._rng.randint(0, 9)) if self._now.hour < 23 else timedelta()
         return self._now.strftime("%H:%M")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.detection.benchmark.carriers import Carrier
@@ -12,15 +12,17 @@ from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_pers
 
 NAMES: Final = ("person_name", "given_name")
 OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")
+WORDS_OF_A_PERSON: Final = {"relation": "relations", "occupation": "occupations", "nationality": "nationalities", "belief": "beliefs"}
+_NAMESAKES: Final = 3  # draws until somebody is not called as another one of the document
 _NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
 
 
 class DocumentPeople:
     """The persons of one document; those with an index stay the same all through it."""
 
-    def __init__(self, carrier: Carrier, rng: random.Random) -> None:
-        self._locale, self._rng = carrier.locale, rng
-        self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
+    def __init__(self, carrier: Carrier, rng: random.Random, telling_birth: frozenset[str]) -> None:
+        self._locale, self._rng, self._telling_birth = carrier.locale, rng, telling_birth
+        self._of_all = self._genders = _genders(slot for slot in carrier.slots() if (slot.index or 0) < OF_ONE_ENTRY)
         self._indexed: dict[int, NamedPerson] = {}
         self._latest: NamedPerson | None = None
 
@@ -32,27 +34,43 @@ class DocumentPeople:
     def of(self, parts: Sequence[Part]) -> dict[int, NamedPerson]:
         """Return the person of each slot of *parts* that tells of one, by its place.
 
-        Without an index a name is that of somebody new; an address, a user name or a family name belongs to who was named last, or is
-        named next. The word for a relative belongs to who is named beside it.
+        Without an index a name is that of somebody new; an address, a user name, a family name or what tells a birth date belongs to who
+        was named last, or is named next. The word for a relative belongs to who is named beside it, another word for a person also to who
+        was named last.
         """
         found: dict[int, NamedPerson] = {}
         slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
-        self._genders |= _genders(slot for _, slot in slots)
+        self._genders = self._of_all | _genders(slot for _, slot in slots)
         for at, slot in slots:
-            if slot.index is not None and slot.name in (*OF_A_PERSON, "relation"):
-                found[at] = self._of_index(slot)
+            family = self._namesake(parts, at) or self._kin(parts, at, found) if slot.name in NAMES else None
+            if slot.index is not None and (slot.name in (*OF_A_PERSON, *WORDS_OF_A_PERSON) or slot.name in self._telling_birth):
+                found[at] = self._of_index(slot, like=family)
             elif slot.name in NAMES:
-                found[at] = self._new(slot)
+                found[at] = self._new(slot, like=family)
         for at, slot in slots:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
-        for at, slot in slots:
-            near = [one for one in _near(parts, at) if one in found]
-            if slot.name == "relation" and at not in found and near:
-                found[at] = found[near[0]]
         named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
+        for at, slot in slots:
+            near = [one for one in _near(parts, at) if one in named]
+            beside = found[near[0]] if near else None if slot.name == "relation" else self._beside(found, at) or self._latest
+            if slot.name in WORDS_OF_A_PERSON and at not in found and beside is not None:
+                found[at] = beside
+        self._add_born(slots, named, found)
         self._latest = found[named[-1]] if named else self._latest
         return found
+
+    def _add_born(self, slots: Sequence[tuple[int, Slot]], named: Sequence[int], found: dict[int, NamedPerson]) -> None:
+        """Add who was born when the slots without an index tell; a second number of the same kind is somebody else's."""
+        names = {at: found[at] for at in named}
+        told: set[tuple[str, int]] = set()
+        for at, slot in slots:
+            if at in found or slot.kind != "value" or slot.name not in self._telling_birth:
+                continue
+            person = self._beside(names, at) or self._latest
+            if person is not None and (slot.name, id(person)) not in told:
+                told.add((slot.name, id(person)))
+                found[at] = person
 
     @staticmethod
     def _beside(found: dict[int, NamedPerson], at: int) -> NamedPerson | None:
@@ -60,14 +78,29 @@ class DocumentPeople:
         after = [one for one in sorted(found) if one > at]
         return found[before[-1]] if before else found[after[0]] if after else None
 
-    def _of_index(self, slot: Slot) -> NamedPerson:
+    def _of_index(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
         index = slot.index or 0
         if index not in self._indexed:
-            self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index))
+            taken = {person.given for person in self._indexed.values()}
+            drawn = [draw_person(self._locale, self._rng, self._genders.get(index), like=like) for _ in range(_NAMESAKES)]
+            self._indexed[index] = next((one for one in drawn if one.given not in taken), drawn[0])
         return self._indexed[index]
 
-    def _new(self, slot: Slot) -> NamedPerson:
-        return draw_person(self._locale, self._rng, slot.gender)
+    def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:
+        """Whose family name stands right behind a given name: "father: {given_name@m} {family_name@1}"."""
+        behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
+        is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
+        return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+
+    def _kin(self, parts: Sequence[Part], at: int, found: Mapping[int, NamedPerson]) -> NamedPerson | None:
+        """Whose relative is named beside the word for one: who was named last, or the first of the document."""
+        if not any(_name_of(parts[one]) == "relation" for one in _near(parts, at) if 0 <= one < len(parts)):
+            return None
+        before = [one for one in sorted(found) if one < at]
+        return found[before[-1]] if before else self._latest or self._indexed.get(1)
+
+    def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
+        return draw_person(self._locale, self._rng, slot.gender, like=like)
 
 
 def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:

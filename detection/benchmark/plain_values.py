@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.entity_values.drawers import DRAWERS, draw_amount, draw_large_amount, draw_price
+from piiloom.pii_values.entity_values.drawers import DRAWERS
 from piiloom.pii_values.entity_values.masks import fill_mask
 
 Draw = Callable[[str, random.Random], str]
@@ -48,15 +48,17 @@ def _of_masks(*masks: str) -> Draw:
 
 
 MOMENTS: Final = ("date", "time", "due_date", "case_date")  # which follow the clock of a document
+# From, to, in monthly wages: what something costs; a fee or groceries; a rent or a used car.
+SUMS: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
+    {"amount": (0.02, 0.6), "price": (0.001, 0.02), "large_amount": (0.15, 1.5)}
+)
 PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     {
-        "amount": draw_amount,
-        "price": draw_price,
-        "large_amount": draw_large_amount,
         "product": DRAWERS["product"],
         "media_title": DRAWERS["media_title"],
         "department": DRAWERS["department"],
         "number": lambda locale, rng: str(rng.randint(1, 10 ** rng.randint(1, 4) - 1)),  # noqa: ARG005
+        "small_number": lambda locale, rng: str(rng.randint(1, 60)),  # noqa: ARG005 - of a bed, a shelf, a row
     }
 )
 

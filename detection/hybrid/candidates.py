@@ -11,6 +11,7 @@ from piiloom.patterns.engine import Match
 from piiloom.taxonomy.entities.entity import Entity
 
 PATTERNS: Final = "patterns"
+_AND: Final = "+"  # between the names of finders that agree
 _PER_CHARACTER: Final = 0.01  # as in patterns.resolving: of a long and a short one of about equal scores the long one is meant
 
 
@@ -31,6 +32,11 @@ class Candidate:
         """Sorts the surest first: by score and length, then priority, then place."""
         sure = self.score + _PER_CHARACTER * (self.end - self.start)
         return (-round(sure, 6), -self.entity.priority, self.start, self.end, self.entity.id, self.detector)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether several finders think so."""
+        return _AND in self.detector
 
     def span(self) -> ScoredSpan:
         """As what detectors give."""
@@ -62,12 +68,12 @@ def merged(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _together(one: Candidate, other: Candidate) -> Candidate:
-    names = one.detector.split("+")
+    names = one.detector.split(_AND)
     if other.detector in names:
         return one
     validated = one.validated if other.validated is None else other.validated
     score = round(1 - (1 - one.score) * (1 - other.score), 4)
-    return replace(one, score=score, validated=validated, detector="+".join(sorted((*names, other.detector))))
+    return replace(one, score=score, validated=validated, detector=_AND.join(sorted((*names, other.detector))))
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -34,9 +34,12 @@ def checks(sentences: Sentences, candidates: Iterable[Candidate]) -> list[Check]
 
 
 def is_short_number(value: str, candidate: Candidate) -> bool:
-    """Whether *value* has one to six digits and no letters (an age may have some), and no validator has accepted it."""
+    """Whether *value* has one to six digits and no letters (an age may have some), and nothing has confirmed it yet.
+
+    A validator has, if it accepts it, and so have two finders that agree: the reader of phase I has seen what stands around it.
+    """
     digits = sum(c.isdigit() for c in value)
-    if candidate.validated or not 1 <= digits <= MOST_DIGITS:
+    if candidate.validated or candidate.agreed or not 1 <= digits <= MOST_DIGITS:
         return False
     return candidate.entity.entity_type == _AGE or not any(map(str.isalpha, value))
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
 
-_YOUNGEST, _OLDEST = 18 * 366, 92 * 365  # days; children seldom have accounts, passports and jobs
+_YOUNGEST, _OLDEST = 20 * 366, 92 * 365  # days; children seldom have accounts, passports and jobs
 # Names of months in the form that follows a day.
 _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -51,10 +51,19 @@ _FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 
-def draw_birth_date_text(locale: str, rng: random.Random) -> str:
-    """Draw the birth date of somebody of 18 to 92 years."""
-    born = REFERENCE_DATE - timedelta(days=rng.randint(_YOUNGEST, _OLDEST))
-    return write_birth_date(born, rng.choice(_FORMS[locale]), locale)
+def draw_birth_date(rng: random.Random) -> date:
+    """Draw the birth date of an adult of up to 92 years."""
+    return REFERENCE_DATE - timedelta(days=rng.randint(_YOUNGEST, _OLDEST))
+
+
+def draw_birth_date_text(locale: str, rng: random.Random, born: date | None = None) -> str:
+    """Write *born*, or the birth date of any adult, in one of the ways of *locale*."""
+    return write_birth_date(born or draw_birth_date(rng), rng.choice(_FORMS[locale]), locale)
+
+
+def age_at(born: date, day: date) -> int:
+    """How old somebody is on *day*."""
+    return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
 
 
 def write_birth_date(born: date, form: str, locale: str) -> str:

@@ -117,22 +117,10 @@ def draw_gender(locale: str, rng: random.Random, gender: str | None = None) -> s
     return rng.choice(words[GENDERS.index(gender or rng.choice(GENDERS))])
 
 
-def draw_amount(locale: str, rng: random.Random) -> str:
-    """Draw what something costs, with the currency."""
+def money_form(locale: str, rng: random.Random) -> str:
+    """One of the ways of writing a sum in *locale*, with ``{}`` for the number."""
     forms, _, _ = _MONEY[locale]
-    return rng.choice(forms).format(amount_of(locale, rng, 0.02, 0.6))
-
-
-def draw_price(locale: str, rng: random.Random) -> str:
-    """Draw a small sum, as of a fee or of groceries, with the currency."""
-    forms, _, _ = _MONEY[locale]
-    return rng.choice(forms).format(amount_of(locale, rng, 0.001, 0.02))
-
-
-def draw_large_amount(locale: str, rng: random.Random) -> str:
-    """Draw a large sum, as of a rent or a used car, with the currency."""
-    forms, _, _ = _MONEY[locale]
-    return rng.choice(forms).format(amount_of(locale, rng, 0.15, 1.5))
+    return rng.choice(forms)
 
 
 def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the signature of a drawer
@@ -143,7 +131,7 @@ def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the sig
 
 
 def _one_of(words: str) -> Draw:
-    return lambda locale, rng: str(rng.choice(getattr(locale_words(locale), words)))
+    return lambda locale, rng: locale_words(locale).any_of(words, rng)
 
 
 DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
@@ -169,7 +157,7 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "school": _one_of("schools"),
         "nationality": _one_of("nationalities"),
         "belief": _one_of("beliefs"),
-        "relation": lambda locale, rng: locale_words(locale).relation(rng.choice(GENDERS), rng),
+        "relation": _one_of("relations"),
         "department": _one_of("departments"),
         "product": _one_of("products"),
         "media_title": _one_of("media_titles"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from datetime import timedelta
 from functools import lru_cache
 from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
 from piiloom.pii_values.entity_values.locale_words import GENDERS
 from piiloom.pii_values.entity_values.masks import fill_mask
 from piiloom.pii_values.entity_values.named_person import NamedPerson, plain_words
@@ -77,7 +77,7 @@ def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str, person:
         masks = [mask for mask in generator.masks if mask.startswith(begins)]
         if not masks:
             raise ConfigError(f"{entity.id} has no mask that begins with {begins!r}", where=entity.where)
-        return fill_mask(rng.choice(masks), rng)
+        return fill_mask(rng.choice(masks), rng, person.born if person is not None else None)
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
@@ -93,11 +93,10 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
 
 
 def _holder(rng: random.Random, person: NamedPerson | None) -> Holder:
-    born = REFERENCE_DATE - timedelta(days=rng.randint(18 * 366, 92 * 365))
     if person is None:
-        return Holder(Stream(rng), born, rng.random() < 0.5, "", "", REFERENCE_DATE)
+        return Holder(Stream(rng), draw_birth_date(rng), rng.random() < 0.5, "", "", REFERENCE_DATE)
     given, family = plain_words(person.latin_given).upper(), plain_words(person.latin_family).upper()
-    return Holder(Stream(rng), born, person.gender == GENDERS[0], given, family, REFERENCE_DATE, person.locale[3:])
+    return Holder(Stream(rng), person.born, person.gender == GENDERS[0], given, family, REFERENCE_DATE, person.locale[3:])
 
 
 def _drawer(name: str, entity: Entity) -> Draw:

@@ -20,17 +20,19 @@ GENDERS = ("female", "male")
 
 
 class Community(FileModel):
-    """People whose given and family names go together."""
+    """People whose given and family names go together. What it leaves out is as in the whole locale."""
 
     family_names: Gendered | list[Text]
     given_names: Gendered
+    names: list[Text] = Field(default_factory=list)
+    nationalities: Gendered | list[Text] = Field(default_factory=list)
+    beliefs: Gendered | list[Text] = Field(default_factory=list)
 
 
 class LocaleWords(FileModel):
     """One file. ``names`` are ways of writing a full name, ``addresses`` an address; ``houses`` and the values of ``cities`` are masks.
 
     ``communities`` are people whose names do not mix with ``family_names`` and ``given_names``, which are everybody else's.
-
     ``latin`` gives names of another script in Latin letters, for addresses and as ``{latin_given}`` and ``{latin_family}`` in ``names``.
     """
 
@@ -46,26 +48,39 @@ class LocaleWords(FileModel):
     cities: dict[str, str] = Field(min_length=10)
     addresses: list[Text] = Field(min_length=1)
     employers: Words
-    occupations: Words
+    occupations: Gendered | Words
     conditions: Words
     medications: Words
     schools: Words
-    nationalities: Words
-    beliefs: list[Text] = Field(min_length=5)
+    nationalities: Gendered | Words
+    beliefs: Gendered | Annotated[list[Text], Field(min_length=5)]
     relations: Gendered | Words
     departments: Words
     products: Words
     media_titles: Words
 
-    def name_of(self, gender: str, rng: random.Random) -> tuple[str, str]:
-        """Draw a given name and a family name, in its form for *gender* where there are two."""
-        groups: list[LocaleWords | Community] = [self, *self.communities]
-        group = rng.choices(groups, weights=[len(_words(one.family_names, gender)) for one in groups])[0]
-        return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender))
+    def name_of(self, gender: str, rng: random.Random, community: int | None = None) -> tuple[str, str, int]:
+        """Draw a given name, a family name in its form for *gender*, and the number of their community, if it is not *community*."""
+        groups: tuple[LocaleWords | Community, ...] = (self, *self.communities)
+        weights = [len(_words(one.family_names, gender)) for one in groups]
+        number = rng.choices(range(len(groups)), weights=weights)[0] if community is None else community
+        group = groups[number]
+        return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender)), number
 
-    def relation(self, gender: str, rng: random.Random) -> str:
-        """Draw what a relative of *gender* is called."""
-        return rng.choice(_words(self.relations, gender))
+    def names_in(self, community: int) -> list[str]:
+        """The ways in which people of *community* write a full name."""
+        return self._in(community).names or self.names
+
+    def of_person(self, field: str, gender: str, community: int, rng: random.Random) -> str:
+        """Draw one of the words of *field* ("relations", "beliefs" …), in the form for *gender*, that fits people of *community*."""
+        return rng.choice(_words(getattr(self._in(community), field, None) or getattr(self, field), gender))
+
+    def any_of(self, field: str, rng: random.Random) -> str:
+        """Draw one of the words of *field*, of any gender."""
+        return rng.choice(_words(getattr(self, field), rng.choice(GENDERS)))
+
+    def _in(self, community: int) -> LocaleWords | Community:
+        return self.communities[community - 1] if community else self
 
 
 def _words(words: Mapping[str, list[str]] | list[str], gender: str) -> list[str]:

@@ -52,9 +52,16 @@ def _braced(mask: str, braced: str) -> Token:
     raise ConfigError(f"{{{braced}}} in the mask {mask!r} is unknown", remedy="Write {a|b} for a choice, {yymmdd} for a birth date")
 
 
-def fill_mask(mask: str, rng: random.Random) -> str:
-    """Return *mask* with its free places filled. All dates in it are of one day. Raises ``ConfigError`` for a malformed mask."""
-    born: date | None = None
+def tells_birth(mask: str) -> bool:
+    """Whether *mask* holds a birth date."""
+    return any(kind == "born" for kind, _ in _tokens(mask))
+
+
+def fill_mask(mask: str, rng: random.Random, born: date | None = None) -> str:
+    """Return *mask* with its free places filled. All birth dates in it are *born*, or one day.
+
+    Raises ``ConfigError`` for a malformed mask.
+    """
     parts: list[str] = []
     for kind, what in _tokens(mask):
         match kind:

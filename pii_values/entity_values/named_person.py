@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from anyascii import anyascii
 
+from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
 from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
 from piiloom.pii_values.numbering.choices import digits
 from piiloom.pii_values.numbering.reserved import DOMAINS
@@ -17,7 +19,10 @@ _HOSTS: Final = ("", "mail.", "post.", "web.", "inbox.", "my.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPerson:
-    """A person's name in its parts; ``full`` is one of the usual ways of writing it, ``latin_*`` are for addresses."""
+    """A person's name in its parts; ``full`` is one of the usual ways of writing it, ``latin_*`` are for addresses.
+
+    ``community`` is the number of those whose names go together.
+    """
 
     locale: str
     gender: str
@@ -26,15 +31,17 @@ class NamedPerson:
     full: str
     latin_given: str
     latin_family: str
+    born: date
+    community: int = 0
 
 
-def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> NamedPerson:
-    """Draw a person of *locale*; *gender* is "female", "male" or any."""
+def draw_person(locale: str, rng: random.Random, gender: str | None = None, *, like: NamedPerson | None = None) -> NamedPerson:
+    """Draw a person of *locale*; *gender* is "female", "male" or any. The name could be one of the family of *like*."""
     words = locale_words(locale)
     gender = gender or rng.choice(GENDERS)
-    given, family = words.name_of(gender, rng)
-    latin_given, latin_family = words.latin.get(given, given), words.latin.get(family, family)
-    form = rng.choice(words.names)
+    given, family, community = words.name_of(gender, rng, like.community if like is not None else None)
+    latin_given, latin_family = (words.latin.get(name) or _romanised(name) for name in (given, family))
+    form = rng.choice(words.names_in(community))
     return NamedPerson(
         locale=locale,
         gender=gender,
@@ -43,7 +50,14 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None) -> N
         full=form.format(given=given, family=family, latin_given=latin_given, latin_family=latin_family),
         latin_given=latin_given,
         latin_family=latin_family,
+        born=draw_birth_date(rng),
+        community=community,
     )
+
+
+def _romanised(name: str) -> str:
+    """*name* as it is if it is in Latin letters, else letter by letter in them."""
+    return name if plain_letters(name) else anyascii(name)
 
 
 def plain_letters(text: str) -> str:

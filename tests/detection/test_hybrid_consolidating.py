@@ -140,6 +140,7 @@ def test_clear_places_are_no_questions():
         ("KR 1234", "account", {}, False),
         ("1234567", "account", {}, False),
         ("123456", "pl_pesel", {"validated": True}, False),
+        ("4821", "pin", {"detector": "model+patterns"}, False),
         ("abc", "age", {}, False),
     ],
 )

