@@ -30,8 +30,8 @@ _TRIES = 20_000
 class ValueGenerator:
     """A source of values. ``values`` is for a lexicon; ``check`` is a python-stdnum module that must accept a pattern's values.
 
-    Of an entity of the catalogue, whose values ``pii_values`` draws, ``values`` is the id alone: a field of its own would change the digests
-    of runs that have none.
+    Of an entity of the catalogue, whose values ``pii_values`` draws, ``values`` is the id alone: a field of its own would change the
+    digests of runs that have none.
     """
 
     kind: GeneratorKind
