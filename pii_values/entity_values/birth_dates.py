@@ -10,7 +10,8 @@ from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
 
-_YOUNGEST, _OLDEST = 20 * 366, 92 * 365  # days; children seldom have accounts, passports and jobs
+# Days. Children seldom have accounts, passports and jobs; who was born before 2000 has a number of one kind.
+_YOUNGEST, _OLDEST = 27 * 366, 92 * 365
 # Names of months in the form that follows a day.
 _MONTHS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -52,7 +53,7 @@ _FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def draw_birth_date(rng: random.Random) -> date:
-    """Draw the birth date of an adult of up to 92 years."""
+    """Draw the birth date of an adult born in the last century."""
     return REFERENCE_DATE - timedelta(days=rng.randint(_YOUNGEST, _OLDEST))
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.entity_values.agreeing import agrees
 from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
 from piiloom.pii_values.entity_values.locale_words import GENDERS
 from piiloom.pii_values.entity_values.masks import fill_mask
@@ -34,7 +35,7 @@ def draw_value(entity: Entity, locale: str, rng: random.Random, begins: str = ""
     accepts = _validator(entity, locale)
     for _ in range(_TRIES):
         value = _drawn(entity, locale, rng, begins, person)
-        if accepts is None or accepts(value):
+        if (accepts is None or accepts(value)) and (person is None or agrees(entity.id, value, person)):
             return value
     raise ConfigError(f"the generator of {entity.id} gives nothing that {entity.validator} accepts", where=entity.where)
 
