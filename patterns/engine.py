@@ -21,7 +21,7 @@ from piiloom.patterns.prefilter import Filtered, Prefilter
 from piiloom.patterns.prefilters import Backend, make_prefilter
 from piiloom.patterns.writing import LOOK_AROUND, Written, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
-from piiloom.taxonomy.entities.entity import Entity, EntityPattern
+from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
 
@@ -106,7 +106,12 @@ class PatternEngine:
         entities = [one for one in catalogue.entities.values() if entity_ids is None or one.id in entity_ids]
         self._patterns = [_Compiled(entity, pattern, catalogue.region) for entity in entities for pattern in entity.patterns]
         filtered = [
-            Filtered(one.written.loose, f"{one.entity.where} ({one.entity.id})", one.reach is None and not one.written.led)
+            Filtered(
+                one.written.loose,
+                f"{one.entity.where} ({one.entity.id})",
+                only_whether=one.reach is None and not one.written.led,
+                shared=one.entity.locale == UNIVERSAL,
+            )
             for one in self._patterns
         ]
         self._prefilter: Prefilter = make_prefilter(backend, filtered)

@@ -11,10 +11,10 @@ import os
 import platform
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,19 +41,13 @@ class HyperscanPrefilter:
         for number, pattern in enumerate(patterns):
             for loose in pattern.loose:
                 numbers[loose, pattern.only_whether].append(number)
-        # Literals apart: thousands of them are compiled at once in no time. Like expressions next to each other compile faster.
-        keys = sorted(numbers, key=lambda key: (key[0].literal_length == 0, key[0].expression, key[1]))
-        literals = sum(key[0].literal_length > 0 for key in keys)
-        cuts = [0, *range(literals, len(keys), _PER_DATABASE), len(keys)]
         names = {number: pattern.name for number, pattern in enumerate(patterns)}
+        shared = {key for key, those in numbers.items() if any(patterns[number].shared for number in those)}
         # By database: for each of its expressions its length if it is a literal, and the patterns that have it.
         self._parts: list[tuple[Any, list[tuple[int, list[int]]]]] = []
-        for begin, end in pairwise(cuts):
-            part = keys[begin:end]
-            if part:
-                self._parts.append(
-                    (_database(part, [names[numbers[key][0]] for key in part]), [(key[0].literal_length, numbers[key]) for key in part])
-                )
+        for part in _parts(numbers, shared):
+            database = _database(tuple(part), tuple(names[numbers[key][0]] for key in part))
+            self._parts.append((database, [(key[0].literal_length, numbers[key]) for key in part]))
         self._only_whether = frozenset(number for number, pattern in enumerate(patterns) if pattern.only_whether)
         self._thread = threading.local()
 
@@ -77,8 +71,27 @@ class HyperscanPrefilter:
         return made
 
 
-def _database(keys: Sequence[_Key], names: Sequence[str]) -> Any:
-    """The database of *keys*, from the cache if it is there and fits this machine. Raises ``ConfigError`` that names the pattern."""
+def _parts(keys: Iterable[_Key], shared: Collection[_Key]) -> Iterator[list[_Key]]:
+    """Share *keys* out over databases: those that other engines have as well are apart, so that their databases are the same there.
+
+    Literals are apart, too: thousands of them are compiled at once in no time. Like expressions next to each other compile faster.
+    """
+    ordered = sorted(keys, key=lambda key: (key[0].expression, key[1]))
+    for of_all in (True, False):
+        mine = [key for key in ordered if (key in shared) == of_all]
+        if literals := [key for key in mine if key[0].literal_length]:
+            yield literals
+        others = [key for key in mine if not key[0].literal_length]
+        for at in range(0, len(others), _PER_DATABASE):
+            yield others[at : at + _PER_DATABASE]
+
+
+@lru_cache(maxsize=512)
+def _database(keys: tuple[_Key, ...], names: tuple[str, ...]) -> Any:
+    """The database of *keys*, from this process or the cache if it is there and fits this machine.
+
+    Raises ``ConfigError`` that names the pattern.
+    """
     place = _cache_place(keys)
     if place is not None and place.exists():
         with suppress(OSError, hyperscan.error):

@@ -15,11 +15,15 @@ Places = Mapping[int, Sequence[int] | None]
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """A pattern to be filtered. ``name`` says what it is, for errors; ``only_whether``: it is enough to know whether it matches."""
+    """A pattern to be filtered. ``name`` says what it is, for errors; ``only_whether``: it is enough to know whether it matches.
+
+    ``shared``: the engines of other locales have it, too, so what is compiled for it can serve them all.
+    """
 
     loose: tuple[Loose, ...]
     name: str
     only_whether: bool = False
+    shared: bool = False
 
 
 class Prefilter(Protocol):

@@ -163,11 +163,7 @@ def clashes(own: Sequence[OwnType]) -> Iterator[tuple[KeyPath, str]]:
 
 def to_json(own: OwnTypes) -> list[dict[str, Any]]:
     """Return *own* as JSON values."""
-    found = [json.loads(json.dumps(asdict(one))) for one in own]
-    for subtype in (subtype for one in found for subtype in one["subtypes"]):
-        if subtype["generator"]["entity"] is None:  # types without one have the digest that they had before there was such a key
-            del subtype["generator"]["entity"]
-    return found
+    return [json.loads(json.dumps(asdict(one))) for one in own]
 
 
 def from_json(data: object) -> OwnTypes:

@@ -136,7 +136,7 @@ class _Reader:
         found = find_shipped(name)
         if found is None or found.generator is None or found.generator.draw is not None:
             raise self._fault(path, f"the catalogue has no entity {name!r} that says how its values look; see piiloom entities list")
-        return ValueGenerator(kind="entity", entity=name)
+        return ValueGenerator(kind="entity", values=(name,))
 
     def _pattern(self, path: KeyPath, pattern: str, check: str | None) -> ValueGenerator:
         found = self._told((*path, "pattern"), lambda: read_value_pattern(pattern))

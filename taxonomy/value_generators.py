@@ -30,14 +30,19 @@ _TRIES = 20_000
 class ValueGenerator:
     """A source of values. ``values`` is for a lexicon; ``check`` is a python-stdnum module that must accept a pattern's values.
 
-    ``entity`` is the id of an entity of the catalogue, whose values ``pii_values`` draws.
+    Of an entity of the catalogue, whose values ``pii_values`` draws, ``values`` is the id alone: a field of its own would change the
+    digests of runs that have none.
     """
 
     kind: GeneratorKind
     values: tuple[str, ...] = ()
     pattern: str | None = None
     check: str | None = None
-    entity: str | None = None
+
+    @property
+    def entity(self) -> str | None:
+        """The id of the entity that values are drawn of, if they are."""
+        return self.values[0] if self.kind == "entity" else None
 
     def count(self) -> int | None:
         """Return the number of values; None if it is not known."""

@@ -48,7 +48,8 @@ class DocumentClock:
 
     def told(self, what: str) -> str:
         """One of ``MOMENTS``."""
-        return {"date": self.date, "time": self.time, "due_date": self.due_date, "case_date": self.past_date}[what]()
+        told = {"date": self.date, "time": self.time, "due_date": self.due_date, "due_time": self.due_time, "case_date": self.past_date}
+        return told[what]()
 
     def date(self) -> str:
         """The day of the entry; each further one in it is some days later, as of an appointment."""
@@ -59,6 +60,10 @@ class DocumentClock:
     def due_date(self) -> str:
         """A day of the next weeks, as of an appointment or the end of a term."""
         return (self._now + timedelta(days=self._rng.randint(3, 25))).strftime(self._form)
+
+    def due_time(self) -> str:
+        """A quarter of an hour of the day, as of an appointment."""
+        return f"{self._rng.randint(8, 18):02}:{self._rng.choice((0, 0, 15, 30, 30, 45)):02}"
 
     def past_date(self) -> str:
         """A day of the last two months."""

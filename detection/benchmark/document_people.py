@@ -13,6 +13,7 @@ from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_pers
 NAMES: Final = ("person_name", "given_name")
 OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")
 WORDS_OF_A_PERSON: Final = {"relation": "relations", "occupation": "occupations", "nationality": "nationalities", "belief": "beliefs"}
+_NAMESAKES: Final = 3  # draws until somebody is not called as another one of the document
 _NEAR: Final = 2  # parts; a relative is named next to the word for them: "her sister Anna", "Anna (sister)"
 
 
@@ -80,7 +81,9 @@ class DocumentPeople:
     def _of_index(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
         index = slot.index or 0
         if index not in self._indexed:
-            self._indexed[index] = draw_person(self._locale, self._rng, self._genders.get(index), like=like)
+            taken = {person.given for person in self._indexed.values()}
+            drawn = [draw_person(self._locale, self._rng, self._genders.get(index), like=like) for _ in range(_NAMESAKES)]
+            self._indexed[index] = next((one for one in drawn if one.given not in taken), drawn[0])
         return self._indexed[index]
 
     def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:

@@ -47,7 +47,7 @@ def _of_masks(*masks: str) -> Draw:
     return lambda locale, rng: fill_mask(rng.choice(masks), rng)  # noqa: ARG005
 
 
-MOMENTS: Final = ("date", "time", "due_date", "case_date")  # which follow the clock of a document
+MOMENTS: Final = ("date", "time", "due_date", "due_time", "case_date")  # which follow the clock of a document
 # From, to, in monthly wages: what something costs; a fee or groceries; a rent or a used car.
 SUMS: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
     {"amount": (0.02, 0.6), "price": (0.001, 0.02), "large_amount": (0.15, 1.5)}

@@ -86,6 +86,12 @@ def test_numbers_count_where_the_model_saw_them():
     assert claimed(text, ("pin", "4821", "nowhere"))[0] == [("4821", "pin", at) for at in (4, 17, 27)]
 
 
+def test_very_common_words_count_only_where_the_model_saw_them():
+    text = "płeć: m. Mam m. in. konto"
+    assert claimed(text, ("condition", "m", "płeć:"))[0] == [("m", "condition", 6)]
+    assert claimed(text, ("condition", "m", "")) == ([], [("common_word", "m")])
+
+
 def test_words_that_are_several_kinds_go_by_what_stands_before_them():
     text = "Pani Róża jest z miasta Róża. Róża!"
     found, _ = claimed(text, ("person_name", "Róża", "Pani"), ("city", "Róża", "z miasta"))

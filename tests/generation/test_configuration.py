@@ -6,7 +6,7 @@ import pytest
 
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.settings.digests import plan_digest, run_digest
+from piiloom.generation.settings.digests import plan_digest, run_digest, sendable_templates
 from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.taxonomy.registers import load_registers
 
@@ -85,3 +85,10 @@ def test_a_run_file_gives_all_of_them(tmp_path):
     file.write_text("max_low: 2\ncomposer: {distractor: false}\n")
     with pytest.raises(ConfigError, match=r"run\.yaml:2"):
         read_config(file, {})
+
+
+def test_templates_of_other_rooms_shape_no_run():
+    """A new template of detection, say, must not change the digest of runs, and so the ids of records and what was paid for already."""
+    names = {template.id.partition(".")[0] for template in sendable_templates(RunConfig(recipe="staged"))}
+    asides = {"situation", "peripheral", "paraphrase", "span_retrieval", "topics", "subtopics", "pii_value"}
+    assert names == asides | {"question_abstracted", "question_draft", "question_personal"}

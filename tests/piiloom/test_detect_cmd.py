@@ -10,7 +10,7 @@ import piiloom
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.detection.running.progress import DetectionProgress
 from tests.detection.own_entities import member, only_own, own, text_of, write_texts
-from tests.longer import mostly_long
+from tests.longer import mostly_long, usually
 
 __all__ = ["only_own", "own"]
 pytestmark = pytest.mark.usefixtures("only_own")
@@ -59,7 +59,9 @@ def test_import_evaluate_and_compare_take_the_rows_without_complaint(cli, texts,
     assert cli("compare", found, found, few, "--resamples", 2).code == 0
 
 
-@pytest.mark.parametrize("name", mostly_long(FORMATS, {"native", "capid", "csv", "conll", "brat", "label-studio"}))
+@pytest.mark.parametrize(
+    "name", mostly_long(usually(FORMATS, {"native", "capid", "csv", "brat", "parquet", "huggingface"}), {"native", "capid", "csv"})
+)
 def test_a_folder_in_any_format_says_what_it_does_not_keep(cli, texts, own, tmp_path, name):
     if name == "spacy":
         pytest.importorskip("spacy")

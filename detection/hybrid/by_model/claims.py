@@ -52,15 +52,18 @@ def read_claims(data: Any, asked: AskedTypes) -> tuple[list[Claim], list[SetAsid
 def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[list[Candidate], list[SetAside]]:
     """Return a candidate for every mention of what was claimed of ``text[start:end]`` (*piece*), and what the text does not have.
 
-    Words that were found in the piece are looked for in the whole text: they mean the same everywhere. Numbers are not: of these,
-    mentions behind the words that the model gave count alone, if there are such. So it is with words that are claimed to be several kinds.
+    Words that were found in the piece are looked for in the whole text: they mean the same everywhere. Numbers and very common words do
+    not: of these, mentions behind the words that the model gave count alone, if there are such. So it is with words that are claimed to be
+    several kinds.
     """
     start, end = piece
     searchable = SearchableText(text[start:end])
     by_surface: defaultdict[str, list[_Found]] = defaultdict(list)
     missing: list[SetAside] = []
     for claim in claims:
-        ranges, reason = ([], "common_word") if _is_common(claim.value) else located(searchable, claim.value)
+        ranges, reason = located(searchable, claim.value)
+        if reason is None and _is_common(claim.value) and not any(_behind(searchable.text, ranges, claim.before)):
+            reason = "common_word"
         if reason is not None:
             missing.append(SetAside(phase=_PHASE, reason=reason, subtype=claim.entity.id, value=claim.value))
         else:
@@ -72,14 +75,14 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
 
 
 def _is_common(value: str) -> bool:
-    """Whether *value* is a word so common that a model that gives it errs; every mention of it would become a span."""
+    """Whether *value* is a word so common that it counts only where the model saw it, if it says where that is."""
     word = value.strip()
     return word.isalpha() and word.islower() and (len(word) <= _SHORTEST or word in STOP_WORDS)
 
 
 def _of_one_surface(text: str, surface: str, found: Sequence[_Found]) -> Iterator[Candidate]:
     several = len({one.claim.entity.id for one in found}) > 1
-    words = any(map(str.isalpha, surface))
+    words = any(map(str.isalpha, surface)) and not _is_common(surface)
     anchored = {one.claim: frozenset(_behind(text, one.ranges, one.claim.before)) for one in found}
     told = frozenset().union(*anchored.values())
     for one in found:
