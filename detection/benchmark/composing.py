@@ -152,8 +152,8 @@ class _Composing:
     def _label(self, start: int, name: str) -> None:
         """Label what is written since *start*; a family and a given name side by side are one name."""
         last = self.values[-1] if self.values else None
-        between = {"family_name": " ", "given_name": ""}.get(name)
-        if last and last.what == "person_name" and self.text[last.end : start] == between:
+        between = {"family_name": (" ",), "given_name": ("", " ")}.get(name, ())
+        if last and last.what == "person_name" and self.text[last.end : start] in between:
             start = self.values.pop().start
         self.values.append(Place(start, len(self.text), _labeled_as(name)))
 

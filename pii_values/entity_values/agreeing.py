@@ -26,6 +26,7 @@ _SEX_DIGITS: Final[Mapping[str, int]] = MappingProxyType(
 )
 _SIGNS_OF_2000: Final = "ABCDEFabcdef"
 _AFTER_DATE: Final = 6
+_OF_CENTURY: Final = 3  # of a Vietnamese number: 0 for a man, 1 for a woman of the last century
 
 
 def agrees(entity: str, value: str, person: NamedPerson) -> bool:
@@ -35,5 +36,7 @@ def agrees(entity: str, value: str, person: NamedPerson) -> bool:
         return False
     if entity == "fi_henkilotunnus" and value[_AFTER_DATE] in _SIGNS_OF_2000:
         return False
+    if entity == "vn_cccd":
+        return digits[_OF_CENTURY] == (person.gender == GENDERS[0])
     at = _SEX_DIGITS.get(entity)
     return at is None or (digits[at] % 2 == 0) == (person.gender == GENDERS[0])

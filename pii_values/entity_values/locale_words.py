@@ -24,7 +24,7 @@ class Community(FileModel):
 
     family_names: Gendered | list[Text]
     given_names: Gendered
-    names: list[Text] = Field(default_factory=list)
+    names: Gendered | list[Text] = Field(default_factory=list)
     nationalities: Gendered | list[Text] = Field(default_factory=list)
     beliefs: Gendered | list[Text] = Field(default_factory=list)
 
@@ -41,7 +41,7 @@ class LocaleWords(FileModel):
     family_names: Gendered | Words
     given_names: Gendered
     communities: list[Community] = Field(default_factory=list)
-    names: list[Text] = Field(min_length=1)
+    names: Gendered | Annotated[list[Text], Field(min_length=1)]
     latin: dict[str, str] = Field(default_factory=dict)
     streets: Words
     houses: list[Text] = Field(min_length=1)
@@ -67,9 +67,9 @@ class LocaleWords(FileModel):
         group = groups[number]
         return rng.choice(group.given_names[gender]), rng.choice(_words(group.family_names, gender)), number
 
-    def names_in(self, community: int) -> list[str]:
+    def names_in(self, community: int, gender: str) -> list[str]:
         """The ways in which people of *community* write a full name."""
-        return self._in(community).names or self.names
+        return _words(self._in(community).names or self.names, gender)
 
     def of_person(self, field: str, gender: str, community: int, rng: random.Random) -> str:
         """Draw one of the words of *field* ("relations", "beliefs" …), in the form for *gender*, that fits people of *community*."""

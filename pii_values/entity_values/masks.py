@@ -1,8 +1,8 @@
 """Fill the masks of the entity catalogue.
 
 "#" is a digit, "%" a digit from 1 to 9, "@" a capital letter (no I, O or Q), "&" a small one, "?" a capital letter or a digit.
-``{a|b}`` is one of several texts, ``{yymmdd}`` and its like are a birth date, ``{yyyy}`` and ``{yy}`` a recent year. A backslash takes
-a character literally.
+``{a|b}`` is one of several texts, ``{yymmdd}`` and its like are a birth date, ``{born yy}`` is the year of it, ``{yyyy}`` and ``{yy}``
+a recent year. A backslash takes a character literally.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ def _braced(mask: str, braced: str) -> Token:
         return "choice", braced
     if braced in ("yyyy", "yy"):
         return "year", _DATE_PARTS[braced]
+    if braced == "born yy":
+        return "born", "%y"
     if _DATE.fullmatch(braced):
         return "born", _DATE_PART.sub(lambda part: _DATE_PARTS[part[0]], braced)
     raise ConfigError(f"{{{braced}}} in the mask {mask!r} is unknown", remedy="Write {a|b} for a choice, {yymmdd} for a birth date")

@@ -41,7 +41,7 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None, *, l
     gender = gender or rng.choice(GENDERS)
     given, family, community = words.name_of(gender, rng, like.community if like is not None else None)
     latin_given, latin_family = (words.latin.get(name) or _romanised(name) for name in (given, family))
-    form = rng.choice(words.names_in(community))
+    form = rng.choice(words.names_in(community, gender))
     return NamedPerson(
         locale=locale,
         gender=gender,
