@@ -157,7 +157,6 @@ class PatternEngine:
         return Match(start=start, end=end, entity=pattern.entity, score=round(min(max(score, 0.0), 1.0), 4), validated=validated)
 
 
-@lru_cache(maxsize=32)
 def engine_for(
     locale: str,
     own: tuple[Path, ...] = (),
@@ -165,7 +164,15 @@ def engine_for(
     unconfirmed: bool = False,
     also: frozenset[str] = frozenset(),
     backend: Backend = "auto",
-    entity_ids: frozenset[str] | None = None,
 ) -> PatternEngine:
-    """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``."""
-    return PatternEngine(load_catalogue(locale, own, unconfirmed=unconfirmed, also=also), backend=backend, entity_ids=entity_ids)
+    """Return the engine for texts of *locale*, from a cache if possible; see ``load_catalogue`` and ``PatternEngine``.
+
+    After a change of an *own* file there is another engine.
+    """
+    return _engine(locale, tuple((path, path.stat().st_mtime_ns if path.exists() else 0) for path in own), unconfirmed, also, backend)
+
+
+@lru_cache(maxsize=32)
+def _engine(locale: str, own: tuple[tuple[Path, int], ...], unconfirmed: bool, also: frozenset[str], backend: Backend) -> PatternEngine:
+    catalogue = load_catalogue(locale, [path for path, _ in own], unconfirmed=unconfirmed, also=also)
+    return PatternEngine(catalogue, backend=backend)

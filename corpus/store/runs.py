@@ -79,6 +79,29 @@ def find_run(store: Store, config_digest: str, seed: int) -> RunRow | None:
     return _run(found[0]) if found else None
 
 
+def asking_run(store: Store, kind: str, config: Mapping[str, Any], config_digest: str) -> RunRow:
+    """Return the run that asks a model by *config* and makes no records: an earlier one, or a new one.
+
+    What an earlier one has spent counts toward the budget. *config* has "provider", "model" and "seed"; *kind* begins the id of a new
+    run ("detect-1a2b3c4d-7").
+    """
+    seed = config["seed"]
+    known = find_run(store, config_digest, seed)
+    if known is not None:
+        set_run_status(store, known.id, "running")
+        return known
+    return create_run(
+        store,
+        provider=config["provider"],
+        model=config["model"],
+        seed=seed,
+        samples=0,
+        config=config,
+        config_digest=config_digest,
+        run_id=f"{kind}-{config_digest[:8]}-{seed}",
+    )
+
+
 def list_runs(store: Store) -> list[RunRow]:
     """All runs, oldest first."""
     return [_run(row) for row in store.rows(f"{_SELECT}ORDER BY created_order")]

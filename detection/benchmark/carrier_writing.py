@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, RunStatus, create_run, find_run, set_run_status
+from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
 from piiloom.detection.benchmark.carrier_orders import carrier_orders
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
 from piiloom.detection.benchmark.carriers import LENGTHS, Length
@@ -141,17 +141,4 @@ def _run(store: Store, options: WritingOptions, library: PromptLibrary, provider
         "seed": settings.seed,
     }
     plan = digest("benchmark carriers", told, library.find(TEMPLATE).sha256)
-    known = find_run(store, plan, settings.seed)
-    if known is not None:
-        set_run_status(store, known.id, "running")
-        return known
-    return create_run(
-        store,
-        provider=provider.name,
-        model=provider.model,
-        seed=settings.seed,
-        samples=0,  # it makes no records
-        config=told,
-        config_digest=plan,
-        run_id=f"carriers-{plan[:8]}-{settings.seed}",
-    )
+    return asking_run(store, "carriers", told, plan)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, RunStatus, create_run, find_run, set_run_status
+from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
 from piiloom.evaluation.utility.asking import Asking, Watch
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.options import UtilityOptions
@@ -146,17 +146,4 @@ def _run(store: Store, cases: Sequence[Case], options: UtilityOptions, library: 
     }
     templates = [library.find(name).sha256 for name in KINDS]
     plan = digest("utility", told, templates, [asdict(case) for case in cases])
-    known = find_run(store, plan, options.seed)
-    if known is not None:
-        set_run_status(store, known.id, "running")
-        return known
-    return create_run(
-        store,
-        provider=author.name,
-        model=author.model,
-        seed=options.seed,
-        samples=0,  # it makes no records
-        config=told,
-        config_digest=plan,
-        run_id=f"utility-{plan[:8]}-{options.seed}",
-    )
+    return asking_run(store, "utility", told, plan)

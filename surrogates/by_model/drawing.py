@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_status
+from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.ordering import OrderedRun, StopSignal
@@ -194,21 +194,9 @@ class _AskSession:
 
     def _run(self, store: Store) -> RunRow:
         """Return the run of this plan and seed: an earlier one, whose spending counts toward the budget, or a new one."""
-        plan, seed = self._plan, self._terms.seed
-        known = find_run(store, plan.digest, seed)
-        if known is not None:
-            set_run_status(store, known.id, "running")
-            return known
-        return create_run(
-            store,
-            provider=plan.provider,
-            model=plan.model,
-            seed=seed,
-            samples=0,  # it makes no records of its own
-            config={"surrogates": True, "provider": plan.provider, "model": plan.model, "endpoint": plan.endpoint, "seed": seed},
-            config_digest=plan.digest,
-            run_id=f"surrogates-{plan.digest[:8]}-{seed}",
-        )
+        plan = self._plan
+        told = {"surrogates": True, "provider": plan.provider, "model": plan.model, "endpoint": plan.endpoint, "seed": self._terms.seed}
+        return asking_run(store, "surrogates", told, plan.digest)
 
     def _keep(self, outcome: Outcome, values: GivenFile, rejects: RejectRows) -> None:
         request, got = outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.patterns.engine import Match, PatternEngine
+from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.folding import fold
 from piiloom.patterns.writing import write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
@@ -154,3 +155,12 @@ def test_a_catalogue_with_own_types_finds_them(tmp_path: Path) -> None:
     engine = PatternEngine(load_catalogue("pl_PL", [path]), entity_ids=frozenset({"badge"}))
     assert [(one.start, one.end) for one in engine.find("badge BD-12345.")] == [(6, 14)]
     assert replace(engine.catalogue.entities["badge"], where="").source == "our own"
+
+
+def test_an_own_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    for number, (prefix, text) in enumerate((("BD", "badge BD-12345."), ("XY", "badge XY-12345."))):
+        path.write_text(OWN.replace("BD", prefix))
+        os.utime(path, (number, number))
+        found = engine_for("pl_PL", (path,), backend="re2").find(text)
+        assert "badge" in {one.entity.id for one in found}

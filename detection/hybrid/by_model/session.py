@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Self
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_status
+from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
 from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES, ModelReader
 from piiloom.detection.hybrid.model_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
@@ -83,17 +83,4 @@ def _run(store: Store, settings: ModelSettings, library: PromptLibrary, provider
         "seed": settings.seed,
     }
     plan = digest("detect", told, [library.find(name).sha256 for name in TEMPLATES])
-    known = find_run(store, plan, settings.seed)
-    if known is not None:
-        set_run_status(store, known.id, "running")
-        return known
-    return create_run(
-        store,
-        provider=provider.name,
-        model=provider.model,
-        seed=settings.seed,
-        samples=0,  # it makes no records
-        config=told,
-        config_digest=plan,
-        run_id=f"detect-{plan[:8]}-{settings.seed}",
-    )
+    return asking_run(store, "detect", told, plan)
