@@ -8,12 +8,26 @@ from typing import Annotated, Final
 
 import typer
 
+from piiloom.cli.model_options import (
+    CALLS,
+    MODEL,
+    BaseUrlOption,
+    BatchOption,
+    BudgetOption,
+    ConcurrencyOption,
+    ModelOption,
+    PriceOption,
+    PromptsOption,
+    RpmOption,
+    TimeoutOption,
+    TpmOption,
+    UnpricedOption,
+)
 from piiloom.cli.options import JsonOption
 
 _READING: Final = "What is read"
 _FINDING: Final = "What is found"
 _WRITING: Final = "What is written"
-_MODEL: Final = "Model (--detector hybrid)"
 _WORK: Final = "Running"
 DEFAULT_REPLIES: Final = Path("outputs/detection.duckdb")
 
@@ -108,49 +122,28 @@ class DetectCommand:
         bool, typer.Option("--force", rich_help_panel=_WRITING, help="Replace what is there, and begin an unfinished run anew.")
     ] = False
     provider: Annotated[
-        str | None, typer.Option("--provider", rich_help_panel=_MODEL, help="Who is asked: openai, anthropic or compatible.")
+        str | None, typer.Option("--provider", rich_help_panel=MODEL, help="Whom --detector hybrid asks: openai, anthropic or compatible.")
     ] = None
-    model: Annotated[
-        str | None, typer.Option("--model", rich_help_panel=_MODEL, help="The provider's model, as the provider spells it.")
-    ] = None
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", metavar="URL", rich_help_panel=_MODEL, help="Where a compatible server listens.")
-    ] = None
+    model: ModelOption = None
+    base_url: BaseUrlOption = None
     store: Annotated[
         Path,
-        typer.Option("--store", metavar="FILE", rich_help_panel=_MODEL, help="Where replies are kept, so that none is paid for twice."),
+        typer.Option("--store", metavar="FILE", rich_help_panel=CALLS, help="Where replies are kept, so that none is paid for twice."),
     ] = DEFAULT_REPLIES
-    budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", min=0.0, rich_help_panel=_MODEL, help="Stop before more than this is spent.")
-    ] = None
-    price: Annotated[
-        str | None,
-        typer.Option(
-            "--price", metavar="IN,OUT", rich_help_panel=_MODEL, help="USD per million tokens, if they are not known: input=1,output=2."
-        ),
-    ] = None
-    unpriced: Annotated[bool, typer.Option("--unpriced", rich_help_panel=_MODEL, help="Go on although the model's price is unknown.")] = (
-        False
-    )
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, rich_help_panel=_MODEL, help="Calls in flight at once; never changes a result.")
-    ] = 16
-    rpm: Annotated[float | None, typer.Option("--rpm", min=0.1, rich_help_panel=_MODEL, help="At most this many requests a minute.")] = None
-    tpm: Annotated[float | None, typer.Option("--tpm", min=1.0, rich_help_panel=_MODEL, help="At most this many tokens a minute.")] = None
-    timeout_s: Annotated[
-        float, typer.Option("--timeout", min=0.1, metavar="S", rich_help_panel=_MODEL, help="Seconds until a call counts as failed.")
-    ] = 60.0
+    budget_usd: BudgetOption = None
+    price: PriceOption = None
+    unpriced: UnpricedOption = False
+    concurrency: ConcurrencyOption = 16
+    rpm: RpmOption = None
+    tpm: TpmOption = None
+    timeout_s: TimeoutOption = 60.0
     attempts: Annotated[
-        int, typer.Option("--max-attempts", min=1, rich_help_panel=_MODEL, help="Tries for one usable reply before rules decide.")
+        int, typer.Option("--max-attempts", min=1, rich_help_panel=CALLS, help="Tries for one usable reply before rules decide.")
     ] = 3
-    batch: Annotated[
-        bool, typer.Option("--batch", rich_help_panel=_MODEL, help="Ask through the provider's batch API, at half the price.")
-    ] = False
-    prompts: Annotated[
-        Path | None, typer.Option("--prompts", metavar="DIR", rich_help_panel=_MODEL, help="Prompts of your own (docs/prompts.md).")
-    ] = None
+    batch: BatchOption = False
+    prompts: PromptsOption = None
     yes: Annotated[
-        bool, typer.Option("--yes", rich_help_panel=_MODEL, help="Confirm in advance that the texts may be sent to the provider.")
+        bool, typer.Option("--yes", rich_help_panel=CALLS, help="Confirm in advance that the texts may be sent to the provider.")
     ] = False
     workers: Annotated[
         str, typer.Option("--workers", metavar="N|auto", rich_help_panel=_WORK, help="Processes; the output is the same for any number.")
