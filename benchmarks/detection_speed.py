@@ -26,7 +26,7 @@ from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, dr
 
 _SHARED = Path("../shared/data")
 _MOST_OF_PRESIDIO = 200  # documents; its time for all is computed from them
-_SIZES = (50_000, 100_000, 200_000, 400_000)
+_SIZES = (10_000, 20_000, 40_000)
 
 
 def plain_documents() -> list[str]:

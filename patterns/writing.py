@@ -1,6 +1,6 @@
 """Write a pattern of the catalogue for the engines: an exact expression for ``regex``, and a looser one on bytes for prefilters.
 
-Wherever the exact one matches, a looser one matches inside it: characters beyond ASCII are one byte, long repeats have no upper end,
+Wherever the exact one matches, a looser one matches inside it: characters beyond ASCII share bytes, long repeats have no upper end,
 neighbors are checked by an ASCII word boundary only. Of a pattern that a label leads, the looser ones are its labels alone.
 """
 
@@ -226,10 +226,13 @@ def _loose_set(node: CharacterSet, fold_case: bool) -> bytes:
     ascii_members = members & _ASCII
     if node.properties & {"L", "Lu", "Ll"}:
         ascii_members |= frozenset(c for c in _ASCII if c.isalpha() and _has(node.properties, c, fold_case))
-    beyond = node.negated or bool(node.properties) or ascii_members < members
+    if node.negated or node.properties:
+        beyond = b"\\x80-\\xff"  # any of them
+    else:
+        beyond = b"".join(b"\\x%02x" % byte for byte in sorted(set(fold("".join(members - _ASCII)).data)))
     if node.negated:
         ascii_members = _ASCII - ascii_members
-    return b"[" + b"".join(b"\\x%02x" % ord(c) for c in sorted(ascii_members)) + (b"\\x80" if beyond else b"") + b"]"
+    return b"[" + b"".join(b"\\x%02x" % ord(c) for c in sorted(ascii_members)) + beyond + b"]"
 
 
 def _has(properties: frozenset[str], letter: str, fold_case: bool) -> bool:
