@@ -19,8 +19,9 @@ from piiloom.evaluation.gallery.collector import GalleryCollector, GalleryOption
 from piiloom.evaluation.gallery.error_log import error_log
 from piiloom.evaluation.gallery.files import write_confusion, write_plots
 from piiloom.evaluation.gallery.page import write_gallery
-from piiloom.evaluation.pages.writing import check_folder, output_errors, write_plot
+from piiloom.evaluation.pages.writing import write_plot
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.whole_files import check_folder, output_errors
 
 FIGURES, PAGE, ERRORS, CONFUSION, PLOTS = "evaluation.json", "errors.html", "errors.jsonl", "confusion.csv", "plots"
 _DRAFTS = ".evaluation.part"

@@ -13,6 +13,7 @@ from piiloom.providers.errors import ENDS_RUN, InvalidRequest, RateLimited, Repl
 from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
+AGAIN: Final = "Give the same command again: what was paid for is kept, and is not asked again"  # the remedy where asking has stopped
 # A single prompt may be refused for its content; three refused in a row mean that the model or the endpoint is wrong.
 _REFUSED_PROMPTS: Final = 3
 _FAILURES: Final = 20

@@ -40,16 +40,17 @@ class StopSignal:
 class OrderedRun(Generic[T, R]):
     """One pass over *source*: at most ``concurrency`` tasks at once, results consumed in source order.
 
-    ``still_wanted()`` returns how many more results are needed. No more than that are in progress, so nothing is paid for
-    needlessly. At most ``4 * concurrency`` items are started and not yet consumed, so a slow first item stops new ones then.
+    ``still_wanted()``, if given, returns how many more results are needed; without it all of *source* is wanted. No more than that are
+    in progress, so nothing is paid for needlessly. At most ``4 * concurrency`` items are started and not yet consumed, so a slow first
+    item stops new ones then.
     """
 
     source: Iterator[T]
     work: Callable[[T], Awaitable[R]]
     consume: Callable[[R], None]
-    still_wanted: Callable[[], int]
     concurrency: int
     stop: StopSignal
+    still_wanted: Callable[[], int] | None = None
     # Called with 1 when an item starts and with -1 when it has ended.
     gauge: Callable[[int], None] = noop
     _window: deque[asyncio.Task[R]] = field(default_factory=deque)
@@ -87,7 +88,8 @@ class OrderedRun(Generic[T, R]):
             self._window.append(task)
 
     def _room(self) -> int:
-        return min(self.still_wanted(), 4 * self.concurrency)
+        most = 4 * self.concurrency
+        return most if self.still_wanted is None else min(self.still_wanted(), most)
 
     def _ended(self, task: asyncio.Task[R]) -> None:
         self._running -= 1

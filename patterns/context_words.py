@@ -45,7 +45,7 @@ class Surroundings:
     @staticmethod
     def _before_it(before: str, phrases: Sequence[str]) -> int:
         """How many code points lie between the nearest of *phrases* in *before* and the match; very many if there is none."""
-        return min((len(before) - at - len(phrase) for phrase in phrases if (at := _last(before, phrase)) >= 0), default=_NOWHERE)
+        return min((len(before) - at - len(phrase) for phrase in phrases if (at := last_of(before, phrase)) >= 0), default=_NOWHERE)
 
     def _behind_it(self, phrases: Sequence[str]) -> int:
         return min((at + _BEHIND for phrase in phrases if (at := self._first(phrase)) >= 0), default=_NOWHERE)
@@ -57,7 +57,8 @@ class Surroundings:
         return at
 
 
-def _last(text: str, phrase: str) -> int:
+def last_of(text: str, phrase: str) -> int:
+    """Where *phrase* last begins a word in *text* (in scripts without blanks: anywhere); negative if it does not. Both in small letters."""
     at = text.rfind(phrase)
     while at > 0 and _inside_word(text, at, phrase):
         at = text.rfind(phrase, 0, at + len(phrase) - 1)

@@ -11,7 +11,7 @@ from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 THRESHOLD: Final = 0.5
 OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"
 SURER: Final = 0.2  # so much surer must a part of a longer match be to be chosen in its place
-_PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal scores the long one is meant
+PER_CHARACTER: Final = 0.01  # of a long and a short match of about equal scores the long one is meant
 
 
 class Ranked(Protocol):
@@ -88,4 +88,4 @@ def _chosen_at(place: Sequence[R]) -> tuple[_Rank, R]:
 
     best = min(place, key=order)
     surest = max(one.score for one in place)
-    return (-surest - _PER_CHARACTER * (best.end - best.start), -best.entity.priority, best.start, best.entity.id), best
+    return (-surest - PER_CHARACTER * (best.end - best.start), -best.entity.priority, best.start, best.entity.id), best

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +12,7 @@ from piiloom.corpus.formats.json_rows import row_line
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkDocument, BenchmarkOptions
 from piiloom.foundation.errors import DataError, OutputError
+from piiloom.foundation.whole_files import drafted, output_errors
 
 ROWS: Final = "benchmark.jsonl"
 LOOK_ALIKES: Final = "look_alikes.jsonl"
@@ -35,27 +35,17 @@ def write_benchmark(
 
     Raises ``OutputError`` if the folder has files that would be replaced (unless *force*) or cannot be written.
     """
-    names = (ROWS, LOOK_ALIKES, ABOUT)
-    drafts = {name: out / f".{name}.part" for name in names}
-    try:
-        if not force and any((out / name).exists() for name in names):
+    with output_errors(out):
+        if not force and any((out / name).exists() for name in (ROWS, LOOK_ALIKES, ABOUT)):
             raise OutputError("there is a benchmark already", where=str(out), remedy="Give another folder, or --force to replace it")
-        out.mkdir(parents=True, exist_ok=True)
-        (out / ABOUT).unlink(missing_ok=True)
-        with drafts[ROWS].open("wb") as rows, drafts[LOOK_ALIKES].open("wb") as look_alikes:
+        with drafted(out / ROWS) as rows, drafted(out / LOOK_ALIKES) as look_alikes:
+            (out / ABOUT).unlink(missing_ok=True)
             for document in documents:
                 rows.write(row_line(row_of(document.record)))
                 look_alikes.write(row_line(_look_alikes_of(document)))
         about = {"schema": _SCHEMA, "options": asdict(options), "counts": counts.to_json()} | ({"carriers": carriers} if carriers else {})
-        drafts[ABOUT].write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        for name in names:
-            drafts[name].replace(out / name)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror}", where=str(out), remedy="Check the path and the disk") from error
-    finally:
-        for draft in drafts.values():
-            with suppress(OSError):
-                draft.unlink()
+        with drafted(out / ABOUT) as file:
+            file.write((json.dumps(about, ensure_ascii=False, indent=1) + "\n").encode())
 
 
 def _look_alikes_of(document: BenchmarkDocument) -> dict[str, Any]:

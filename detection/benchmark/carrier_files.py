@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written
 from piiloom.detection.benchmark.carriers import Carrier
 from piiloom.execution.asking import Lost
 from piiloom.foundation.errors import OutputError
+from piiloom.foundation.whole_files import output_errors, write_folder
 from piiloom.taxonomy.entities.entity import DOMAINS
 
 REJECTS: Final = "rejects.jsonl"
@@ -43,15 +43,13 @@ def check_place(out: Path, locales: Sequence[str], *, force: bool) -> None:
         if not force and any((folder / name).exists() for name in _names()):
             raise OutputError("there are carriers already", where=str(folder), remedy="Give another folder, or --force to replace them")
         missing = [one for one in (folder, *folder.parents) if not one.exists()]
-        try:
+        with output_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / ".written.part"
             probe.touch()
             probe.unlink()
             for one in missing:
                 one.rmdir()
-        except OSError as error:
-            raise _unwritable(folder, error) from error
 
 
 def write_files(out: Path, options: WritingOptions, written: Written) -> list[Path]:
@@ -61,28 +59,10 @@ def write_files(out: Path, options: WritingOptions, written: Written) -> list[Pa
         outcomes = [one for one in written.outcomes if one.order.locale == locale]
         contents = _contents(locale, outcomes)
         contents[ABOUT] = _json(_about(locale, options, written, outcomes), indent=1).encode()
-        _replace(out / locale, contents)
+        # All that an earlier run has written goes: of carriers of two runs in one folder nobody knows whose they are.
+        write_folder(out / locale, contents, stale=set(_names()) - contents.keys())
         files += [out / locale / name for name in contents]
     return files
-
-
-def _replace(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Put *contents* in place of all that an earlier run has written into *folder*; a whole set is there before any file gets its name."""
-    drafts = {name: folder / f".{name}.part" for name in contents}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            drafts[name].write_bytes(content)
-        for name in set(_names()) - contents.keys():
-            (folder / name).unlink(missing_ok=True)
-        for name, draft in drafts.items():
-            draft.replace(folder / name)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    finally:
-        for draft in drafts.values():
-            with suppress(OSError):
-                draft.unlink()
 
 
 def _names() -> list[str]:
@@ -147,7 +127,3 @@ def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
 
 def _is_broken(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _unwritable(folder: Path, error: OSError) -> OutputError:
-    return OutputError(f"cannot be written: {error.strerror}", where=str(folder), remedy="Check the path and the disk")

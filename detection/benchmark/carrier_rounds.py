@@ -21,7 +21,6 @@ from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 TEMPLATE: Final = "benchmark_carrier"  # the name of the template, of the schema, and of the stage in the journal
-_ALL: Final = 1 << 62
 _ALIKE: Final = 0.5  # of the runs of five words that two carriers have, this share is common to both
 _TOKENS_A_WORD: Final = 8  # Hindi and Arabic take many
 _ENTRY_WORDS: Final = 60
@@ -98,7 +97,6 @@ class CarrierRounds:
                 source=iter(tasks),
                 work=self._asked,
                 consume=partial(self._take, again),
-                still_wanted=lambda: _ALL,
                 concurrency=self._concurrency + self._concurrency // 2,  # more than in flight: some replies are still being stored
                 stop=stop,
                 gauge=self._channel.items,

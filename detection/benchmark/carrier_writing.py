@@ -17,6 +17,7 @@ from piiloom.detection.benchmark.carrier_orders import carrier_orders
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
 from piiloom.detection.benchmark.carriers import LENGTHS, Length
 from piiloom.detection.hybrid.model_settings import ModelSettings
+from piiloom.execution.asking import AGAIN
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import GroupCommitter
@@ -32,7 +33,6 @@ from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity import DOMAINS, Domain
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 
-AGAIN: Final = "Give the same command again: what was paid for is kept, and is not asked again"
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
 
 

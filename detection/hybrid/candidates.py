@@ -8,11 +8,11 @@ from typing import Final
 
 from piiloom.detection.detector import ScoredSpan
 from piiloom.patterns.engine import Match
+from piiloom.patterns.resolving import PER_CHARACTER
 from piiloom.taxonomy.entities.entity import Entity
 
 PATTERNS: Final = "patterns"
 _AND: Final = "+"  # between the names of finders that agree
-_PER_CHARACTER: Final = 0.01  # as in patterns.resolving: of a long and a short one of about equal scores the long one is meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Candidate:
     @property
     def rank(self) -> tuple[float, int, int, int, str, str]:
         """Sorts the surest first: by score and length, then priority, then place."""
-        sure = self.score + _PER_CHARACTER * (self.end - self.start)
+        sure = self.score + PER_CHARACTER * (self.end - self.start)
         return (-round(sure, 6), -self.entity.priority, self.start, self.end, self.entity.id, self.detector)
 
     @property

@@ -9,6 +9,7 @@ from typing import Final
 
 from piiloom.detection.hybrid.candidates import Candidate, in_order
 from piiloom.detection.hybrid.sentences import Sentences
+from piiloom.patterns.context_words import last_of
 from piiloom.patterns.resolving import OF_THE_LOCALE
 from piiloom.taxonomy.entities.entity import UNIVERSAL
 
@@ -147,9 +148,7 @@ def _distance(before: str, after: str, phrases: Sequence[str]) -> int:
     """How far from the value the nearest of *phrases* is; those behind it count after all that stand before it."""
     nearest = _FAR * 2
     for phrase in phrases:
-        at = before.rfind(phrase)
-        while at > 0 and before[at - 1].isalnum() and phrase[0].isalnum() and phrase[0] < "\u2e80":
-            at = before.rfind(phrase, 0, at + len(phrase) - 1)
+        at = last_of(before, phrase)
         if at >= 0:
             nearest = min(nearest, len(before) - at - len(phrase))
         elif (at := after.find(phrase)) >= 0:

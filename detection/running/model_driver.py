@@ -17,7 +17,6 @@ from piiloom.foundation.errors import Interrupted, PiiloomError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.protocol import Provider
 
-_ALL = 1 << 62
 Take = Callable[[Chunk, list[Findings]], object]
 
 
@@ -66,7 +65,6 @@ class ModelDriver:
                     source=_one_by_one(chunks),
                     work=self._work,
                     consume=consume,
-                    still_wanted=lambda: _ALL,
                     concurrency=self._concurrency,
                     stop=self._stop,
                 ).run()

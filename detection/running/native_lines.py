@@ -18,9 +18,9 @@ from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.running.documents import Document
 from piiloom.foundation.errors import RunError
+from piiloom.patterns.resolving import PER_CHARACTER
 
 OWN_KEYS: Final = ("score", "detector", "validated")
-_PER_CHARACTER: Final = 0.01
 
 
 def disjoint_spans(spans: Sequence[ScoredSpan]) -> list[ScoredSpan]:
@@ -29,7 +29,7 @@ def disjoint_spans(spans: Sequence[ScoredSpan]) -> list[ScoredSpan]:
     if all(one.end <= following.start for one, following in pairwise(ordered)):
         return ordered
     kept: list[tuple[int, int, ScoredSpan]] = []
-    for span in sorted(ordered, key=lambda one: (-one.score - _PER_CHARACTER * (one.end - one.start), one.start, one.subtype or "")):
+    for span in sorted(ordered, key=lambda one: (-one.score - PER_CHARACTER * (one.end - one.start), one.start, one.subtype or "")):
         at = bisect_left(kept, span.start, key=lambda other: other[0])
         if (at == 0 or kept[at - 1][1] <= span.start) and (at == len(kept) or span.end <= kept[at][0]):
             kept.insert(at, (span.start, span.end, span))

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from piiloom.corpus.formats.json_rows import row_line
 from piiloom.evaluation.gallery.errors import Row
 from piiloom.evaluation.inputs.documents import Mention, Pair
-from piiloom.evaluation.pages.writing import drafted
+from piiloom.foundation.whole_files import drafted
 
 
 class ErrorLog:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from piiloom.evaluation.gallery.breakdown import matrix
 from piiloom.evaluation.gallery.counts import ErrorCounts
-from piiloom.evaluation.pages.writing import drafted, write_plot
+from piiloom.evaluation.pages.writing import write_plot
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.whole_files import drafted
 
 _MOST_TYPES = 500
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from piiloom.evaluation.gallery.collector import GalleryCollector
 from piiloom.evaluation.gallery.contents import gallery_contents
 from piiloom.evaluation.pages.rendering import render_page
-from piiloom.evaluation.pages.writing import drafted
+from piiloom.foundation.whole_files import drafted
 
 
 def gallery_page(collector: GalleryCollector, title: str, facts: Iterable[tuple[str, str]] = ()) -> str:

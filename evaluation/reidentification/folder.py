@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from piiloom.evaluation.pages.writing import write_folder
 from piiloom.evaluation.reidentification.figures import AttackFigures
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.report.card import markdown_section
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.markdown import escaped
+from piiloom.foundation.whole_files import write_folder
 
 FIGURES_FILE, TABLES_FILE = "reidentification.json", "reidentification.md"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.evaluation.pages.writing import check_folder, write_folder
 from piiloom.evaluation.report.card import dataset_card
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.page.rendering import dataset_page
 from piiloom.evaluation.report.self_bleu import INSTALL
 from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.foundation.whole_files import check_folder, write_folder
 
 FIGURES_FILE = "report.json"
 CARD_FILE = "report.md"

@@ -16,8 +16,6 @@ from piiloom.foundation.noop import noop
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import PromptCall
 
-_ALL = 1 << 62
-
 
 @dataclass(frozen=True, slots=True)
 class AskProgress:
@@ -79,7 +77,6 @@ class Asking:
             source=iter(tasks),
             work=work,
             consume=consume,
-            still_wanted=lambda: _ALL,
             concurrency=self._concurrency + self._concurrency // 2,  # more than in flight: some replies are still being stored
             stop=stop,
             gauge=channel.items,

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.json_rows import row_line
-from piiloom.evaluation.pages.writing import write_folder
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share
 from piiloom.evaluation.utility.evaluating import UtilityResult
@@ -23,6 +22,7 @@ from piiloom.evaluation.utility.stand_in import NAME, kept_share
 from piiloom.evaluation.utility.tables import UtilityTable, pair_table, remarks, variant_table
 from piiloom.execution.asking import Lost
 from piiloom.foundation.markdown import escaped
+from piiloom.foundation.whole_files import write_folder
 
 FIGURES_FILE: Final = "utility.json"
 TABLE_FILE: Final = "utility.md"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import Protocol
 
 from piiloom.cli.terminal import error_console
+from piiloom.execution.asking import AGAIN
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.errors import Interrupted, ProviderError
 
 
 class LineOfProgress(Protocol):
@@ -38,3 +43,23 @@ class AskingLine:
             sys.stderr.write(f"\r\x1b[2K{now.line()[: get_terminal_size().columns - 1]}")
             sys.stderr.flush()
             self._shown = True
+
+
+@contextmanager
+def asking(store: Path) -> Iterator[Callable[[LineOfProgress], None]]:
+    """Give what shows the progress of the block, which keeps replies in *store*; whatever stops it tells how to go on.
+
+    Raises ``Interrupted`` for Ctrl-C, and the block's ``BudgetReached`` and ``ProviderError`` with that remedy.
+    """
+    try:
+        with AskingLine() as watch:
+            yield watch
+    except KeyboardInterrupt:
+        raise Interrupted("stopped at once", remedy=AGAIN) from None
+    except BudgetReached as error:
+        error.remedy = f"{AGAIN}. Raise --budget-usd for it"
+        raise
+    except ProviderError as error:
+        if store.exists():  # else it failed before anything was sent
+            error.remedy = f"{error.remedy.rstrip('.')}. {AGAIN}" if error.remedy else AGAIN
+        raise

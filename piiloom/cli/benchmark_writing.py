@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 
-from piiloom.cli.asking_line import AskingLine
+from piiloom.cli.asking_line import asking
 from piiloom.cli.benchmark_write_options import WriteCommand
 from piiloom.cli.benchmarking import options_of
 from piiloom.cli.pace import dollars
 from piiloom.cli.terminal import say, say_json
 from piiloom.detection.benchmark.carrier_files import check_place, write_files
-from piiloom.detection.benchmark.carrier_writing import AGAIN, WritingOptions, Written, write_carriers
+from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written, write_carriers
 from piiloom.detection.hybrid.model_settings import ModelSettings
 from piiloom.execution.asking import Lost
-from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import DataError, Interrupted, ProviderError
+from piiloom.foundation.errors import DataError
 
 
 def write_and_report(asked: WriteCommand) -> None:
     """Have carriers written, write their files and say what came of it; what is wrong with the request is found before anything is sent."""
     options = _options(asked)
     check_place(asked.out, options.locales, force=asked.force)
-    written = _written(asked, options)
+    with asking(asked.store) as watch:
+        written = write_carriers(options, watch=watch)
     files = [str(path.relative_to(asked.out)) for path in write_files(asked.out, options, written)]
     rejected = Counter(one.result.code for one in written.outcomes if isinstance(one.result, Lost))
     kept = len(written.outcomes) - rejected.total()
@@ -56,21 +56,6 @@ def _options(asked: WriteCommand) -> WritingOptions:
     )
     model.spec()
     return WritingOptions(model=model, locales=named.locales, documents=asked.documents, domains=named.domains, lengths=named.lengths)
-
-
-def _written(asked: WriteCommand, options: WritingOptions) -> Written:
-    try:
-        with AskingLine() as watch:
-            return write_carriers(options, watch=watch)
-    except KeyboardInterrupt:
-        raise Interrupted("stopped at once", remedy=AGAIN) from None
-    except BudgetReached as error:
-        error.remedy = f"{AGAIN}. Raise --budget-usd for it"
-        raise
-    except ProviderError as error:
-        if asked.store.exists():  # else it failed before anything was sent
-            error.remedy = f"{error.remedy.rstrip('.')}. {AGAIN}" if error.remedy else AGAIN
-        raise
 
 
 def _say(asked: WriteCommand, written: Written, kept: int, rejected: Counter[str], files: list[str]) -> None:

@@ -13,7 +13,6 @@ from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import say_sight
 from piiloom.cli.reporting import drawn
 from piiloom.cli.terminal import console, error_console, say, say_aside, say_json
-from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.reidentification.attack import Attack
 from piiloom.evaluation.reidentification.figures import AttackFigures
 from piiloom.evaluation.reidentification.folder import write_attack
@@ -28,6 +27,7 @@ from piiloom.evaluation.reidentification.subjects import Policy, Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.whole_files import check_folder
 
 _EVERY = 500
 

@@ -15,13 +15,13 @@ from piiloom.cli.reading import say_sight
 from piiloom.cli.report_agreement import agreement_among
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.evaluation.pages.tables import ReportTable
-from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.report.background import Wanted
 from piiloom.evaluation.report.figures import Figures, Watch, measure
 from piiloom.evaluation.report.folder import WrittenReport, report_json, write_report
 from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.whole_files import check_folder
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from piiloom.cli.agreeing import agree_to_send
-from piiloom.cli.asking_line import AskingLine
+from piiloom.cli.asking_line import asking
 from piiloom.cli.reading import say_sight
 from piiloom.cli.utility_options import UtilityCommand
 from piiloom.cli.utility_view import describe, say_estimate, say_result
 from piiloom.corpus.record import Record
-from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.report.sources import Corpus, corpus_of_file, corpus_of_release
 from piiloom.evaluation.utility.cases import Case, checked_variants
 from piiloom.evaluation.utility.estimate import estimate_utility
 from piiloom.evaluation.utility.evaluating import UtilityResult, judged_by_models, judged_by_rule, prepared
 from piiloom.evaluation.utility.files import write_result
 from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilityOptions
-from piiloom.execution.money.budget import BudgetReached
-from piiloom.foundation.errors import DataError, Interrupted, ProviderError, UsageError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.whole_files import check_folder
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _REFUSED = "a row that is no record"
-_AGAIN = "Give the same command again: what was paid for is kept, and is not asked again"
 
 
 def utility_and_report(asked: UtilityCommand) -> None:
@@ -115,15 +113,5 @@ def _judged(asked: UtilityCommand, options: UtilityOptions, cases: list[Case], l
     def agree() -> None:
         agree_to_send(describe(estimate_utility(cases, options), cases, options), yes=asked.yes)
 
-    try:
-        with AskingLine() as watch:
-            return judged_by_models(cases, left_out, options, store=asked.replies, watch=watch, agree=agree)
-    except KeyboardInterrupt:
-        raise Interrupted("stopped at once", remedy=_AGAIN) from None
-    except BudgetReached as error:
-        error.remedy = f"{_AGAIN}. Raise --budget-usd for it"
-        raise
-    except ProviderError as error:
-        if asked.replies.exists():  # else it failed before anything was sent
-            error.remedy = f"{error.remedy.rstrip('.')}. {_AGAIN}" if error.remedy else _AGAIN
-        raise
+    with asking(asked.replies) as watch:
+        return judged_by_models(cases, left_out, options, store=asked.replies, watch=watch, agree=agree)

@@ -44,7 +44,6 @@ from piiloom.surrogates.inputs.settings import InputSettings
 
 VALUES: Final = "values.sqlite"
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
-_ALL: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,6 @@ class _AskSession:
                 source=iter(spool),
                 work=asker.work,
                 consume=consume,
-                still_wanted=lambda: _ALL,
                 concurrency=at_once,
                 stop=StopSignal(),
                 gauge=channel.items,

@@ -10,12 +10,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from piiloom.corpus.record import RecordPlan
-from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import write_report
 from piiloom.evaluation.report.plots import all_plots
 from piiloom.evaluation.report.sources import Corpus, Source
 from piiloom.foundation.errors import OutputError
+from piiloom.foundation.whole_files import check_folder
 from tests.evaluation.report_records import marked, varied, write_native
 
 CORPUS = Corpus(source=Source(file="some.jsonl"), splits={"all": varied()})

@@ -9,7 +9,6 @@ from collections import Counter
 
 import pytest
 
-from piiloom.evaluation.pages.writing import check_folder
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.estimate import estimate_utility
@@ -18,6 +17,7 @@ from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
 from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import Interrupted, OutputError, UsageError
+from piiloom.foundation.whole_files import check_folder
 from piiloom.providers.errors import AuthFailed, InvalidRequest
 from tests.evaluation.utility_panel import ASTHMA, Bench, Panel, asthmatics, prompt_data, record
 from tests.fakes.llm_server import Fault, LLMServer
