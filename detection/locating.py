@@ -51,8 +51,6 @@ class ValueFinder:
         for spelling in dict.fromkeys((bare, form)):
             found = mentions_of(self._text, spelling)
             found = found or [one for one in self._searchable.normalised(spelling) if is_whole(self._text, *one)]
-                one for one in self._searchable.normalised(spelling) if is_whole(self._text, *one)
-            ]
             if found:
                 return Located(found, "altered")
         if form in self._text or self._searchable.only_touched(form):

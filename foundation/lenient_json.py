@@ -160,7 +160,7 @@ class _Reader:
                 return _whole_characters("".join(pieces))
             else:
                 pieces.append(character)
-        self._end()
+        return self._end()
 
     def _escape(self) -> str:
         character = self.text[self.at : self.at + 1]
