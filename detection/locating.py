@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 
 from piiloom.corpus.mention_search import Range, SearchableText, has_number
 from piiloom.corpus.normalising import fold, trim
-from piiloom.detection.hybrid.mentions import is_whole, mentions_of
+from piiloom.detection.mentions import is_whole, mentions_of
 from piiloom.foundation.words import WORD
 
 _QUOTES: Final = "\"'`“”‘’«»„「」『』"

@@ -83,6 +83,12 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             catalogue=True,
         ),
+        "capid": Family(
+            about="a language model lists what is personal, and what of it matters to the question",
+            make="piiloom.detection.capid.capid_detector:make",
+            needs=frozenset({"model"}),
+            waits=True,
+        ),
     }
 )
 

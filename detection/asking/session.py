@@ -14,7 +14,7 @@ from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.seeding import digest
-from piiloom.prompts.library import open_library
+from piiloom.prompts.library import open_instructions, open_library
 from piiloom.providers.protocol import Provider
 
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
@@ -33,9 +33,15 @@ class ModelSession:
 
     @classmethod
     async def open(
-        cls, settings: ModelSettings, templates: Sequence[str], *, provider: Provider | None = None, policy: CallPolicy | None = None
+        cls,
+        settings: ModelSettings,
+        templates: Sequence[str],
+        *,
+        instructions: Sequence[str] = (),
+        provider: Provider | None = None,
+        policy: CallPolicy | None = None,
     ) -> Self:
-        """Open the session, which asks by *templates* (names).
+        """Open the session, which asks by *templates* (names), into which *instructions* of training sets are put (names).
 
         *provider* replaces that of the settings, and stays open; of *policy*, what the settings do not say counts.
 
@@ -48,7 +54,8 @@ class ModelSession:
                 asynchronous.push_async_callback(provider.aclose)
             with ExitStack() as rest:
                 store = rest.enter_context(Store.open(settings.store))
-                run = _run(store, settings, [library.find(name).sha256 for name in templates], provider)
+                prompts = [library.find(name) for name in templates] + [open_instructions().find(name) for name in instructions]
+                run = _run(store, settings, [one.sha256 for one in prompts], provider)
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
                 policy = replace(
                     policy or CallPolicy(),

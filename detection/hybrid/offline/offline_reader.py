@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.detection.hybrid.mentions import is_whole
+from piiloom.detection.mentions import is_whole
 from piiloom.detection.hybrid.offline.address_rules import AddressRules
 from piiloom.detection.hybrid.offline.cased_names import CasedNames
 from piiloom.detection.hybrid.offline.cues import Cues, cues_of
