@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from piiloom.corpus.mention_search import Range, SearchableText
 from piiloom.detection.capid.entries import PHASE, Entry
 from piiloom.detection.findings import SetAside
-from piiloom.detection.mentions import is_whole, mentions_of
 from piiloom.detection.locating import Located, ValueFinder
+from piiloom.detection.mentions import is_whole, mentions_of
 from piiloom.foundation.words import STOP_WORDS
 
 _SURE: Final = 5  # a number with so many characters is the same thing everywhere
