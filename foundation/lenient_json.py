@@ -23,6 +23,7 @@ _THOUGHT: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER: Final = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?")
+_DECODER: Final = json.JSONDecoder()
 _DEEPEST: Final = 16
 _MOST_TRIES: Final = 1000
 
@@ -70,8 +71,8 @@ def _all_in(text: str) -> LenientJson:
         tries += 1
         reader = _Reader(text, opener.start())
         try:
-            values.append(reader.value(0))
-            at = reader.at
+            value, at = _strictly(text, opener.start()) or (reader.value(0), reader.at)
+            values.append(value)
         except _Unreadable:
             broken += opener.group() == "{"
             at = opener.end()
@@ -80,6 +81,14 @@ def _all_in(text: str) -> LenientJson:
         cut_off = cut_off or reader.cut_off
         opener = _OPENER.search(text, at)
     return LenientJson(values, cut_off, broken)
+
+
+def _strictly(text: str, at: int) -> tuple[Any, int] | None:
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    return _sound(value), end
 
 
 class _Reader:
@@ -137,6 +146,8 @@ class _Reader:
     def _key(self) -> str:
         first = self.text[self.at]
         key = self._string(_CLOSING[first]) if first in _CLOSING else str(self._bare())
+        if "{" in key or "}" in key:
+            raise _Unreadable  # it has swallowed what stands behind a key without a colon
         colon = _COLON.match(self.text, self.at)
         if colon is None:
             if not self.text[self.at :].strip():

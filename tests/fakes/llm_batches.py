@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body
+from tests.fakes.llm_wire import BadCall, Request, as_text, error_body, read_request, reply_body
 
 Fate = Literal["invalid", "server_error", "rate_limit", "missing", "refusal", "truncation", "bad_json_reply"]
 Operation = Literal["upload", "create", "retrieve", "list", "cancel", "results"]
@@ -167,7 +167,7 @@ class FakeBatches:
         elif fate in ("server_error", "rate_limit", "missing"):
             entry.ending = fate
         else:
-            data = "{}" if fate == "refusal" else json.dumps(self._answer(request), ensure_ascii=False)
+            data = "{}" if fate == "refusal" else as_text(self._answer(request))
             entry.ending, entry.reply = "ok", reply_body(request, data, fate or "ok")
             self.billed.append((batch.id, request))
 
