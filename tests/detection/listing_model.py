@@ -24,7 +24,7 @@ from piiloom.execution.retrying import RetryPolicy
 from tests.fakes.llm_server import LLMServer, Request
 from tests.providers.provider_calls import MODELS
 
-QUICK = CallPolicy(retry=RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0))
+QUICK = CallPolicy(retry=RetryPolicy(attempts=9, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0))
 KNOWN = {"asthma": ("health", "high"), "nurse": ("occupation", "low"), "Anna": ("name", "low"), "Łódź": ("location", "high")}
 _CANDIDATE = re.compile(r"\AType: ([^(\n]*?)(?: \(.*)?\n.*<candidate>(.*)</candidate>", re.DOTALL)
 

@@ -19,18 +19,23 @@ ASTHMA = Entry("asthma", "health", "high")
 NURSE = Entry("nurse", "occupation", "low")
 TEXT = "My name is Jan Kowalski, call +48 601-202-303. I “have” asthma, in New  York, at O’Brien Street. Masthead. 我住在北京市朝阳区。"
 
+LIST = '[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nurse", "type": "occupation", "relevance": "low"}]'
+FENCED = """Of course!
+```
+{'mentions': [{'text': 'asthma', 'label': 'HEALTH', 'relevance': 'relevant',},
+ {'text': 'nurse', 'label': 'occupation', 'relevance': 'irrelevant'}]}
+```"""
+
 
 @pytest.mark.parametrize(
     "reply",
     [
-        '[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nurse", "type": "occupation", "relevance": "low"}]',
+        LIST,
         '{"piis": {"asthma": {"type": "health", "relevance": "1"}, "nurse": {"type": "occupation", "relevance": "0"}}}',
         '{"asthma": {"type": "Health", "relevance": 1}, "nurse": {"type": "occupation", "relevance": 0}}',
         '{"value": "asthma", "type": "health", "relevance": true}\n{"value": "nurse", "type": "Occupation", "relevance": "Low"}',
-        "Of course!\n```\n{'mentions': [{'text': 'asthma', 'label': 'HEALTH', 'relevance': 'relevant',},"
-        " {'text': 'nurse', 'label': 'occupation', 'relevance': 'irrelevant'}]}\n```",
-        '[{"value": "x", "type": "age"}] No, wait: [{"value": "asthma", "type": "health", "relevance": "high"}, '
-        '{"value": "nurse", "type": "occupation", "relevance": "low"}]',
+        FENCED,
+        f'[{{"value": "x", "type": "age"}}] No, wait: {LIST}',
     ],
 )
 def test_spellings_of_a_list(reply: str) -> None:

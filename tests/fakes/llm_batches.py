@@ -80,7 +80,7 @@ class Answer:
 class FakeBatches:
     """All batches and files of the server. ``limits`` are those of both makers unless a test sets smaller ones."""
 
-    def __init__(self, answer: Callable[[Request], Mapping[str, Any]]) -> None:
+    def __init__(self, answer: Callable[[Request], Mapping[str, Any] | str]) -> None:
         self.plan: Callable[[int], BatchPlan] = lambda _: BatchPlan()
         self.fate: Callable[[Request], Fate | None] = lambda _: None
         self.trouble: Callable[[Operation, int], Trouble | None] = lambda *_: None

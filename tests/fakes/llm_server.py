@@ -28,7 +28,18 @@ from tests.fakes.llm_batch_http import serve_batches
 from tests.fakes.llm_batches import FakeBatches
 from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults
 from tests.fakes.llm_formats import Manner
-from tests.fakes.llm_wire import BadCall, Request, as_text, asks_for_json, error_body, is_probe, read_request, reply_body, usage_of, whole_body
+from tests.fakes.llm_wire import (
+    BadCall,
+    Request,
+    as_text,
+    asks_for_json,
+    error_body,
+    is_probe,
+    read_request,
+    reply_body,
+    usage_of,
+    whole_body,
+)
 
 __all__ = ["DELIVERED", "FAULT_KINDS", "LOST", "Fault", "FaultKind", "LLMServer", "LogEntry", "Request", "Schedule", "seeded_faults"]
 
