@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from piiloom.cli import train_encoder_cmd
+from piiloom.cli import train_encoder_cmd, train_verifier_cmd
 from piiloom.cli.options import examples
 
 train_app = typer.Typer(
@@ -18,3 +18,4 @@ train_app = typer.Typer(
 )
 
 train_app.command("encoder", epilog=train_encoder_cmd.EPILOG)(train_encoder_cmd.encoder)
+train_app.command("verifier-data", epilog=train_verifier_cmd.EPILOG)(train_verifier_cmd.verifier_data)
