@@ -26,7 +26,8 @@ from tests.providers.provider_calls import MODELS
 
 QUICK = CallPolicy(retry=RetryPolicy(attempts=9, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0))
 KNOWN = {"asthma": ("health", "high"), "nurse": ("occupation", "low"), "Anna": ("name", "low"), "Łódź": ("location", "high")}
-_CANDIDATE = re.compile(r"\AType: ([^(\n]*?)(?: \(.*)?\n.*<candidate>(.*)</candidate>", re.DOTALL)
+_FAULT = re.compile(r"\AYour previous answer could not be used: .*\n\n")
+_CANDIDATE = re.compile(r"^Type: ([^(\n]*?)(?: \(.*)?\n.*<candidate>(.*)</candidate>", re.DOTALL | re.MULTILINE)
 
 Spoil = Callable[[Request, str], str]
 
@@ -54,12 +55,11 @@ class ListingModel:
 
     def __call__(self, request: Request) -> str:
         """Answer; a request whose instruction is none of the exports' is a fault of the detector."""
-        system = request.system.partition("\n\nYour previous answer could not be used")[0]
-        if system.startswith("You check"):
-            reply = self._verdict(request, reasoned=system == verifying(reasoned=True))
+        if request.system.startswith("You check"):
+            reply = self._verdict(request, reasoned=request.system == verifying(reasoned=True))
         else:
-            context, question = message_parts(request.user)
-            assert system == extracting(relevance=question is not None)
+            context, question = message_parts(_FAULT.sub("", request.user))
+            assert request.system == extracting(relevance=question is not None)
             reply = extraction(question, context, self.known)
         return self.spoil(request, reply)
 

@@ -87,7 +87,8 @@ def test_a_document_without_a_usable_answer_fails_and_others_do_not(tmp_path):
     with LLMServer(ListingModel(spoil=spoilt)) as server:
         bad, good = ListingBench(tmp_path, server).examine([TEXT, "my asthma"])
         assert server.requests == 3 + 1
-        assert "\n\nYour previous answer could not be used: it has no JSON list" in server.bodies[-1]["instructions"]
+        again = [body["input"][0]["content"] for body in server.bodies[2:]]
+        assert all(one.startswith("Your previous answer could not be used: it has no JSON list") and one.endswith(TEXT) for one in again)
     assert bad.failed is not None
     assert bad.failed.startswith("no usable answer came (no_list, attempts: 3): it has no JSON list")
     assert (list(bad.spans), list(bad.set_aside)) == ([], [])

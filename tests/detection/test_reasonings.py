@@ -18,7 +18,7 @@ from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import MODELS
 
-_CANDIDATE = re.compile(r"\AType: (\w+).*<candidate>(.*?)</candidate>", re.DOTALL)
+_CANDIDATE = re.compile(r"Type: (\w+).*<candidate>(.*?)</candidate>", re.DOTALL)
 TRUE = {"asthma": "health", "baker": "occupation"}
 
 
@@ -92,7 +92,7 @@ def test_the_rows_are_those_of_the_export_with_reasonings_of_the_model(make, tmp
     assert answers[0] == answers[1]
     assert {json.loads(row[2])["reasoning"] for row in reasons} == {"try 1", "try 3"}
     # Whoever is told that the verdict is wrong knows the right one.
-    assert not any("could not be used" in body["instructions"] for body in make.asked)
+    assert not any("could not be used" in body["input"][0]["content"] for body in make.asked)
 
 
 def test_without_a_right_verdict_in_six_tries_the_answer_is_t(make):
@@ -119,7 +119,7 @@ def test_where_no_reply_is_usable_the_rules_write(make):
     assert split_of(told)["reasonings"] == {"by the model": 0, "T by default": 0, "by rule": 24}
     assert [answer for *_, answer in labels] == ["T", "F"] * 12
     assert all(json.loads(answer)["reasoning"] for *_, answer in reasons)
-    assert any("say first what the text shows" in body["instructions"] for body in make.asked)
+    assert any("say first what the text shows" in body["input"][0]["content"] for body in make.asked)
 
 
 def test_a_budget_stops_it_and_the_same_command_goes_on(make, tmp_path):
