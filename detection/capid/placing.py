@@ -1,13 +1,14 @@
 """Bring the values that a model lists back to exact places of the text.
 
-Entries stand in the order of the text, so each gets the first mention of its value behind the entry before it, or the first that is free.
+Entries stand in the order of the text, so each gets the first mention of its value behind the entry before it, or the first that no other
+one has.
 Then every other whole-word mention of what was found is taken, too, with what was said of the mention before it: a value means the same
 everywhere. Function words and numbers of less than five characters do not; of these, only those count that are listed.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -47,7 +48,7 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
     begin, end = piece
     finder = ValueFinder(text[begin:end])
     found: dict[str, Located] = {}
-    taken: set[Range] = set()
+    taken: list[Range] = []  # sorted; those that overlap something are rare, so that looking at neighbours is enough
     behind = 0
     mentions: list[Mention] = []
     set_aside: dict[SetAside, None] = {}
@@ -60,14 +61,20 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
             reason = located.reason if not located.ranges else "too_often"
             set_aside.setdefault(_aside(reason or "invented", entry))
             continue
-        at = next((one for one in free if one[0] >= behind), free[0])
-        taken.add(at)
-        behind = at[0]
+        apart = [one for one in free if _is_apart(one, taken)]
+        at = next((one for one in apart if one[0] >= behind), (apart or free)[0])
+        insort(taken, at)
+        behind = at[1]
         start, stop = at[0] + begin, at[1] + begin
         mentions.append(Mention(start, stop, entry))
         if located.reason is not None:
             set_aside.setdefault(_aside(located.reason, entry, (start, stop)))
     return Placed(mentions, list(set_aside))
+
+
+def _is_apart(one: Range, taken: Sequence[Range]) -> bool:
+    at = bisect_left(taken, one)
+    return (at == 0 or taken[at - 1][1] <= one[0]) and (at == len(taken) or one[1] <= taken[at][0])
 
 
 def everywhere(text: str, listed: Sequence[Mention]) -> Placed:

@@ -135,6 +135,47 @@ def test_of_overlapping_mentions_the_longest_stays_and_the_other_is_told() -> No
     assert [(one.reason, one.value, one.start) for one in found.set_aside] == [("overlap", "Arbor", 14)]
 
 
+def test_a_value_within_another_one_is_looked_for_beside_it_first() -> None:
+    text = "Paris Hilton lives in Paris."
+    entries = [Entry("Paris Hilton", "name", "low"), Entry("Paris", "location", "high")]
+    placed = place(text, (0, len(text)), entries)
+    assert [(one.start, one.end) for one in placed.mentions] == [(0, 12), (22, 27)]
+    assert everywhere(text, placed.mentions) == (placed.mentions, [])
+
+
+@given(
+    st.lists(st.builds(Entry, st.sampled_from("asthma nurse Anna Łódź 34 Ohio".split()), st.just("name"), st.sampled_from(("high", "low"))))
+)
+def test_a_model_that_answers_as_an_export_trains_gives_what_the_export_was_made_of(entries: list[Entry]) -> None:
+    text = "; then ".join(entry.value for entry in entries)
+    listed = read_entries(answer_of(entries), relevance=True)
+    placed = place(text, (0, len(text)), listed.entries)
+    assert not placed.set_aside
+    assert [(text[one.start : one.end], one.entry) for one in everywhere(text, placed.mentions).mentions] == [
+        (entry.value, entry) for entry in entries
+    ]
+
+
+SIGNS = st.sampled_from([*"[]{}\"':,\\ ax\n", "", "```", '"}'])
+
+
+@given(st.lists(SAID, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SIGNS), max_size=4))
+def test_a_spoilt_answer_is_asked_again_or_gives_exact_places(entries: list[Entry], edits: list[tuple[int, int, str]]) -> None:
+    text = "; then ".join(entry.value for entry in entries)
+    reply = answer_of(entries)
+    for at, length, sign in edits:
+        reply = reply[:at] + sign + reply[at + length :]
+    try:
+        listed = read_entries(reply, relevance=True)
+    except Fault:
+        return
+    placed = place(text, (0, len(text)), listed.entries)
+    altered = {one.value for one in placed.set_aside if one.reason == "altered"}
+    assert all(text[one.start : one.end] == one.entry.value.strip() or one.entry.value in altered for one in placed.mentions)
+    assert len(placed.mentions) + len([one for one in placed.set_aside if one.reason != "altered"]) <= len(listed.entries)
+    assert all(is_whole(text, one.start, one.end) for one in everywhere(text, placed.mentions).mentions)
+
+
 WORDS = st.sampled_from(
     ["Anna", "asthma", "Łódź", "34", "the", "nurse", "北京", "O’Brien", "-", "'", "x7", "e\u0301", "😀", "Ann", ".", "\n"]
 )
