@@ -47,7 +47,7 @@ def make(tmp_path, capsys):
     """Make the sets of *count* records with *model* behind a server; returns what is told and all rows. ``make.asked``: what was asked."""
     with LLMServer(Reasoner()) as server:
 
-        def make(model, count=6, **options):
+        def make(model, count=2, **options):
             data = write_jsonl(tmp_path / "train.jsonl", (row(number) for number in range(count)))
             chosen = {"provider": "openai", "model": MODELS["openai"], "base_url": server.openai_url, "store": tmp_path / "s.duckdb"}
             given = {"unpriced": True, "yes": True, "as_json": True, "validation_size": "0", "concurrency": 2, **options}
@@ -72,14 +72,14 @@ def split_of(told):
 
 def test_the_rows_are_those_of_the_export_with_reasonings_of_the_model(make, tmp_path):
     told, (labels, reasons) = make(Reasoner(first=lambda right: 1 if right else 3))
-    assert (len(make.asked), told["cost"]["answered"]) == (12 + 3 * 12, 12 + 3 * 12)
+    assert (len(make.asked), told["cost"]["answered"]) == (4 + 3 * 4, 4 + 3 * 4)
     assert split_of(told) | {"wrong candidates by kind": {}} == {
-        "rows": 24,
-        "T": 12,
-        "F": 12,
+        "rows": 8,
+        "T": 4,
+        "F": 4,
         "wrong candidates by kind": {},
-        "reasonings": {"by the model": 24, "T by default": 0, "by rule": 0},
-        "right at try": {"1": 12, "3": 12},
+        "reasonings": {"by the model": 8, "T by default": 0, "by rule": 0},
+        "right at try": {"1": 4, "3": 4},
         "wrong candidates taken for right": 0,
         "dropped": 0,
         "spans without rows": 0,
@@ -97,40 +97,41 @@ def test_the_rows_are_those_of_the_export_with_reasonings_of_the_model(make, tmp
 
 def test_without_a_right_verdict_in_six_tries_the_answer_is_t(make):
     told, (labels, reasons) = make(Reasoner(first=lambda right: 99))
-    assert len(make.asked) == 6 * 24
-    assert split_of(told)["reasonings"] == {"by the model": 0, "T by default": 24, "by rule": 0}
-    assert (split_of(told)["T"], split_of(told)["F"], split_of(told)["wrong candidates taken for right"]) == (24, 0, 12)
-    assert [answer for *_, answer in labels] == ["T"] * 24
+    assert len(make.asked) == 6 * 8
+    assert split_of(told)["reasonings"] == {"by the model": 0, "T by default": 8, "by rule": 0}
+    assert (split_of(told)["T"], split_of(told)["F"], split_of(told)["wrong candidates taken for right"]) == (8, 0, 4)
+    assert [answer for *_, answer in labels] == ["T"] * 8
     said = [json.loads(answer) for *_, answer in reasons]
-    assert [one["answer"] for one in said] == ["T"] * 24
+    assert [one["answer"] for one in said] == ["T"] * 8
     # A wrong candidate has what the model said for it; what it said against a right one would contradict the answer.
-    assert [one["reasoning"] for one in said].count("try 6") == 12
-    assert sum("asthma" in one["reasoning"] or "baker" in one["reasoning"] for one in said) == 12
+    assert [one["reasoning"] for one in said].count("try 6") == 4
+    assert sum("asthma" in one["reasoning"] or "baker" in one["reasoning"] for one in said) == 4
 
 
 def test_doubtful_candidates_can_be_dropped(make):
     told, (labels, reasons) = make(Reasoner(first=lambda right: 1 if right else 99), default="drop", attempts=2)
-    assert len(make.asked) == 12 + 2 * 12
-    assert (split_of(told)["rows"], split_of(told)["dropped"], len(labels), len(reasons)) == (12, 12, 12, 12)
+    assert len(make.asked) == 4 + 2 * 4
+    assert (split_of(told)["rows"], split_of(told)["dropped"], len(labels), len(reasons)) == (4, 4, 4, 4)
 
 
 def test_where_no_reply_is_usable_the_rules_write(make):
     told, (labels, reasons) = make(Reasoner(spoil=lambda reply, tries: "T"), attempts=2)
-    assert split_of(told)["reasonings"] == {"by the model": 0, "T by default": 0, "by rule": 24}
-    assert [answer for *_, answer in labels] == ["T", "F"] * 12
+    assert split_of(told)["reasonings"] == {"by the model": 0, "T by default": 0, "by rule": 8}
+    assert [answer for *_, answer in labels] == ["T", "F"] * 4
     assert all(json.loads(answer)["reasoning"] for *_, answer in reasons)
     assert any("say first what the text shows" in body["input"][0]["content"] for body in make.asked)
 
 
+@pytest.mark.long
 def test_a_budget_stops_it_and_the_same_command_goes_on(make, tmp_path):
     model = Reasoner()
     with pytest.raises(BudgetReached, match="budget"):
-        make(model, price="input=1000,output=1000", unpriced=False, budget_usd=9.0)
+        make(model, price="input=1000,output=1000", unpriced=False, budget_usd=3.0)
     before = len(make.asked)
-    assert 0 < before < 24
+    assert 0 < before < 8
     assert not (tmp_path / "out").exists()
     told, _ = make(model, price="input=1000,output=1000", unpriced=False, budget_usd=99.0)
-    assert before + len(make.asked) == 24 == told["cost"]["answered"]
+    assert before + len(make.asked) == 8 == told["cost"]["answered"]
 
 
 def test_what_was_paid_for_is_not_asked_again(make, tmp_path):

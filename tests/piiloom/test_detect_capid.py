@@ -15,7 +15,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.longer import mostly_long
 from tests.providers.provider_calls import MODELS
 
-COUNT = 12
+COUNT = 8
 
 
 @pytest.fixture(autouse=True)
