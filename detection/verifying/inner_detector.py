@@ -31,6 +31,11 @@ class InnerDetector:
         self._waiting: list[tuple[Text, asyncio.Future[Findings]]] = []
         self._work: asyncio.Task[None] | None = None
 
+    @property
+    def asks(self) -> bool:
+        """Whether it asks in the session itself."""
+        return isinstance(self._detector, AskingDetector)
+
     async def open(self, session: ModelSession) -> None:
         """Make it ready."""
         if isinstance(self._detector, AskingDetector):

@@ -5,6 +5,8 @@ It asks in the form of the training sets for verifiers (``corpus.formats.verifie
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Final, NamedTuple, Self
@@ -78,19 +80,26 @@ class VerifyingDetector(AskingDetector):
     async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
         """Judge what is found in *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         item_id = item_id or digest(locale, text)[:16]
-        found = await self._inner.examine(Text(text, locale, question), item_id)
+        with self._in_progress(itself=not self._inner.asks):
+            found = await self._inner.examine(Text(text, locale, question), item_id)
         if found.failed is not None or not found.spans:
             return found
         asked = [_Finding(one, verifier_message(text, question, one.start, one.end, one.entity_type)) for one in found.spans]
-        channel = self.session().channel
-        channel.items(1)
-        try:
+        with self._in_progress():
             judged = await each_once(asked, lambda one: self._judge(one, item_id))
-        finally:
-            channel.items(-1)
         kept = [one.span for one, verdict in judged if isinstance(verdict, Lost) or verdict.right]
         told = [aside for one, verdict in judged if (aside := _told(text, one.span, verdict)) is not None]
         return replace(found, spans=kept, set_aside=[*found.set_aside, *told])
+
+    @contextmanager
+    def _in_progress(self, *, itself: bool = True) -> Iterator[None]:
+        """Count a text in progress: a batch is sent when all of them wait. *itself* is False where the inner detector counts it."""
+        items = self.session().channel.items
+        items(int(itself))
+        try:
+            yield
+        finally:
+            items(-int(itself))
 
     async def _judge(self, one: _Finding, item_id: str) -> Verdict | Lost:
         reasoned = self._reasoned

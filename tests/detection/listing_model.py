@@ -19,12 +19,16 @@ from piiloom.detection.capid.capid_detector import CapidDetector
 from piiloom.detection.detector import Detector
 from piiloom.detection.findings import Findings
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector
+from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import RetryPolicy
 from tests.fakes.llm_server import LLMServer, Request
 from tests.providers.provider_calls import MODELS
 
-QUICK = CallPolicy(retry=RetryPolicy(attempts=9, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0))
+QUICK = CallPolicy(
+    retry=RetryPolicy(attempts=9, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0),
+    batch_policy=BatchPolicy(settle_s=0.01, patience_s=0.05, first_poll_s=0.005, longest_poll_s=0.02, sends=3),
+)
 KNOWN = {"asthma": ("health", "high"), "nurse": ("occupation", "low"), "Anna": ("name", "low"), "Łódź": ("location", "high")}
 _FAULT = re.compile(r"\AYour previous answer could not be used: .*\n\n")
 _CANDIDATE = re.compile(r"^Type: ([^(\n]*?)(?: \(.*)?\n.*<candidate>(.*)</candidate>", re.DOTALL | re.MULTILINE)
@@ -82,9 +86,9 @@ class ListingBench:
         """The detector "capid"."""
         return CapidDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK)
 
-    def verified(self, inner: Detector, *, reasoned: bool = False) -> VerifyingDetector:
+    def verified(self, inner: Detector, *, reasoned: bool = False, **options: Any) -> VerifyingDetector:
         """*inner* with a verifier behind it."""
-        return VerifyingDetector(inner, self.model, reasoned=reasoned, policy=QUICK)
+        return VerifyingDetector(inner, replace(self.model, **options), reasoned=reasoned, policy=QUICK)
 
     def examine(
         self, texts: Sequence[str], question: str | None = "Can I?", detector: CapidDetector | VerifyingDetector | None = None

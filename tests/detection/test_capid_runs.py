@@ -235,3 +235,19 @@ def test_detector_and_verifier_are_one_run_with_one_budget(tmp_path):
             asyncio.run(bench.capid().examine_async(TEXT, "en_US"))
     assert [(status, paid.answered) for status, paid in bench.runs()] == [("finished", 7)]
     assert replace(bench.model, attempts=2).identity != bench.model.identity
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_the_batch_api_gives_the_same(tmp_path, name):
+    texts = [f"{TEXT} {number}" for number in range(6)]
+    with LLMServer(ListingModel(wrong=["nurse"])) as server:
+        bench = ListingBench(tmp_path, server, name)
+        for make in (lambda **options: bench.verified(bench.capid(), **options), lambda **options: bench.verified(Finder(), **options)):
+            batched = bench.examine(texts, detector=make(batch=True))
+            assert server.requests == 0
+            assert bench.examine(texts, detector=make()) == batched
+            assert all(len(one.spans) in {3, 5} for one in batched)
+        assert server.requests == 0
+        # Lists, what is found in them, and what the other detector finds: of what is asked alike, nothing is asked again.
+        assert len(server.batches.billed) == 6 + 6 * 6
