@@ -18,9 +18,9 @@ class SetAside:
     ``phase`` is 1, 2 or 3, or 0 for a detector without phases. ``reason`` is a stable code. Phase I, of what a model names: "invented",
     "altered", "inside_word" (the text does not have it so), "empty", "common_word" (no value), "unknown_type". Phase III: "refused_number".
     "left_to_rules: <code>": no usable answer came, and a rule decided. Of "capid": ``capid.entries``, ``capid.placing``; there "altered"
-    has the place that was taken for it. Of a verifier: "refused_by_verifier", "verifier_left_to_default: <code>". ``value`` is what the
-    text or the model says; it may be personal information. ``start`` and ``end`` are None for what the text does not have. ``note`` is
-    what a model says for its refusal.
+    has the place that was taken for it, and ``subtype`` is a type. Of a verifier: "refused_by_verifier",
+    "verifier_left_to_default: <code>". ``value`` is what the text or the model says; it may be personal information. ``start`` and ``end`` are None for what the text does not
+    have. ``note`` is what a model says for its refusal.
     """
 
     phase: int

@@ -26,6 +26,7 @@ _NUMBER: Final = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?")
 _DECODER: Final = json.JSONDecoder()
 _DEEPEST: Final = 16
 _MOST_TRIES: Final = 1000
+_MOST_READ: Final = 400_000  # characters, some of them again and again: what is no JSON must not hold up a run
 
 
 class LenientJson(NamedTuple):
@@ -65,9 +66,9 @@ def _fenced(text: str) -> str:
 
 def _all_in(text: str) -> LenientJson:
     values: list[Any] = []
-    cut_off, broken, tries = False, 0, 0
+    cut_off, broken, tries, read = False, 0, 0, 0
     opener = _OPENER.search(text)
-    while opener is not None and tries < _MOST_TRIES:
+    while opener is not None and tries < _MOST_TRIES and read < _MOST_READ:
         tries += 1
         reader = _Reader(text, opener.start())
         try:
@@ -79,6 +80,7 @@ def _all_in(text: str) -> LenientJson:
         except _CutOff:
             at = len(text)
         cut_off = cut_off or reader.cut_off
+        read += reader.at - reader.start
         opener = _OPENER.search(text, at)
     return LenientJson(values, cut_off, broken)
 
@@ -92,10 +94,10 @@ def _strictly(text: str, at: int) -> tuple[Any, int] | None:
 
 
 class _Reader:
-    """Reads one value at ``at``. It is cut off if the text ends before it does."""
+    """Reads one value from ``start`` on; ``at`` is how far it is. It is cut off if the text ends before it does."""
 
     def __init__(self, text: str, at: int) -> None:
-        self.text, self.at = text, at
+        self.text, self.start, self.at = text, at, at
         self.cut_off = False
 
     def value(self, depth: int) -> Any:

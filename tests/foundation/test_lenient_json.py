@@ -32,6 +32,7 @@ ENTRY = {"value": "the night nurse", "type": "occupation"}
         ("Nothing personal here.", []),
         ('"asthma"', []),
         ("[" * 3000, []),
+        ('{"a" ' * 1000, []),
     ],
 )
 def test_spellings(reply: str, values: list[Any]) -> None:
