@@ -19,8 +19,8 @@ class SetAside:
     "altered", "inside_word" (the text does not have it so), "empty", "common_word" (no value), "unknown_type". Phase III: "refused_number".
     "left_to_rules: <code>": no usable answer came, and a rule decided. Of "capid": ``capid.entries``, ``capid.placing``; there "altered"
     has the place that was taken for it, and ``subtype`` is a type. Of a verifier: "refused_by_verifier",
-    "verifier_left_to_default: <code>". ``value`` is what the text or the model says; it may be personal information. ``start`` and ``end`` are None for what the text does not
-    have. ``note`` is what a model says for its refusal.
+    "verifier_left_to_default: <code>". ``value`` is what the text or the model says; it may be personal information. ``start`` and ``end``
+    are None for what the text does not have. ``note`` is what a model says for its refusal.
     """
 
     phase: int
