@@ -30,6 +30,9 @@ TEMPLATE: Final = "detect_capid"
 SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
 _LEAST_TOKENS: Final = 1024
 _CUT: Final = "truncated"  # the code of a reply that reached the token limit
+_MOST_HALVINGS: Final = 2
+
+_Read = tuple[Range, Listed]  # what was listed of a piece
 
 
 class CapidDetector(AskingDetector):
@@ -55,24 +58,41 @@ class CapidDetector(AskingDetector):
         """Ask for the personal values of *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         session = self.session()
         item_id = item_id or digest(locale, text)[:16]
-        pieces = [one for one in cut_text(text, Sentences(text).ends, (), self._chunk_chars) if not text[slice(*one)].isspace()]
         session.channel.items(1)
         try:
-            answers = await all_of(self._ask(text, piece, question, item_id) for piece in pieces)
+            answers = await all_of(self._read(text, one, question, item_id) for one in _pieces(text, (0, len(text)), self._chunk_chars))
         finally:
             session.channel.items(-1)
         listed: list[Mention] = []
         set_aside: list[SetAside] = []
-        for piece, answer in zip(pieces, answers, strict=True):
+        for answer in answers:
             if isinstance(answer, Lost):
                 return Findings(spans=(), failed=why_lost(answer))
-            placed = place(text, piece, answer.entries)
-            listed += placed.mentions
-            set_aside += [*answer.refused, *placed.set_aside]
-            if answer.cut_off:
-                set_aside.append(SetAside(phase=PHASE, reason="cut_off", start=piece[0], end=piece[1]))
+            for piece, told in answer:
+                placed = place(text, piece, told.entries)
+                listed += placed.mentions
+                set_aside += [*told.refused, *placed.set_aside]
+                if told.cut_off:
+                    set_aside.append(SetAside(phase=PHASE, reason="cut_off", start=piece[0], end=piece[1]))
         found = everywhere(text, listed)
         return Findings(spans=self._spans(found.mentions), set_aside=[*set_aside, *found.set_aside])
+
+    async def _read(self, text: str, piece: Range, question: str | None, item_id: str, halvings: int = 0) -> list[_Read] | Lost:
+        """Ask about *piece*; if its list is too long for an answer, about its halves, and theirs. What is whole in the last one counts."""
+        answer = await self._ask(text, piece, question, item_id)
+        if not isinstance(answer, Lost):
+            return [(piece, answer)]
+        if answer.code != _CUT:
+            return answer
+        parts = _pieces(text, piece, (piece[1] - piece[0] + 1) // 2) if halvings < _MOST_HALVINGS else []
+        reads = await all_of(self._read(text, part, question, item_id, halvings + 1) for part in parts if len(parts) > 1)
+        lost = next((one for one in reads if isinstance(one, Lost)), None)
+        if reads and lost is None:
+            return [one for read in reads if not isinstance(read, Lost) for one in read]
+        if lost is not None and lost.code != _CUT:
+            return lost
+        whole = _whole_entries(answer, relevance=question is not None)
+        return whole if isinstance(whole, Lost) else [(piece, whole)]
 
     async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
         start, end = piece
@@ -81,7 +101,7 @@ class CapidDetector(AskingDetector):
         def read(reply: str) -> Listed:
             return read_entries(reply, relevance=relevance)
 
-        answer = await self.session().asker.ask(
+        return await self.session().asker.ask(
             TEMPLATE,
             {"instruction": extracting(relevance=relevance), "message": message(text[start:end], question)},
             item_id=f"{item_id} {start}",
@@ -89,7 +109,6 @@ class CapidDetector(AskingDetector):
             schema=None,
             settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start),
         )
-        return _whole_entries(answer, relevance=relevance) if isinstance(answer, Lost) else answer
 
     def _spans(self, mentions: list[Mention]) -> list[ScoredSpan]:
         if self._threshold > SCORE:
@@ -108,12 +127,18 @@ class CapidDetector(AskingDetector):
         ]
 
 
+def _pieces(text: str, of: Range, limit: int) -> list[Range]:
+    """The pieces of a range of at most *limit* characters each; blank ones are left out."""
+    start, end = of
+    part = text[start:end]
+    pieces = cut_text(part, Sentences(part).ends, (), limit)
+    return [(a + start, b + start) for a, b in pieces if not part[a:b].isspace()]
+
+
 def _whole_entries(lost: Lost, *, relevance: bool) -> Listed | Lost:
     """The entries that are whole in a reply that reached the token limit at every attempt, if there are any."""
-    if lost.code != _CUT or lost.last_reply is None:
-        return lost
     try:
-        return read_entries(lost.last_reply, relevance=relevance)._replace(cut_off=True)
+        return read_entries(lost.last_reply or "", relevance=relevance)._replace(cut_off=True)
     except Fault:
         return lost
 
