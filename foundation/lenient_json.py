@@ -17,7 +17,8 @@ _OPENER: Final = re.compile(r"[\[{]")
 _BLANK: Final = re.compile(r"[\s,]*")
 _COLON: Final = re.compile(r"\s*:")
 _BARE: Final = re.compile(r"[^\s,:\[\]{}\"“”]+")
-_ENDS: Final = re.compile(r"\s*(?:[,:\]}]|\Z)")
+# What goes on with the JSON behind a string; behind a comma a text goes on with words, and JSON with a value or a key.
+_ENDS: Final = re.compile(r"\s*(?:[:\]}]|\Z|,\s*(?:[\"'“‘\[{\]},]|\Z|[\w.+-]+\s*(?:[:,\]}]|\Z)))")
 _FENCE: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 _THOUGHT: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
+from typing import ClassVar
 
 import pytest
 
@@ -14,6 +15,7 @@ from piiloom.corpus.formats.verifier_messages import verifier_message
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, ModelDetector, Text
 from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import UsageError
 from tests.detection.listing_model import KNOWN, QUICK, ListingBench, ListingModel, told
 from tests.fakes.llm_server import Fault, LLMServer
@@ -231,6 +233,34 @@ def test_an_error_of_the_inner_detector_is_told_to_whoever_waits(tmp_path):
         with pytest.raises(UsageError, match="no such language"):
             bench.examine([TEXT, TEXT], detector=bench.verified(Broken()))
         assert server.requests == 0
+
+
+def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
+    class Service(Finder):
+        """Waits for something that is no model."""
+
+        totals = CallTotals()
+        told: ClassVar[list[str]] = []
+
+        async def __aenter__(self):
+            self.told.append("opened")
+            return self
+
+        async def __aexit__(self, *_):
+            self.told.append("closed")
+
+        async def examine_async(self, text, locale, question=None, *, item_id=""):
+            self.told.append(item_id)
+            return self.examine_batch([Text(text, locale, question)])[0]
+
+        async def detect_async(self, text, locale, question=None, *, item_id=""):
+            return (await self.examine_async(text, locale, question, item_id=item_id)).spans
+
+    with LLMServer(ListingModel(wrong=["nurse", "Anna"])) as server:
+        bench = ListingBench(tmp_path, server)
+        (findings,) = bench.examine([TEXT], detector=bench.verified(Service()))
+    assert [one.entity_type for one in findings.spans] == ["health", "location"]
+    assert Service.told == ["opened", "t0", "closed"]
 
 
 def test_detector_and_verifier_are_one_run_with_one_budget(tmp_path):
