@@ -14,8 +14,6 @@ _AT_THE_END: Final = re.compile(
     r"\b(?:(?:so|the|my|final)\s+)*(?:answer|verdict)\W{0,12}(?:is\W{1,4})?(T|F|true|false)\b[\W_]*\Z",
     re.IGNORECASE,
 )
-    r"\b(?:(?:so|the|my|final)\s+)*(?:answer|verdict)\W{0,12}(?:is\W{1,4})?\"?(T|F|true|false)\b[\W_]*\Z", re.IGNORECASE
-)
 _SIGNS: Final = " \t\r\n\"'`*_.,;:!()[]{}<>"
 _ANSWER: Final = ("answer", "verdict", "label", "result")
 _REASONING: Final = ("reasoning", "reason", "explanation", "rationale")
