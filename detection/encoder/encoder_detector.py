@@ -135,7 +135,7 @@ def _types_by_number(about: About, mapping: Path | None) -> list[str | None]:
         listed = ", ".join(map(repr, unknown))
         problem = f"the model was trained on types that are not known here: {listed}"
         raise UsageError(problem, where="--model-path", remedy="Say with --label-map FILE which types they are")
-    targets = [mapped[name] if name in mapped else name for name in about.types]
+    targets = [mapped.get(name, name) for name in about.types]
     return [target.partition("/")[0] if isinstance(target, str) else None for target in targets]
 
 

@@ -167,7 +167,7 @@ def _write(out: Path, network: EncoderNetwork, tokenizer: Any, about: About, *, 
 
     network = network.to("cpu")
     with output_errors(out):
-        network.body.save_pretrained(out)  # type: ignore[operator]
+        network.body.save_pretrained(out)
         tokenizer.backend_tokenizer.save(str(out / TOKENIZER))
         tokenizer.save_pretrained(out)
         save_file(network.heads(), out / HEADS)

@@ -20,7 +20,7 @@ _ATTENTION_DROPOUT: Final = ("attention_probs_dropout_prob", "attention_dropout"
 _SHIFTED: Final = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"})
 
 
-class RelevanceLayers(nn.Module):
+class RelevanceLayers(nn.Module):  # type: ignore[misc]
     """See ``relevance_head``, which does the same in NumPy."""
 
     def __init__(self, width: int) -> None:
@@ -32,10 +32,10 @@ class RelevanceLayers(nn.Module):
     def forward(self, span: Tensor, question: Tensor, first: Tensor) -> Tensor:
         """Return (low, high) logits of each row."""
         seen = self.dropout(torch.cat([span, question, span * question, first], dim=-1))
-        return self.outer(torch.tanh(self.inner(seen)))  # type: ignore[no-any-return]
+        return self.outer(torch.tanh(self.inner(seen)))
 
 
-class EncoderNetwork(nn.Module):
+class EncoderNetwork(nn.Module):  # type: ignore[misc]
     """``forward`` gives the tag logits and the states of all tokens."""
 
     def __init__(self, body: nn.Module, tags: int) -> None:
@@ -75,7 +75,7 @@ def load_body(folder: Path, *, eager: bool, where: str = "--base") -> nn.Module:
             warnings.simplefilter("ignore")
             options: dict[str, Any] = {"config": config, "local_files_only": True, "dtype": torch.float32}
             body = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager" if eager else None, **options)
-    except Exception as error:  # noqa: BLE001 - the library raises what it likes
+    except Exception as error:  # the library raises what it likes
         problem = f"the model cannot be loaded ({type(error).__name__})"
         remedy = "Name the folder of an encoder as transformers saves it: config.json and model.safetensors that fit together"
         raise UsageError(problem, where=f"{where} {folder}", remedy=remedy) from error
@@ -84,7 +84,7 @@ def load_body(folder: Path, *, eager: bool, where: str = "--base") -> nn.Module:
         raise UsageError(problem, where=f"{where} {folder}", remedy="Use one such as BERT, RoBERTa, DeBERTa or ModernBERT")
     if hasattr(body, "pooler"):
         body.pooler = None
-    return body  # type: ignore[no-any-return]
+    return body
 
 
 def model_tokens(config: Any) -> int:

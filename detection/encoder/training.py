@@ -66,7 +66,10 @@ Watch = Callable[[TrainingProgress], None]
 
 
 class Training:
-    """Trains *network* on *examples*. *validate* gives figures with a "score", of which more is better; None: the last epoch is the best."""
+    """Trains *network* on *examples*.
+
+    *validate* gives figures with a "score", of which more is better; None: the last epoch is the best.
+    """
 
     def __init__(
         self,
@@ -97,7 +100,7 @@ class Training:
             ],
             weight_decay=settings.weight_decay,
         )
-        self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)  # type: ignore[attr-defined]
+        self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)
         self.history = History(micro_batch=settings.batch_size)
         self._step, self._epoch, self._in_epoch = 0, 0, 0
         self._loss, self._epoch_loss = 0.0, 0.0
@@ -185,7 +188,7 @@ class Training:
                 contrast_weight=self._contrast_weight,
                 dtype=self._dtype,
             )
-            self._scaler.scale(part).backward()  # type: ignore[no-untyped-call]
+            self._scaler.scale(part).backward()
             loss += float(part.detach())
         return loss
 
@@ -251,7 +254,7 @@ class Training:
             "random_cuda": torch.cuda.get_rng_state() if self._device.type == "cuda" else None,
             "place": [self._step, self._epoch, self._in_epoch],
             "loss": [self._loss, self._epoch_loss],
-            "history": {name: getattr(history, name) for name in History.__slots__},  # type: ignore[attr-defined]
+            "history": {name: getattr(history, name) for name in History.__slots__},
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
