@@ -29,7 +29,7 @@ from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
-from piiloom.detection.encoder.encoder_training import head_of, train_encoder
+from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.encoder.tags import tag_count, token_tags
 from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.encoder.validating import Validator
@@ -52,6 +52,7 @@ class Scorer:
     def __init__(self, folder: Path) -> None:
         from piiloom.detection.encoder.network import load_network
         from piiloom.detection.encoder.torch_backend import TorchBackend
+        from piiloom.detection.encoder.training_session import head_of
 
         self.about: About = read_about(folder, "encoder")
         network = load_network(folder, tag_count(len(self.about.types)), eager=False)

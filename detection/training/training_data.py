@@ -84,8 +84,8 @@ class TrainingData:
 def read_training(choice: TrainingChoice, store: Store | None = None) -> TrainingData:
     """Return the records of *choice*; *store* has its release.
 
-    Raises ``UsageError`` for splits or a validation that cannot be, ``ReleaseError`` for an unknown release, and ``DataError`` for files that
-    cannot be read, no records or spans to train on, or no relevance where it is wanted.
+    Raises ``UsageError`` for splits or a validation that cannot be, ``ReleaseError`` for an unknown release, and ``DataError`` for files
+    that cannot be read, no records or spans to train on, or no relevance where it is wanted.
     """
     found = _of_files(choice) if choice.release is None else _of_release(choice, store)
     splits, notes = found.splits, list(found.notes)
