@@ -89,6 +89,11 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             needs=frozenset({"model"}),
             waits=True,
         ),
+        "encoder": Family(
+            about="an encoder that piiloom train encoder has trained; it judges relevance, too",
+            make="piiloom.detection.encoder.encoder_detector:make",
+            needs=frozenset({"local"}),
+        ),
     }
 )
 
