@@ -98,6 +98,18 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             make="piiloom.detection.adapters.gliner_detector:make",
             needs=frozenset({"local"}),
         ),
+        "azure": Family(
+            about="PII detection of Azure AI Language; texts are sent there",
+            make="piiloom.detection.services.azure.azure_detector:make",
+            needs=frozenset({"service"}),
+            waits=True,
+        ),
+        "aws": Family(
+            about="DetectPiiEntities of AWS Comprehend (English, Spanish); texts are sent there",
+            make="piiloom.detection.services.aws.aws_detector:make",
+            needs=frozenset({"service"}),
+            waits=True,
+        ),
     }
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -31,9 +30,7 @@ class ServiceCaller:
     wrong key, before the first answer, and after ``max(20, 2 * concurrency)`` failures in a row the error is raised.
     """
 
-    def __init__(
-        self, limiter: Limiter, policy: RetryPolicy, totals: CallTotals, *, concurrency: int, sleep: Sleep = asyncio.sleep
-    ) -> None:
+    def __init__(self, limiter: Limiter, policy: RetryPolicy, totals: CallTotals, *, concurrency: int, sleep: Sleep) -> None:
         self._limiter, self._policy, self.totals, self._sleep = limiter, policy, totals, sleep
         self._rng = random.Random()
         self._most = max(_FAILURES, 2 * concurrency)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import ClassVar, Final, Self
 
@@ -16,7 +16,7 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import Service
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.sentences import Sentences
-from piiloom.detection.services.calling import ServiceCaller, TextRefused
+from piiloom.detection.services.calling import ServiceCaller, Sleep, TextRefused
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.retrying import RetryPolicy
@@ -42,7 +42,7 @@ class ServiceDetector(ABC):
         threshold: float,
         *,
         policy: RetryPolicy | None = None,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.settings, self._threshold = settings, threshold
         self._policy, self._sleep = policy or RetryPolicy(attempts=settings.attempts), sleep

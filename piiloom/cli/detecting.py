@@ -45,6 +45,10 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
             place = f" at {model.base_url}" if model.base_url else ""
             words = f"the texts of {asked.source} would be sent to {model.provider}{place}, model {model.name}"
             agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
+        service = request.work.detector.service
+        if service is not None:
+            place = f" at {service.endpoint}" if service.endpoint else ""
+            agree_to_send(f"the texts of {asked.source} would be sent to {asked.detector}{place}, which bills for them", yes=asked.yes)
 
     return run_detection(request, watch=watch, agree=agree)
 

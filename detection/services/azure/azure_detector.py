@@ -82,7 +82,8 @@ class AzureDetector(ServiceDetector):
         future = self._futures[name] = asyncio.get_running_loop().create_future()
         self._gatherer.add(Piece(name, piece, language))
         try:
-            return await future
+            answer: Sequence[Found] = await future
+            return answer
         finally:
             del self._futures[name]
             self._tries.pop(name, None)
@@ -146,11 +147,11 @@ def _found(text: str, entities: Sequence[Mapping[str, Any]]) -> list[Found]:
     for one in entities:
         start, length, score = one.get("offset"), one.get("length"), one.get("confidenceScore")
         label = str(one.get("subcategory") or one.get("category") or "?")
-        sound = isinstance(start, int) and isinstance(length, int) and isinstance(score, int | float) and 0 <= score <= 1
-        if not (sound and start >= 0 and text[start : start + length] == one.get("text")):
-            found.append(Found(start=_NOWHERE, end=_NOWHERE, label=label, score=1.0))
-        else:
-            found.append(Found(start=start, end=start + length, label=label, score=float(score)))
+        place = (_NOWHERE, _NOWHERE)
+        if isinstance(start, int) and isinstance(length, int) and start >= 0 and text[start : start + length] == one.get("text"):
+            place = (start, start + length)
+        sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else 0.0
+        found.append(Found(*place, label, sure))
     return found
 
 

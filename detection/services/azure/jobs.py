@@ -6,13 +6,13 @@ Places are asked for in code points.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
 
-from piiloom.detection.services.calling import ServiceCaller, TextRefused
+from piiloom.detection.services.calling import ServiceCaller, Sleep, TextRefused
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
 from piiloom.providers.rate_headers import read_retry_after
@@ -46,9 +46,7 @@ class NotTaken(Exception):
 class AzureJobs:
     """The jobs of one resource at *endpoint*, which must be https, or on this machine."""
 
-    def __init__(
-        self, endpoint: str, key: str, caller: ServiceCaller, *, timeout_s: float, sleep: Callable[[float], Awaitable[object]]
-    ) -> None:
+    def __init__(self, endpoint: str, key: str, caller: ServiceCaller, *, timeout_s: float, sleep: Sleep) -> None:
         self._origin = _origin(endpoint)
         self._caller, self._sleep = caller, sleep
         self._url = f"{endpoint.rstrip('/')}{_PATH}"
@@ -171,7 +169,7 @@ def _dicts(found: object) -> list[dict[str, Any]]:
 
 
 def _code(errors: object) -> str:
-    """ " (CODE)" of the first of *errors*: its message might quote the text."""
+    """Return the code of the first of *errors* in brackets; its message, which might quote the text, is left out."""
     for one in _dicts(errors):
         inner = one.get("innererror")
         code = inner.get("code") if isinstance(inner, dict) else one.get("code")
