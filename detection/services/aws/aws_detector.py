@@ -129,6 +129,8 @@ class AwsDetector(ServiceDetector):
             raise ProviderUnavailable("aws: no answer in time", where=where, timed_out=True, maybe_billed=True) from error
         except (exceptions.BotoCoreError, ValueError) as error:  # connections, and answers that cannot be read
             raise ProviderUnavailable(f"aws: no usable answer ({type(error).__name__})", where=where, maybe_billed=True) from error
+        if not isinstance(found.get("Entities"), list):  # of an answer that was cut the SDK makes one without any
+            raise ProviderUnavailable("aws: no usable answer", where=where, maybe_billed=True)
         return found
 
 
@@ -159,7 +161,7 @@ def _said(response: Mapping[str, Any], where: str) -> ProviderError:
 
 def _found(answer: Mapping[str, Any]) -> list[Found]:
     found = []
-    for one in answer.get("Entities") or []:
+    for one in answer["Entities"]:
         start, end, score = one.get("BeginOffset"), one.get("EndOffset"), one.get("Score")
         sound = isinstance(start, int) and isinstance(end, int) and isinstance(score, int | float)
         place = (start, end, float(score)) if sound else (_NOWHERE, _NOWHERE, 1.0)
