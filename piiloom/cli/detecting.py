@@ -46,6 +46,10 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
             place = f" at {model.base_url}" if model.base_url else ""
             words = f"the texts of {asked.source} would be sent to {model.provider}{place}, model {model.name}"
             agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
+        service = request.work.detector.service
+        if service is not None:
+            place = f" at {service.endpoint}" if service.endpoint else ""
+            agree_to_send(f"the texts of {asked.source} would be sent to {asked.detector}{place}, which bills for them", yes=asked.yes)
 
     return run_detection(request, watch=watch, agree=agree)
 
@@ -96,11 +100,12 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
 
 
 def _local(asked: DetectCommand) -> LocalModel | None:
-    if asked.model_path is None:
+    family = FAMILIES.get(asked.detector)
+    if asked.model_path is None and (asked.label_map is None or family is None or "local" not in family.may):
         _refuse_alone(asked, "--model-path", device="--device", batch_size="--batch-size")
         return None
     return LocalModel(
-        path=asked.model_path, label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
+        path=asked.model_path or "", label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
     )
 
 
