@@ -11,9 +11,7 @@ from typing import Any, Final, Protocol, cast
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
-from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service
-        ),
-from piiloom.detection.detector_settings import VERIFIERS, LocalModel, Prompting, Service, digest_of
+from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service, digest_of
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
@@ -96,7 +94,6 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             make="piiloom.detection.encoder.encoder_detector:make",
             needs=frozenset({"local"}),
         ),
-        ),
         "presidio": Family(
             about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
             make="piiloom.detection.adapters.presidio.presidio_detector:make",
@@ -142,11 +139,11 @@ _OPTIONS: Final = MappingProxyType(
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
-    ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files, or files of own recognizers
-    of presidio; ``unconfirmed`` adds types whose format no
-    source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three phases the hybrid detectors take; 0 gives
-    what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are
-    for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1) or with a reasoning (2).
+    ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files, or files of own recognizers of presidio;
+    ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three
+    phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``,
+    ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1)
+    or with a reasoning (2).
 
     Raises ``UsageError`` for an unknown detector, a number out of range, or a setting that is missing or that the detector does not take.
     """

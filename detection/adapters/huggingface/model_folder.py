@@ -15,7 +15,9 @@ MOST_TOKENS: Final = 512  # more are not read at once, even if a model could: it
 _TOKENIZER_FILES: Final = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 _ARCHITECTURE: Final = "ForTokenClassification"
 # Models that count the positions of a text from behind the padding's number, so that they have fewer than their configuration says.
-_POSITIONS_FROM_PADDING: Final = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "ibert", "longformer"})
+_POSITIONS_FROM_PADDING: Final = frozenset(
+    {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "ibert", "longformer"}
+)
 
 
 class LoadedModel(NamedTuple):
