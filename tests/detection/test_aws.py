@@ -42,7 +42,8 @@ def examined(endpoint: str, texts: Sequence[str], *, locale: str = "en_US", regi
 
     async def run() -> list[Findings]:
         async with detector:
-            return list(await asyncio.gather(*(detector.examine_async(text, locale) for text in texts)))
+            first = await detector.examine_async(texts[0], locale)  # before the first answer any failure ends the run
+            return [first, *await asyncio.gather(*(detector.examine_async(text, locale) for text in texts[1:]))]
 
     return asyncio.run(run())
 
