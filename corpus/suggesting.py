@@ -22,7 +22,14 @@ from piiloom.corpus.formats.native_rows import NativeRow, SpanRow
 from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.suggestions import Suggestion, SuggestionCounts, SuggestionRun, save_suggestions, suggestion_id
+from piiloom.corpus.store.suggestions import (
+    Suggestion,
+    SuggestionCounts,
+    SuggestionRun,
+    save_suggestions,
+    suggestion_id,
+    suggestion_runs,
+)
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -129,9 +136,8 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
 
 def store_proposals(store: Store, proposals: Proposals, *, actor: str, at: str, model: str | None = None) -> SuggestionReport:
     """Store *proposals* and the event that says so, in one transaction. *at* is the time as in the event log."""
-    content = [(one.id, one.score, one.relevance) for one in proposals.suggestions]
     run = SuggestionRun(
-        id=digest("suggestion run", at, actor, proposals.detector, model, proposals.looked, content)[:24],
+        id=digest("suggestion run", len(suggestion_runs(store)), at, proposals.detector)[:24],
         detector=proposals.detector,
         model=model,
         made_by=actor,
