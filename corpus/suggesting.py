@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -95,42 +95,29 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     *detector* is whose they are; None: the one that all spans name. Raises ``DataError`` if the file cannot be read or no row fits, and
     ``UsageError`` if the detector is not known.
     """
-    tally, rejected = ReadTally(), list[tuple[int, str]]()
-    unknown: Counter[str] = Counter()
-    looked: dict[str, int] = {}
-    found: list[tuple[str, int, int, SpanRow]] = []
+    tally, rejected, held = ReadTally(), list[tuple[int, str]](), _Held()
     parsed = read_rows(numbered_lines(path), lambda _, line: _parsed(line), tally)
     with nullcontext(_Dropped()) if rejects_path is None else RejectsFile(rejects_path) as rejects:
         for chunk in _chunks(_numbered(parsed, tally)):
             revisions = _revisions(store, [row.id or "" for _, row in chunk if isinstance(row, NativeRow)])
             for line, row in chunk:
-                fault = row if isinstance(row, RowReject) else None
-                if isinstance(row, NativeRow):
-                    try:
-                        order, revision = _fitting(row, revisions)
-                        if row.id in looked:
-                            raise RowFault("the record is in the file twice")
-                        found += [(str(row.id), order, revision, span) for span in _known_spans(row, unknown)]
-                        looked[str(row.id)] = order
-                    except RowFault as error:
-                        fault = RowReject(line=line, reason=str(error), row=row.model_dump_json(by_alias=True, exclude_unset=True))
+                fault = row if isinstance(row, RowReject) else held.take(line, row, revisions)
                 if fault is not None:
                     rejected.append((fault.line, fault.reason))
                     rejects.add(fault)
-    if not looked:
+    if not held.looked:
         why = f"; the first fault: {rejected[0][1]}" if rejected else ""
         where = path.name if not rejected else f"{path.name}:{rejected[0][0]}"
-        raise DataError(
-            f"no row is about a record of the store{why}", where=where, remedy="Give what piiloom detect made of records of this store"
-        )
-    name = _detector(detector, [span for *_, span in found])
+        remedy = "Give what piiloom detect made of records of this store"
+        raise DataError(f"no row is about a record of the store{why}", where=where, remedy=remedy)
+    name = _detector(detector, [span for *_, span in held.spans])
     return Proposals(
         detector=name,
-        looked=tuple(looked.items()),
-        suggestions=tuple(_suggestion(name, *one) for one in found),
+        looked=tuple(held.looked.items()),
+        suggestions=tuple(_suggestion(name, *one) for one in held.spans),
         rows=tally.rows,
         rejected=tuple(rejected),
-        unknown_types=dict(unknown),
+        unknown_types=dict(held.unknown),
     )
 
 
@@ -167,6 +154,32 @@ class _Dropped:
         """Do nothing: the caller reports the line and the reason."""
 
 
+@dataclass(slots=True)
+class _Held:
+    """The rows so far that fit a record: ``looked`` has the record_order by record id."""
+
+    looked: dict[str, int] = field(default_factory=dict)
+    spans: list[tuple[str, int, int, SpanRow]] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def take(self, line: int, row: NativeRow, revisions: Mapping[str, Sequence[tuple[int, int, str]]]) -> RowReject | None:
+        """Take *row*, or return it as a reject if it does not fit."""
+        name = str(row.id)
+        try:
+            order, revision = _fitting(row, revisions.get(name, ()))
+        except RowFault as error:
+            fault: str | None = str(error)
+        else:
+            fault = "the record is in the file twice" if name in self.looked else None
+        if fault is not None:
+            return RowReject(line=line, reason=fault, row=row.model_dump_json(by_alias=True, exclude_unset=True))
+        types = load_taxonomy().types
+        self.unknown.update(span.type for span in row.spans if span.type not in types)
+        self.spans += [(name, order, revision, span) for span in row.spans if span.type in types]
+        self.looked[name] = order
+        return None
+
+
 def _parsed(line: str) -> NativeRow:
     try:
         row = NativeRow.model_validate(parse_object(line))
@@ -194,28 +207,19 @@ def _revisions(store: Store, record_ids: Sequence[str]) -> dict[str, list[tuple[
     return found
 
 
-def _fitting(row: NativeRow, revisions: Mapping[str, Sequence[tuple[int, int, str]]]) -> tuple[int, int]:
+def _fitting(row: NativeRow, stored: Sequence[tuple[int, int, str]]) -> tuple[int, int]:
     """Return the record_order and revision whose text the row has, after checking its spans; raises ``RowFault``."""
-    stored = revisions.get(str(row.id))
     if not stored:
         raise RowFault("the store has no record of this id")
-    for order, revision, context in stored:
-        if context == row.context:
-            break
-    else:
+    fitting = next(((order, revision) for order, revision, context in stored if context == row.context), None)
+    if fitting is None:
         raise RowFault("the text is none that the record has in the store")
     for number, span in enumerate(row.spans, start=1):
         if not span.start < span.end <= len(row.context) or row.context[span.start : span.end] != span.text:
             raise RowFault(f"span {number} [{span.start}, {span.end}) does not have the text that it tells")
         if span.score is not None and not (math.isfinite(span.score) and 0 <= span.score <= 1):
             raise RowFault(f"the score of span {number} is not from 0 to 1")
-    return order, revision
-
-
-def _known_spans(row: NativeRow, unknown: Counter[str]) -> list[SpanRow]:
-    types = load_taxonomy().types
-    unknown.update(span.type for span in row.spans if span.type not in types)
-    return [span for span in row.spans if span.type in types]
+    return fitting
 
 
 def _detector(given: str | None, spans: Sequence[SpanRow]) -> str:
@@ -245,4 +249,3 @@ def _suggestion(detector: str, record_id: str, order: int, revision: int, span: 
         detector=detector,
         found_by=None if found_by is None else found_by[:_LONGEST_NAME],
     )
-

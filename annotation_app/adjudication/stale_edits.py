@@ -52,13 +52,14 @@ def stale_offers(store: Store, records: Mapping[str, Record]) -> dict[str, list[
     late = [record_id for record_id, own in events.items() if any(event.kind == STALE for event in own)]
     decided = {row.record_id: row.event for row in load_adjudications(store, late) if row.outcome != "reopened"} if late else {}
     suggestions = suggestions_for(store, late) if late else {}
-    offers = {record_id: _offers(records[record_id], events[record_id], decided.get(record_id, 0), suggestions.get(record_id, [])) for record_id in late}
+    offers = {
+        record_id: _offers(records[record_id], events[record_id], decided.get(record_id, 0), suggestions.get(record_id, []))
+        for record_id in late
+    }
     return {record_id: found for record_id, found in offers.items() if found}
 
 
-def _offers(
-    record: Record, events: Sequence[AnnotationEvent], decided: int, suggestions: Sequence[Suggestion]
-) -> list[StaleOffer]:
+def _offers(record: Record, events: Sequence[AnnotationEvent], decided: int, suggestions: Sequence[Suggestion]) -> list[StaleOffer]:
     offers = []
     for annotator in sorted({event.actor for event in events if event.kind == STALE and event.event > decided}):
         own = [event for event in events if event.owner == annotator]

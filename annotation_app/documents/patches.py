@@ -1,7 +1,8 @@
 """The change that one step made, as JSON that can be stored, displayed and applied in both directions.
 
-A patch has the keys ``context`` ({"at", "text"}: the part that differs), ``question``, ``spans`` ({id: span or null}),
-``verdict``, ``reason``, ``flag`` and ``decided`` ({suggestion: {"how", "span"} or null}); what did not change is left out. A change is a pair of patches with the same keys.
+A patch has the keys ``context`` ({"at", "text"}: the part that differs), ``question``, ``spans`` ({id: span or null}), ``verdict``,
+``reason``, ``flag`` and ``decided`` ({suggestion: {"how", "span"} or null}); what did not change is left out. A change is a pair of
+patches with the same keys.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ class EditorOptions:
 
     ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
     holds index and total in the list of records that the person works through. ``why`` explains the labels; None if the person
-    may not see it. ``suggestions`` are those of the record. ``intents`` has the number of the newest navigation request that was carried out, by client.
+    may not see it. ``suggestions`` are those of the record. ``intents`` has the number of the newest navigation request that was
+    carried out, by client.
     """
 
     mode: Mode = "annotate"

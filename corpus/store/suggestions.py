@@ -47,8 +47,8 @@ _WITHDRAW = """
 _RENEW = """
     UPDATE suggestions SET withdrawn = NULL, run_id = given.run_id, score = given.score, relevance = given.relevance,
         subtype = given.subtype, found_by = given.found_by
-    FROM (SELECT unnest(?::VARCHAR[]) AS id, unnest(?::VARCHAR[]) AS run_id, unnest(?::DOUBLE[]) AS score, unnest(?::VARCHAR[]) AS relevance,
-        unnest(?::VARCHAR[]) AS subtype, unnest(?::VARCHAR[]) AS found_by) AS given
+    FROM (SELECT unnest(?::VARCHAR[]) AS id, unnest(?::VARCHAR[]) AS run_id, unnest(?::DOUBLE[]) AS score,
+        unnest(?::VARCHAR[]) AS relevance, unnest(?::VARCHAR[]) AS subtype, unnest(?::VARCHAR[]) AS found_by) AS given
     WHERE suggestions.id = given.id"""
 
 

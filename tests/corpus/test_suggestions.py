@@ -26,7 +26,9 @@ def record(number: int, text: str = TEXT, revision: int = 0) -> Record:
     )
 
 
-def row(record_id: str, *spans: tuple[int, int, str, float | None], text: str = TEXT, detector: str | None = "patterns", **more: object) -> str:
+def row(
+    record_id: str, *spans: tuple[int, int, str, float | None], text: str = TEXT, detector: str | None = "patterns", **more: object
+) -> str:
     told = [
         {"start": start, "end": end, "text": text[start:end], "type": kind, "score": score, "detector": detector}
         for start, end, kind, score in spans
@@ -45,7 +47,9 @@ def store():
 
 @pytest.fixture
 def suggest(store, tmp_path):
-    def act(*rows: str, detector: str | None = None, at: str = "2026-11-27T10:00:00.000+00:00", model: str | None = None) -> SuggestionReport:
+    def act(
+        *rows: str, detector: str | None = None, at: str = "2026-11-27T10:00:00.000+00:00", model: str | None = None
+    ) -> SuggestionReport:
         path = tmp_path / "found.jsonl"
         path.write_text("\n".join(rows), encoding="utf-8")
         proposals = read_proposals(store, path, detector, tmp_path / "rejects.jsonl")

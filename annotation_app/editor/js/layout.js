@@ -47,7 +47,7 @@ function bottomBar(editor) {
   const notice = element("div", { className: "notice", hidden: true }); // beside the buttons, which are always in view
   const span = selectedActs(editor);
   const ghost = ghostActs(editor);
-  const bar = element("footer", { className: "bar bottom", role: "toolbar", "aria-label": "Decide on the record" }, [notice, span.box, ghost, ...Object.values(buttons), said]);
+  const bar = element("footer", { className: "bar bottom", role: "toolbar", "aria-label": "Decide on the record" }, [notice, span.box, ...Object.values(buttons), ghost, said]);
   return { bar, buttons, said, notice, span, ghost };
 }
 

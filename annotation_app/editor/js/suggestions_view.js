@@ -119,7 +119,7 @@ function listenToSuggestions(editor) {
 function ghostActs(editor) {
   const act = (done) => () => withGroup(editor, (group) => done(editor, group));
   const buttons = [keyedButton("Accept suggestion", "y", act(acceptGroup)), keyedButton("Refuse suggestion", "d", act(refuseGroup))];
-  return element("div", { className: "span-acts", role: "group", "aria-label": "The selected suggestion", hidden: true }, buttons);
+  return element("div", { className: "span-acts suggested-acts", role: "group", "aria-label": "The selected suggestion", hidden: true }, buttons);
 }
 
 function renderGhostActs(editor) {
