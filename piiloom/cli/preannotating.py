@@ -59,6 +59,8 @@ def suggest_and_report(asked: DetectCommand) -> None:
         with types_in_force(own):
             count = _write_records(_chosen(store, asked), source)
     if not count:
+        source.unlink()
+        _remove_if_empty(folder)
         raise UsageError(_nothing(asked), where=str(workspace), remedy="Put records into the work list on the page Admin of the app")
     with types_in_force(own):
         report = _detected(replace(asked, source=source, out=rows, store=workspace), is_ours=asked.out is None)
