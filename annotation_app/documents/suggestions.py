@@ -14,12 +14,10 @@ from piiloom.annotation_app.documents.operations import Taken
 from piiloom.annotation_app.documents.realigning import realigned_through
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.documents.text_edits import edits_between
-from piiloom.corpus.store.suggestions import Suggestion
+from piiloom.corpus.store.suggestions import ORIGIN, Suggestion
 
 # Why a suggestion cannot be shown: its own words were edited, or they are gone.
 Withdrawal = Literal["text_changed", "text_gone"]
-# How the id of a span begins that came of a suggestion; the suggestion's id follows. So its origin can be told in every later revision.
-ORIGIN = "p-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

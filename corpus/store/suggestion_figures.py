@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.suggestions import ORIGIN
 
 _NEAREST = """
     SELECT record_id, arg_min(score, (abs(score - 0.5), score)) FROM suggestions
@@ -103,6 +104,14 @@ def shown_suggestions(store: Store) -> Iterator[ShownSuggestion]:
             annotator=annotator,
             how=outcomes.get(suggestion),
         )
+
+
+def suggested_spans(store: Store, release_name: str) -> dict[str, int]:
+    """Count the spans of a release that annotators made of suggestions, by the detector that suggested them first."""
+    sql = """
+        SELECT g.detector, count(*) FROM release_members m JOIN spans s ON s.record_order = m.record_order
+        JOIN suggestions g ON s.id = ? || g.id WHERE m.release_name = ? GROUP BY 1 ORDER BY 1"""
+    return dict(store.rows(sql, [ORIGIN, release_name]))
 
 
 def edited_documents(store: Store) -> dict[tuple[str, str], Any]:

@@ -15,6 +15,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.statements import select
 from piiloom.foundation.seeding import digest
 
+# How the id of a span begins that an annotator made of a suggestion; the suggestion's id follows.
+ORIGIN = "p-"
 # Why a suggestion is withdrawn: its detector looked again and did not find it.
 SUPERSEDED = "superseded"
 _OWN = (
