@@ -67,7 +67,7 @@ class DetectCommand:
             "--release",
             metavar="NAME",
             rich_help_panel=_READING,
-            help="With --to annotation: the records of this release, instead of those that wait for annotation.",
+            help="With --to annotation: the records of this release, instead of those that wait (all, if nobody has made a work list yet).",
         ),
     ] = None
     record: Annotated[

@@ -61,7 +61,7 @@ def suggest_and_report(asked: DetectCommand) -> None:
     if not count:
         source.unlink()
         _remove_if_empty(folder)
-        raise UsageError(_nothing(asked), where=str(workspace), remedy="Put records into the work list on the page Admin of the app")
+        raise UsageError(_nothing(asked), where=str(workspace), remedy="Put records into the work list, on the page Admin of the app")
     with types_in_force(own):
         report = _detected(replace(asked, source=source, out=rows, store=workspace), is_ours=asked.out is None)
         stored = _stored(workspace, rows, asked)
@@ -91,13 +91,13 @@ def _workspace(asked: DetectCommand) -> Path:
 def _chosen(store: Store, asked: DetectCommand) -> Iterator[Record]:
     """Yield the records to look through: with the text that annotation begins with, and the newest one if they are not on the work list."""
     if asked.release is None and not asked.record:
-        waiting = [item.record_id for item in load_items(store, roles=["work"]) if item.status in OPEN_STATUSES]
-        yield from base_records(store, waiting).values()
+        listed = load_items(store, roles=["work"])
+        if not listed:  # nobody has put records into the work list yet: an admin will
+            yield from (record for _, record in newest_records(store))
+            return
+        yield from base_records(store, [item.record_id for item in listed if item.status in OPEN_STATUSES]).values()
         return
-    if asked.release is not None:
-        names = list(places_of(store, asked.release))
-    else:
-        names = list(asked.record or ())
+    names = list(asked.record or ()) if asked.release is None else list(places_of(store, asked.release))
     found = {record.id: record for _, record in newest_records(store, record_ids=names)} | base_records(store, names)
     for name in dict.fromkeys(names):
         if name not in found:

@@ -130,6 +130,12 @@ def test_a_store_where_nobody_waits(cli, tmp_path, own):
     assert {one.name for one in tmp_path.iterdir()} == {"empty.duckdb"}
 
 
+def test_before_there_is_a_work_list_all_records_are_looked_through(suggest, workspace):
+    with Store.open(workspace, create=False) as store:
+        store.change("DELETE FROM annotation_items")
+    assert "for 4 records;" in suggest().out
+
+
 def test_files_need_an_input_and_an_output(cli, tmp_path):
     assert "no INPUT is named" in cli("detect").err
     assert "nothing says where to write" in cli("detect", tmp_path).err

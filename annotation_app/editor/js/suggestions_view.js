@@ -17,8 +17,8 @@ function renderSuggestions(editor) {
   const list = element("ul", { className: "suggestion-list" }, groups.map((group) => groupRow(editor, group)));
   const foot = groups.length && mayEdit(editor) ? [element("div", { className: "suggestion-foot" }, footButtons(editor))] : [];
   body.replaceChildren(list, ...foot, ...notesOf(editor, groups, all));
-  const row = body.querySelector(".row.selected");
-  if (row) scrollInside(body, row);
+  const row = list.querySelector(".row.selected");
+  if (row) scrollInside(list, row);
 }
 
 function footButtons(editor) {
