@@ -108,8 +108,7 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     if not held.looked:
         why = f"; the first fault: {rejected[0][1]}" if rejected else ""
         where = path.name if not rejected else f"{path.name}:{rejected[0][0]}"
-        remedy = "Give what piiloom detect made of records of this store"
-        raise DataError(f"no row is about a record of the store{why}", where=where, remedy=remedy)
+        raise DataError(f"no row is about a record of the store{why}", where=where, remedy="Give what was found in records of this store")
     name = _detector(detector, [span for *_, span in held.spans])
     return Proposals(
         detector=name,

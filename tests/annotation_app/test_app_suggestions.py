@@ -119,6 +119,7 @@ def test_accept_change_and_refuse_by_keys_survive_reload_and_a_killed_server(bro
     assert [(one.actor, one.entry["added"]) for one in suggested] == [("boss", 4)]
 
 
+@pytest.mark.long
 def test_two_tabs_decide_on_one_suggestion(browser, project, rows):
     with served(project, *QUIET) as server:
         upload(browser, server, rows).see_text("[data-testid=stAlert]", "4 new suggestions")
@@ -138,6 +139,7 @@ def test_two_tabs_decide_on_one_suggestion(browser, project, rows):
     assert outcomes(project) == {"accepted": 1}
 
 
+@pytest.mark.long
 def test_suggestions_move_with_an_edited_text_and_all_above_a_score_are_taken_at_once(browser, project, rows):
     with served(project, *QUIET) as server:
         upload(browser, server, rows).see_text("[data-testid=stAlert]", "4 new suggestions")
@@ -160,6 +162,7 @@ def test_suggestions_move_with_an_edited_text_and_all_above_a_score_are_taken_at
     assert [value for value, *_ in found] == ["Ada", "34", "asthma", "Kent"]
 
 
+@pytest.mark.long
 def test_what_a_file_says_is_shown_as_it_is(browser, project, tmp_path):
     rows = native_rows(tmp_path / "found.jsonl", [FIRST], {FIRST.id: FOUND}, detector=HOSTILE)
     with rows.open("a", encoding="utf-8") as fh:

@@ -174,6 +174,34 @@ def test_by_mouse(editor):
     assert decided(page) == {ASTHMA.id: "accepted", LEEDS.id: "accepted"}
 
 
+def test_marking_other_words_as_what_is_suggested_there_changes_it(editor):
+    page = editor()
+    start = page.page.evaluate("(t) => t.indexOf('has asthma')", TEXT)
+    page.drag(start, start + len("has asthma"))
+    page.type("health")
+    page.press("Enter")
+    assert (page.values(), decided(page)) == (["Ann", "has asthma"], {ASTHMA.id: "changed"})
+    lives = page.page.evaluate("(t) => t.indexOf('lives')", TEXT)
+    page.drag(lives, lives + len("lives in Leeds"))
+    page.type("belief")
+    page.press("Enter")
+    assert (page.values()[-1], decided(page)) == ("lives in Leeds", {ASTHMA.id: "changed"})  # something else was meant
+
+
+def test_on_a_narrow_screen_the_lower_bar_has_what_can_be_done(browser):
+    page = browser.new_page(viewport={"width": 600, "height": 800})
+    server = FakeServer({"r1": marked(TEMPLATE)})
+    server.suggestions = [AGE, ASTHMA]
+    editor = EditorPage(page, server)
+    assert not page.locator(".suggested-acts").is_visible()
+    page.mouse.click(*editor.caret(page.evaluate("(t) => t.indexOf('asthma')", TEXT) + 2))
+    editor.settle()
+    editor.click(".suggested-acts button:has-text('Accept')")
+    editor.click(".suggested-acts button:has-text('Refuse')")
+    assert decided(editor) == {ASTHMA.id: "accepted", AGE.id: "refused"}
+    page.close()
+
+
 def test_no_suggestion_acts_on_a_text_that_it_is_not_for(editor):
     page = editor()
     page.server.holding = True

@@ -138,10 +138,9 @@ function moveSpan(editor, span, start, end) {
 }
 
 function addSpan(editor, start, end, type, relevance) {
-  const suggested = openGroups(editor).filter((group) => group.start === start && group.end === end);
-  const alike = suggested.find((group) => group.type === type) ?? suggested[0];
-  if (alike) {
-    takeChanged(editor, alike, { type, relevance }); // what the person marks is what was suggested there
+  const suggested = groupMarked(editor, start, end, type);
+  if (suggested) {
+    takeChanged(editor, suggested, { start, end, type, relevance });
     return;
   }
   const span = { id: randomName("u-"), start, end, type, relevance };

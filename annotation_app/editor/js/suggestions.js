@@ -123,8 +123,17 @@ function takeChanged(editor, group, changes) {
   const before = [editor.ghost, editor.selected, editor.focusSpan];
   [editor.ghost, editor.selected, editor.focusSpan] = [null, id, id];
   const taken = takenFrom(editor, group, changes);
-  const said = `Accepted with a change: ${readable(taken.type)}, ${shortened(editor.map.slice(taken.start, taken.end), 40)}`;
+  const changed = ["start", "end", "type"].some((name) => taken[name] !== group[name]);
+  const said = `Accepted${changed ? " with a change" : ""}: ${readable(taken.type)}, ${shortened(editor.map.slice(taken.start, taken.end), 40)}`;
   if (!perform(editor, { op: "take", taken: [taken] }, said)) [editor.ghost, editor.selected, editor.focusSpan] = before;
+}
+
+/** The suggestion that somebody accepts by marking a span: of the same ends, or the only one there of the same type. */
+function groupMarked(editor, start, end, type) {
+  const near = openGroups(editor).filter((group) => group.start < end && start < group.end);
+  const exact = near.filter((group) => group.start === start && group.end === end);
+  const alike = near.filter((group) => group.type === type);
+  return exact.find((group) => group.type === type) ?? exact[0] ?? (alike.length === 1 ? alike[0] : null);
 }
 
 /** What can be accepted together: nothing in the way, the surer first where two overlap. */
