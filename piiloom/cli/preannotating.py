@@ -30,8 +30,9 @@ from piiloom.corpus.store.releases import places_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.detection.running.progress import DetectionReport
+from piiloom.detection.running.unfinished import REJECTS, SET_ASIDE
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import OutputError, StoreLocked, UsageError
+from piiloom.foundation.errors import DataError, OutputError, StoreLocked, UsageError
 from piiloom.taxonomy.own_types import types_in_force
 
 ACTOR: Final = "piiloom detect"
@@ -132,7 +133,8 @@ def _detected(asked: DetectCommand, *, is_ours: bool) -> DetectionReport | None:
     if asked.resume and asked.written_to.exists():
         return None
     if is_ours and not asked.resume:
-        asked.written_to.unlink(missing_ok=True)  # of a command that nobody resumed
+        for path in (asked.written_to, *_asides(asked.written_to)):
+            path.unlink(missing_ok=True)  # of an earlier command
     try:
         with shown_detection(wanted=not asked.as_json) as watch:
             return detect_files(asked, watch)
@@ -145,6 +147,8 @@ def _detected(asked: DetectCommand, *, is_ours: bool) -> DetectionReport | None:
 
 
 def _stored(workspace: Path, rows: Path, asked: DetectCommand) -> SuggestionReport:
+    if not rows.stat().st_size:
+        raise DataError("no record could be detected", where=str(_asides(rows)[-1]), remedy="That file has the reasons")
     rejects = rows.with_name(f"{rows.stem}-rejects.jsonl")
     try:
         store = Store.open(workspace, create=False)
@@ -168,6 +172,11 @@ def _model(asked: DetectCommand) -> str | None:
     return None if settings.local is None else Path(settings.local.path).name
 
 
+def _asides(rows: Path) -> list[Path]:
+    """Where the detection of *rows* writes what it could not read or use."""
+    return [rows.with_name(f"{rows.stem}.{name}") for name in (SET_ASIDE, REJECTS)]
+
+
 def _remove_if_empty(folder: Path) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
@@ -185,6 +194,7 @@ def _print(report: DetectionReport | None, stored: SuggestionReport, asked: Dete
         say(f"left out, since the store has no such type: {', '.join(map(harmless, sorted(stored.unknown_types)))}")
     if stored.rejected:
         say(f"rejected: {counted(len(stored.rejected), 'row')}, the first one since {harmless(stored.rejected[0][1])}")
-    if asked.out is not None:
-        say(f"  {asked.out}")
+    for path in () if report is None else report.files:
+        if path.exists():
+            say(f"  {path}")
     say(f"Annotators see them: piiloom annotate --store {workspace}")

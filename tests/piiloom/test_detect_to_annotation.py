@@ -18,6 +18,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
+from piiloom.detection.findings import Findings
+from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.foundation.errors import StoreLocked
 from tests.detection.answering_model import Model
 from tests.detection.own_entities import only_own, own, text_of
@@ -86,6 +88,30 @@ def test_one_record_and_another_place_for_the_rows(suggest, workspace, tmp_path)
     assert json.loads(out.read_text(encoding="utf-8"))["id"] == "r1"
     assert "for 1 record;" in suggest("--record", "r3").out  # not on the work list yet
     assert shown(workspace, "r3") == []
+
+
+def test_what_an_earlier_command_set_aside_is_no_obstacle(suggest, workspace):
+    folder = workspace.with_name("work.duckdb.detecting")
+    folder.mkdir()
+    for name in ("patterns.set-aside.jsonl", "patterns.detect-rejects.jsonl"):
+        (folder / name).write_text("{}\n")
+    assert "6 new suggestions" in suggest().out
+    assert not folder.exists()
+
+
+def test_a_document_that_cannot_be_detected_keeps_its_earlier_suggestions(suggest, workspace, monkeypatch):
+    suggest()
+
+    def examine(self, text, locale, question=None):
+        return Findings(spans=(), failed="it was refused" if " 0:" in text else None)
+
+    monkeypatch.setattr(PatternDetector, "examine", examine, raising=False)
+    assert "0 new suggestions by patterns for 2 records; 0 were there before, 4 are withdrawn" in suggest().out
+    assert (len(shown(workspace)), shown(workspace, "r1")) == (2, [])
+    monkeypatch.setattr(PatternDetector, "examine", lambda *_: Findings(spans=(), failed="it was refused"), raising=False)
+    assert "no record could be detected" in suggest(code=1).err
+    reason = workspace.with_name("work.duckdb.detecting") / "patterns.detect-rejects.jsonl"
+    assert "it was refused" in reason.read_text(encoding="utf-8")
 
 
 def test_what_is_found_is_kept_while_somebody_has_the_store(suggest, workspace, monkeypatch):
