@@ -163,12 +163,13 @@ def test_detectors_that_agree_are_one_row_and_a_span_that_is_there_is_no_new_one
 def test_by_mouse(editor):
     page = editor()
     page.page.mouse.click(*page.caret(page.page.evaluate("(t) => t.indexOf('asthma')", TEXT) + 2))
-    page.settle()
+    page.page.locator(".suggestion.selected").wait_for()
     assert selected(page) == ["asthma"]
     page.click(".suggestion.selected [data-act=accept]")
     assert decided(page) == {ASTHMA.id: "accepted"}
     start = page.page.evaluate("(t) => t.indexOf('Leeds')", TEXT)
     page.drag(start, start + 5)  # marking what is suggested is accepting it
+    page.page.locator(".picker-input").wait_for()
     page.type("location")
     page.press("Enter")
     assert decided(page) == {ASTHMA.id: "accepted", LEEDS.id: "accepted"}
@@ -178,11 +179,13 @@ def test_marking_other_words_as_what_is_suggested_there_changes_it(editor):
     page = editor()
     start = page.page.evaluate("(t) => t.indexOf('has asthma')", TEXT)
     page.drag(start, start + len("has asthma"))
+    page.page.locator(".picker-input").wait_for()
     page.type("health")
     page.press("Enter")
     assert (page.values(), decided(page)) == (["Ann", "has asthma"], {ASTHMA.id: "changed"})
     lives = page.page.evaluate("(t) => t.indexOf('lives')", TEXT)
     page.drag(lives, lives + len("lives in Leeds"))
+    page.page.locator(".picker-input").wait_for()
     page.type("belief")
     page.press("Enter")
     assert (page.values()[-1], decided(page)) == ("lives in Leeds", {ASTHMA.id: "changed"})  # something else was meant
