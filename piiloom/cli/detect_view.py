@@ -21,10 +21,10 @@ _TELLING = 100  # documents: of fewer, most of the time goes into reading the ca
 def print_detection(report: DetectionReport, asked: DetectCommand) -> None:
     """Print *report*."""
     if asked.as_json:
-        say_json({"input": str(asked.source), "detector": asked.detector, **report.to_json()})
+        say_json({"input": str(asked.read_from), "detector": asked.detector, **report.to_json()})
         return
     figures = report.figures
-    table = Table(title=f"{asked.detector} in {harmless(asked.source.name)}")
+    table = Table(title=f"{asked.detector} in {harmless(asked.read_from.name)}")
     table.add_column("type")
     table.add_column("spans", justify="right")
     kinds = figures["subtypes"] or figures["types"]  # not all detectors know the catalogue

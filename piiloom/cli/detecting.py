@@ -6,7 +6,7 @@ import os
 from typing import Final
 
 from piiloom.cli.agreeing import agree_to_send
-from piiloom.cli.detect_options import DetectCommand
+from piiloom.cli.detect_options import ANNOTATION, FILES, DetectCommand
 from piiloom.cli.detect_progress import shown_detection
 from piiloom.cli.detect_view import print_detection
 from piiloom.detection.asking.model_settings import ModelSettings
@@ -30,6 +30,16 @@ _SHOTS: Final = 8
 
 def detect_and_report(asked: DetectCommand) -> None:
     """Detect and print what came of it; what is wrong with the request is found before anything is read, sent or written."""
+    if asked.to == ANNOTATION:
+        from piiloom.cli.preannotating import suggest_and_report  # noqa: PLC0415 - it needs modules of the annotation app
+
+        suggest_and_report(asked)
+        return
+    if asked.to != FILES:
+        raise UsageError(f"{asked.to!r} is no place to write to", where="--to", remedy=f"Choose {FILES} or {ANNOTATION}")
+    for option, value in (("--release", asked.release), ("--record", asked.record)):
+        if value:
+            raise UsageError(f"it says nothing without --to {ANNOTATION}", where=option, remedy="Add that, or leave it out")
     with shown_detection(wanted=not asked.as_json) as watch:
         report = detect_files(asked, watch)
     print_detection(report, asked)
@@ -44,7 +54,7 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
         model = settings.model
         if model is not None and settings.sends:
             place = f" at {model.base_url}" if model.base_url else ""
-            words = f"the texts of {asked.source} would be sent to {model.provider}{place}, model {model.name}"
+            words = f"the texts of {asked.read_from} would be sent to {model.provider}{place}, model {model.name}"
             agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
         service = request.work.detector.service
         if service is not None:
@@ -57,7 +67,7 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
 def request_of(asked: DetectCommand) -> DetectionRequest:
     """Return the request. Raises ``UsageError`` for what makes no sense."""
     inputs = InputSettings(
-        path=asked.source,
+        path=asked.read_from,
         format=asked.input_format,
         lines=asked.lines,
         text_field=asked.text_field,
@@ -70,7 +80,7 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
     return DetectionRequest(
         inputs=inputs,
         work=WorkSettings(detector=settings_of(asked), mask=_mask(asked)),
-        out=asked.out,
+        out=asked.written_to,
         format=asked.file_format,
         tokenizer=asked.tokenizer,
         workers=_worker_count(asked.workers),
