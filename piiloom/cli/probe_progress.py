@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from piiloom.cli.terminal import error_console, harmless, say_aside
-from piiloom.evaluation.probe.models import MAX_ITERATIONS
+from piiloom.tagging.training import MAX_ITERATIONS
 from piiloom.evaluation.probe.run import ProbeStep, Watch
 from piiloom.foundation.counting import counted
 
