@@ -19,8 +19,13 @@ class GoldSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A text, the question about it ("": none), and its spans, sorted and disjoint."""
+    """A text, the question about it ("": none), and its spans, sorted and disjoint.
+
+    Examples that share one of their ``group_keys`` (a story, a scenario …) say too much about each other to learn from one what the other
+    is to be tested on.
+    """
 
     context: str
     question: str
     spans: tuple[GoldSpan, ...]
+    group_keys: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
-"""A trained CRF: finds the spans of a text, and says how sure it is of each of their tokens."""
+"""A trained CRF: finds the spans of a text, and says how sure it is of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from math import log
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -15,16 +15,11 @@ try:
 except ImportError as error:
     raise UsageError("the small detector needs python-crfsuite", remedy=f"Install it: {how_to_install('probe')}") from error
 
-
-class Evidence(NamedTuple):
-    """What the CRF says about a span: the probability of each of its labels, and that it goes no further."""
-
-    labels: tuple[float, ...]
-    ends: float
+_LEAST = 1e-6  # the CRF's probabilities are not exact enough for more
 
 
 class SpanFinder:
-    """Finds spans by the CRF in *content*, a model file of CRFsuite."""
+    """Finds spans by the CRF in *content*, a model file of CRFsuite. Raises ``ValueError`` if it is none."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -42,25 +37,30 @@ class SpanFinder:
         tokens = tokenise(context)
         return tuple(spans_of(tokens, self._tagger.tag(token_features(tokens))))
 
-    def find_with_evidence(self, context: str) -> Iterator[tuple[FoundSpan, Evidence]]:
-        """Yield the spans in *context* with what speaks for each; a long text is read in windows, so its length does not count."""
-        tokens = tokenise(context)
-        for window in windows(tokens):
-            labels = self._tagger.tag(token_features(window.tokens)[window.skip : window.skip + window.size])
-            yield from self._with_evidence(window.tokens[window.skip : window.skip + window.size], labels)
+    def find_with_odds(self, context: str) -> Iterator[tuple[FoundSpan, float]]:
+        """Yield the spans in *context* with the log-odds of the least sure of their labels, among them that the span ends where it does.
 
-    def _with_evidence(self, tokens: Sequence[Token], labels: Sequence[str]) -> Iterator[tuple[FoundSpan, Evidence]]:
+        A long text is read in windows, so that time and memory do not grow faster than it.
+        """
+        for window in windows(tokenise(context)):
+            part = slice(window.skip, window.skip + window.size)
+            labels = self._tagger.tag(token_features(window.tokens)[part])
+            yield from self._with_odds(window.tokens[part], labels)
+
+    def _with_odds(self, tokens: Sequence[Token], labels: Sequence[str]) -> Iterator[tuple[FoundSpan, float]]:
         position = 0
         for span in spans_of(tokens, labels):
             while tokens[position].start < span.start:
                 position += 1
-            first = position
+            sure = []
             while position < len(tokens) and tokens[position].end <= span.end:
+                sure.append(self._marginal(labels[position], position))
                 position += 1
-            sure = tuple(self._marginal(labels[at], at) for at in range(first, position))
-            further = self._marginal(f"I-{span.entity_type}", position) if position < len(tokens) else 0.0
-            yield span, Evidence(sure, 1 - further)
+            if position < len(tokens):
+                sure.append(1 - self._marginal(f"I-{span.entity_type}", position))
+            least = min(max(min(sure), _LEAST), 1 - _LEAST)
+            yield span, log(least / (1 - least))
 
     def _marginal(self, label: str, at: int) -> float:
-        """The probability of *label* at a position of the window tagged last; that of a label without an example is 0."""
-        return min(1.0, float(self._tagger.marginal(label, at))) if label in self._labels else 0.0
+        """The probability of *label* at a position of the texts tagged last; 0 for a label without an example."""
+        return float(self._tagger.marginal(label, at)) if label in self._labels else 0.0

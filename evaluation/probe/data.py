@@ -79,7 +79,8 @@ def read_corpus(path: Path, format_name: str | None = None) -> ProbeCorpus:
 
 def _probe_record(number: int, record: Record) -> ProbeRecord:
     spans = tuple(GoldSpan(start=s.start, end=s.end, entity_type=s.entity_type, relevance=s.relevance) for s in record.spans)
-    return ProbeRecord(line=number, context=record.context, question=record.question or "", spans=spans)
+    question, keys = record.question or "", record.group_keys
+    return ProbeRecord(line=number, context=record.context, question=question, spans=spans, group_keys=keys)
 
 
 def _record(number: int, line: str, left_out: Counter[str]) -> ProbeRecord:
@@ -97,7 +98,14 @@ def _record(number: int, line: str, left_out: Counter[str]) -> ProbeRecord:
         raise RowFault("neither spans (a native row) nor piis (a CAPID row)")
     kept = tuple(_disjoint(spans))
     left_out.update({OVERLAPPING: len(spans) - len(kept)} if len(kept) < len(spans) else {})
-    return ProbeRecord(line=number, context=context, question=question or "", spans=kept)
+    return ProbeRecord(line=number, context=context, question=question or "", spans=kept, group_keys=_group_keys(row))
+
+
+def _group_keys(row: Mapping[str, object]) -> tuple[str, ...]:
+    """The keys of a native row; none where there are none, for a probe takes rows as they are."""
+    about = row.get("meta")
+    keys = about.get("group_keys") if isinstance(about, dict) else None
+    return tuple(key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()
 
 
 def _native_spans(context: str, rows: object) -> Iterator[GoldSpan]:

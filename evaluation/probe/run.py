@@ -38,11 +38,15 @@ DEFAULT_SEED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeStep:
-    """The progress of a probe: it trains on ``records`` records and has done ``iterations``, or tests on the file ``test`` if set."""
+    """The progress of a probe: it trains on ``records`` records and has done ``iterations``, or tests on the file ``test`` if set.
+
+    ``calibrating``: this training is for the calibration of what is saved.
+    """
 
     records: int
     iterations: int
     test: str | None = None
+    calibrating: bool = False
 
 
 Watch = Callable[[ProbeStep], None]
