@@ -83,6 +83,11 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             catalogue=True,
         ),
+        "probe": Family(
+            about="the small detector that piiloom probe --save has trained, with relevance",
+            make="piiloom.detection.probe_detector:make",
+            needs=frozenset({"local"}),
+        ),
     }
 )
 
