@@ -31,6 +31,7 @@ class DetectorOptions(TypedDict, total=False):
     also: list[str] | None
     engine: str
     phases: int
+    model_path: str | None
     provider: str | None
     model: str | None
     base_url: str | None

@@ -62,7 +62,7 @@ def calibrate_on(held: Sequence[Example], spans: SpanFinder, relevance: Relevanc
     by_span = [[answer for example in half for answer in _span_answers(example, spans)] for half in halves]
     by_relevance = [[answer for example in half for answer in _relevance_answers(example, relevance)] for half in halves]
     figures = {"records": len(held), "spans": _figures(*by_span), "relevance": _figures(*by_relevance)}
-    return Calibrated(spans=_fitted([*by_span[0], *by_span[1]]), relevance=_fitted([*by_relevance[0], *by_relevance[1]]), figures=figures)
+    return Calibrated(spans=fitted([*by_span[0], *by_span[1]]), relevance=fitted([*by_relevance[0], *by_relevance[1]]), figures=figures)
 
 
 def _span_answers(example: Example, spans: SpanFinder) -> list[Answer]:
@@ -76,7 +76,7 @@ def _relevance_answers(example: Example, relevance: RelevanceModel) -> list[Answ
 
 def _figures(first: Sequence[Answer], second: Sequence[Answer]) -> dict[str, Any]:
     """How well calibrated the answers of both halves are, each by what the other taught, and as they are."""
-    both, taught = [*first, *second], (_fitted(second), _fitted(first))
+    both, taught = [*first, *second], (fitted(second), fitted(first))
     right = [answer.right for answer in both]
     plain = reliability_json([Calibration().probability(answer.log_odds) for answer in both], right)
     if taught[0] is None or taught[1] is None:
@@ -85,7 +85,7 @@ def _figures(first: Sequence[Answer], second: Sequence[Answer]) -> dict[str, Any
     return {**reliability_json(said, right), "calibrated": True, "ece_uncalibrated": plain["ece"]}
 
 
-def _fitted(answers: Sequence[Answer]) -> Calibration | None:
+def fitted(answers: Sequence[Answer]) -> Calibration | None:
     """Platt's sigmoid, with his smoothed targets: each answer counts a little as its opposite, so that certainty is never learnt."""
     if len(answers) < LEAST // 2:
         return None

@@ -1,8 +1,8 @@
 """Make the native row of a document and its spans: what ``piiloom detect`` writes.
 
-A span has, beside what all spans have, its ``score``, its ``detector`` and, if its type has a validator, ``validated``; from detectors that know
-it, ``relevance_score``. Spans of a record never overlap: of those that do, the surest is kept (each code point counts as 0.01), then the
-earliest.
+A span has, beside what all spans have, its ``score``, its ``detector`` and, if its type has a validator, ``validated``; from detectors
+that know it, ``relevance_score``. Spans of a record never overlap: of those that do, the surest is kept (each code point counts as 0.01),
+then the earliest.
 """
 
 from __future__ import annotations
