@@ -124,6 +124,12 @@ def load_model(folder: Path, *, option: str = "--model-path") -> TaggingModel:
     )
 
 
+def model_digest(folder: Path, *, option: str = "--model-path") -> str:
+    """Return a digest of all that the model in *folder* says; raises ``UsageError`` if it holds none."""
+    files = _card(folder, option).files
+    return hashlib.sha256((folder / CARD).read_bytes() + _json(files)).hexdigest()
+
+
 def _card(folder: Path, option: str) -> _Card:
     path = folder / CARD
     try:

@@ -10,21 +10,22 @@ from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.features import OUTSIDE, FoundSpan, Token, spans_of, token_features, tokenise
 from piiloom.tagging.windows import windows
 
-try:
-    from pycrfsuite import Tagger
-except ImportError as error:
-    raise UsageError("the small detector needs python-crfsuite", remedy=f"Install it: {how_to_install('probe')}") from error
-
 _LEAST = 1e-6  # the CRF's probabilities are not exact enough for more
 
 
 class SpanFinder:
     """Finds spans by the CRF in *content*, a model file of CRFsuite. Raises ``ValueError`` if it is none, or not all of one.
 
+    And ``UsageError`` without python-crfsuite, which the extra ``probe`` brings.
+
     CRFsuite believes what it reads: a file that somebody crafted can crash the process. Open none from whom you would not take a program.
     """
 
     def __init__(self, content: bytes) -> None:
+        try:
+            from pycrfsuite import Tagger  # noqa: PLC0415 - of an extra
+        except ImportError as error:
+            raise UsageError("the small detector needs python-crfsuite", remedy=f"Install it: {how_to_install('probe')}") from error
         if int.from_bytes(content[4:8], "little") != len(content):
             raise ValueError("not as long as its header says")
         self.content = content

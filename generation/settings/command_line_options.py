@@ -154,6 +154,34 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "judge_price": Annotated[
             str | None, typer.Option("--judge-price", rich_help_panel=_CALLS, help="The judge's prices, in the form of --price.")
         ],
+        "screen_model": Annotated[
+            Path | None,
+            typer.Option(
+                "--screen-model",
+                metavar="DIR",
+                rich_help_panel=_RUN,
+                help="Have a detector (saved by piiloom probe --save) look for personal information outside of spans.",
+            ),
+        ],
+        "screen_threshold": Annotated[
+            float | None,
+            typer.Option(
+                "--screen-threshold",
+                metavar="P",
+                min=0,
+                max=1,
+                rich_help_panel=_RUN,
+                help="The least score that counts for --screen-model (default 0.9).",
+            ),
+        ],
+        "on_unlisted": Annotated[
+            Literal["flag", "reject"] | None,
+            typer.Option(
+                "--on-unlisted",
+                rich_help_panel=_RUN,
+                help="When --screen-model finds something: keep the record and flag it for annotators (default), or reject it.",
+            ),
+        ],
         "prompts": Annotated[
             Path | None,
             typer.Option(
