@@ -15,6 +15,7 @@ from piiloom.tagging.model import TaggedSpan, TaggingModel
 from piiloom.tagging.model_folder import FAMILY, load_model
 
 OPTION: Final = "--screen-model"
+THRESHOLD: Final = 0.9
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,6 +38,10 @@ class TrainedDetector:
         return f"{found.entity_type} in the context at [{found.start}, {found.end}), found by {FAMILY} {self.name}, score {found.score:.2f}"
 
 
-def trained_detector(folder: Path, *, threshold: float) -> TrainedDetector:
-    """Return the detector in *folder*. Raises ``UsageError`` and ``DataError`` for a folder that has none."""
-    return TrainedDetector(model=load_model(folder, option=OPTION), name=folder.name, threshold=threshold)
+def trained_detector(folder: Path, *, threshold: float | None = None) -> TrainedDetector:
+    """Return the detector in *folder*; *threshold* None: ``THRESHOLD``.
+
+    Raises ``UsageError`` and ``DataError`` for a folder that has none.
+    """
+    least = THRESHOLD if threshold is None else threshold
+    return TrainedDetector(model=load_model(folder, option=OPTION), name=folder.name, threshold=least)

@@ -14,10 +14,12 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
+from piiloom.generation.settings.checking_options import CHECKS
+from piiloom.generation.settings.option_panels import CALLS as _CALLS
+from piiloom.generation.settings.option_panels import RUN as _RUN
+
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., None])
-_RUN = "Settings of the run"
-_CALLS = "Paid calls"
 
 # Options that other commands take, too.
 ModelOption = Annotated[str | None, typer.Option("--model", rich_help_panel=_RUN, help="The provider's model, as the provider spells it.")]
@@ -133,55 +135,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
                 "--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (default 3)."
             ),
         ],
-        "judges": Annotated[
-            list[str] | None,
-            typer.Option("--judge", rich_help_panel=_RUN, help="Have the model check each record: relevance, leak. May be given twice."),
-        ],
-        "judge_provider": Annotated[
-            str | None,
-            typer.Option(
-                "--judge-provider", rich_help_panel=_RUN, help="The provider of a separate judge: openai, anthropic or compatible."
-            ),
-        ],
-        "judge_model": Annotated[
-            str | None,
-            typer.Option("--judge-model", rich_help_panel=_RUN, help="The judge's model; alone: another model of the same provider."),
-        ],
-        "judge_base_url": Annotated[
-            str | None,
-            typer.Option("--judge-base-url", metavar="URL", rich_help_panel=_RUN, help="Where the judge's compatible server listens."),
-        ],
-        "judge_price": Annotated[
-            str | None, typer.Option("--judge-price", rich_help_panel=_CALLS, help="The judge's prices, in the form of --price.")
-        ],
-        "screen_model": Annotated[
-            Path | None,
-            typer.Option(
-                "--screen-model",
-                metavar="DIR",
-                rich_help_panel=_RUN,
-                help="Have a detector (saved by piiloom probe --save) look for personal information outside of spans.",
-            ),
-        ],
-        "screen_threshold": Annotated[
-            float | None,
-            typer.Option(
-                "--screen-threshold",
-                metavar="P",
-                min=0,
-                max=1,
-                rich_help_panel=_RUN,
-                help="The least score that counts for --screen-model (default 0.9).",
-            ),
-        ],
-        "on_unlisted": Annotated[
-            Literal["flag", "reject"] | None,
-            typer.Option(
-                "--on-unlisted",
-                rich_help_panel=_RUN,
-                help="When --screen-model finds something: keep the record and flag it for annotators (default), or reject it.",
-            ),
-        ],
+        **CHECKS,
         "prompts": Annotated[
             Path | None,
             typer.Option(

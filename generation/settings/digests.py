@@ -8,6 +8,7 @@ from piiloom.foundation.seeding import digest
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
+from piiloom.screening.trained_detector import OPTION, THRESHOLD
 from piiloom.tagging.model_folder import model_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.story_bank import stories_digest
@@ -47,8 +48,12 @@ _APART = frozenset(
 
 
 def run_digest(config: RunConfig) -> str:
-    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version."""
-    settings = shaping(config) | _recipe(config) | _screened(config)
+    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version, a detector that rejects."""
+    return _digest(config, _screened(config))
+
+
+def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
+    settings = shaping(config) | _recipe(config) | screened
     if config.recipe == "story":
         stories = stories_digest(get_locale(config.locale).language, config.bank)
         return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)
@@ -64,10 +69,10 @@ def plan_digest(config: RunConfig) -> str:
     """Return the digest of what shapes the plan. If a model writes, prompts and sampling settings are left out.
 
     So a run that only changes the prompt or temperature of one stage plans the same items, and reuses the paid replies of the stages
-    before it.
+    before it. What screens the finished records is never part of it.
     """
     if config.provider == "composer":
-        return run_digest(config)
+        return _digest(config, {})
     return digest(GENERATION_VERSION, shaping(config) | _recipe(config), config.taxonomy().digest)
 
 
@@ -93,10 +98,11 @@ def _recipe(config: RunConfig) -> dict[str, Any]:
 
 
 def _screened(config: RunConfig) -> dict[str, Any]:
-    """Return what a trained detector that screens adds to the digest: nothing without one."""
-    if config.screen_model is None:
+    """Return what a trained detector that screens adds to the digest: nothing if it only flags, which changes no record."""
+    if config.screen_model is None or config.on_unlisted != "reject":
         return {}
-    return {"screened by": [model_digest(config.screen_model, option="--screen-model"), config.screen_threshold, config.on_unlisted]}
+    model, threshold = model_digest(config.screen_model, option=OPTION), config.screen_threshold
+    return {"screened by": [model, THRESHOLD if threshold is None else threshold]}
 
 
 def _judged(config: RunConfig) -> dict[str, Any]:

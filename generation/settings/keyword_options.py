@@ -58,8 +58,8 @@ class RunOptions(TypedDict, total=False):
     judge_base_url: str | None
     judge_price: str | None
     screen_model: str | Path | None
-    screen_threshold: float
-    on_unlisted: Literal["flag", "reject"]
+    screen_threshold: float | None
+    on_unlisted: Literal["flag", "reject"] | None
     prompts: str | Path | None
     types: str | Path | Sequence[Mapping[str, Any]]
     temperature: float | None

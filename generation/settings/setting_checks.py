@@ -94,7 +94,7 @@ def _check_screening(config: RunConfig) -> None:
         trained_detector(config.screen_model, threshold=config.screen_threshold)
         return
     for name, option in (("screen_threshold", "--screen-threshold"), ("on_unlisted", "--on-unlisted")):
-        if getattr(config, name) != RunConfig.model_fields[name].default:
+        if getattr(config, name) is not None:
             raise UsageError("no detector screens this run", where=option, remedy="Name one with --screen-model, or leave it out")
 
 
