@@ -95,6 +95,13 @@ def judgements_of(store: Store, record_ids: Collection[str]) -> dict[str, tuple[
     return {record_id: tuple(rows) for record_id, rows in found.items()}
 
 
+def unlisted_in(store: Store, run_id: str) -> JudgedCount:
+    """Count what a trained detector found outside of the spans of a run's records."""
+    sql = "SELECT count(*), count(DISTINCT record_id) FROM judgements WHERE kind = 'unlisted' AND run_id = ?"
+    ((found, records),) = store.rows(sql, [run_id])
+    return JudgedCount(kind="unlisted", judged=found, disagree=found, records=records)
+
+
 def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:
     """Return by record id, in plan order, the judgements of a run that disagree with the plan. Annotators should check these."""
     against = _load(store, "run_id = ? AND NOT agrees", [run_id])
