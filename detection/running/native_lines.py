@@ -21,7 +21,9 @@ from piiloom.detection.running.documents import Document
 from piiloom.foundation.errors import RunError
 from piiloom.patterns.resolving import PER_CHARACTER
 
-OWN_KEYS: Final = ("score", "detector", "validated", "relevance_score")
+OWN_KEYS: Final = ("score", "detector", "validated")
+# Of detectors that judge relevance and know how sure they are.
+RELEVANCE_SCORE: Final = "relevance_score"
 
 
 def disjoint_spans(spans: Sequence[ScoredSpan]) -> list[ScoredSpan]:
@@ -80,7 +82,7 @@ def native_line(record: Record, spans: Sequence[ScoredSpan]) -> bytes:
         if span.validated is not None:
             one["validated"] = span.validated
         if span.relevance_score is not None:
-            one["relevance_score"] = span.relevance_score
+            one[RELEVANCE_SCORE] = span.relevance_score
     return row_line(row)
 
 

@@ -77,6 +77,14 @@ def test_it_detects_what_the_probe_found(cli, files, model, tmp_path, threshold)
     assert len(piiloom.load(out)) == 15  # what it writes can be read
 
 
+def test_a_format_without_room_for_it_is_told(cli, files, model, tmp_path):
+    words = ("--input-format", "capid", "--locale", "en_US", "--detector", "probe", "--model-path", model[0], "--threshold", 0)
+    outcome = cli("detect", files[1], *words, "--format", "csv", "--out", tmp_path / "out")
+    assert outcome.code == 0
+    assert "the format does not keep: " in outcome.out
+    assert "validated, relevance_score" in " ".join(outcome.out.split())
+
+
 def test_from_python(model):
     text = "I am 33 and work as a nurse in Leeds."
     spans = piiloom.detect(text, locale="nl_NL", question="Did my age matter for this loan?", detector="probe", model_path=str(model[0]))
