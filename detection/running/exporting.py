@@ -18,7 +18,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
 from piiloom.corpus.releases.exporting import try_out
 from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.corpus.releases.manifest import MANIFEST, SCHEMA, ExportedFile, SplitCounts, files_to_json, piiloom_version
+from piiloom.corpus.releases.manifest import MANIFEST, OWN_TYPES, SCHEMA, ExportedFile, SplitCounts, files_to_json, piiloom_version
 from piiloom.detection.running.native_lines import OWN_KEYS, RELEVANCE_SCORE, record_from
 from piiloom.foundation.errors import OutputError
 
@@ -78,7 +78,7 @@ class Export:
         return [self.out / name for name in (*(file.name for file in files), MANIFEST)], loss
 
     def _manifest(self, counts: SplitCounts, files: list[ExportedFile], loss: LossReport, detection: Json) -> Json:
-        return {
+        about: Json = {
             "schema": SCHEMA,
             "name": self.out.name,
             "format": self.format.name,
@@ -89,6 +89,7 @@ class Export:
             "loss": loss.to_json(),
             "detection": detection,
         }
+        return about | {OWN_TYPES: detection[OWN_TYPES]} if OWN_TYPES in detection else about
 
 
 def _records(rows: Path, keys: dict[str, None]) -> Iterator[Record]:

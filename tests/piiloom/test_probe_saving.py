@@ -9,6 +9,7 @@ import pytest
 import piiloom
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.tagging.model_folder import load_model
+from piiloom.taxonomy.own_types import from_json, to_json
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 from tests.longer import mostly_long
 
@@ -95,18 +96,39 @@ def test_from_python(model):
     ]
 
 
+OWN = {
+    "name": "trade",
+    "definition": "What somebody does for a living.",
+    "subtypes": [
+        {
+            "name": "value",
+            "definition": "A trade.",
+            "examples": ["welder"],
+            "form": "phrase",
+            "generator": {"kind": "lexicon", "values": ["welder", "nurse"]},
+        }
+    ],
+    "pairs": [],
+}
+
+
 def test_own_types_are_kept(cli, tmp_path):
     rows = [native_row(seed) for seed in range(30)]
     for row in rows:
         for span in row["spans"]:
             span["type"] = "trade" if span["type"] == "occupation" else span["type"]
     train = write_rows(tmp_path / "train.jsonl", rows)
+    own = to_json(from_json([OWN]))
+    about = {"schema": 1, "piiloom": "0", "files": {"train.jsonl": {"sha256": ""}}, "own_types": own}
+    (tmp_path / "release.json").write_text(json.dumps(about))
     assert cli("probe", train, "--save", tmp_path / "model").code == 0
+    assert json.loads((tmp_path / "model" / "piiloom.json").read_text())["own_types"] == own
     (tmp_path / "in.txt").write_text("I am 33 and work as a nurse in Leeds.")
-    out = tmp_path / "out.jsonl"
-    words = ("--locale", "en_US", "--detector", "probe", "--model-path", tmp_path / "model", "--threshold", "0", "--out", out)
-    assert cli("detect", tmp_path / "in.txt", *words).code == 0
-    assert "trade" in {one["type"] for one in json.loads(out.read_text())["spans"]}
+    words = ("--locale", "en_US", "--detector", "probe", "--model-path", tmp_path / "model", "--threshold", "0")
+    assert cli("detect", tmp_path / "in.txt", *words, "--format", "native", "--out", tmp_path / "out").code == 0
+    (record,) = piiloom.load(tmp_path / "out")  # which knows the type by its definition
+    assert "trade" in {one.entity_type for one in record.spans}
+    assert cli("detect", tmp_path / "in.txt", *words, "--format", "huggingface", "--out", tmp_path / "other").code == 0
 
 
 @pytest.mark.parametrize(
