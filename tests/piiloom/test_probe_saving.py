@@ -112,7 +112,7 @@ OWN = {
 }
 
 
-def test_own_types_are_kept(cli, tmp_path):
+def test_own_types_are_kept_and_force_replaces(cli, tmp_path):
     rows = [native_row(seed) for seed in range(30)]
     for row in rows:
         for span in row["spans"]:
@@ -121,7 +121,9 @@ def test_own_types_are_kept(cli, tmp_path):
     own = to_json(from_json([OWN]))
     about = {"schema": 1, "piiloom": "0", "files": {"train.jsonl": {"sha256": ""}}, "own_types": own}
     (tmp_path / "release.json").write_text(json.dumps(about))
-    assert cli("probe", train, "--save", tmp_path / "model").code == 0
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "piiloom.json").write_text("an old one")
+    assert cli("probe", train, "--save", tmp_path / "model", "--force").code == 0
     assert json.loads((tmp_path / "model" / "piiloom.json").read_text())["own_types"] == own
     (tmp_path / "in.txt").write_text("I am 33 and work as a nurse in Leeds.")
     words = ("--locale", "en_US", "--detector", "probe", "--model-path", tmp_path / "model", "--threshold", "0")
@@ -150,13 +152,6 @@ def test_what_cannot_be_saved_is_found_before_the_training(cli, files, model, tm
     assert says in outcome.error_line()
     assert outcome.out == ""
     assert not (tmp_path / "new").exists()
-
-
-def test_force_replaces(cli, files, tmp_path):
-    train, people = files
-    for limit in (20, 30):
-        assert cli("probe", train, "--limit", limit, "--calibrate", people, "--save", tmp_path / "m", "--force").code == 0
-    assert json.loads((tmp_path / "m" / "piiloom.json").read_text())["data"]["records"] == 30
 
 
 @pytest.mark.parametrize(("words", "says"), [([], "needs a model on this machine"), (["--model-path", "none"], "no such folder")])
