@@ -48,7 +48,7 @@ _APART = frozenset(
 
 
 def run_digest(config: RunConfig) -> str:
-    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version, a detector that rejects."""
+    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version, a detector that screens."""
     return _digest(config, _screened(config))
 
 
@@ -98,11 +98,11 @@ def _recipe(config: RunConfig) -> dict[str, Any]:
 
 
 def _screened(config: RunConfig) -> dict[str, Any]:
-    """Return what a trained detector that screens adds to the digest: nothing if it only flags, which changes no record."""
-    if config.screen_model is None or config.on_unlisted != "reject":
+    """Return what a trained detector that screens adds to the digest. Flags change no text, but who asks for others wants another run."""
+    if config.screen_model is None:
         return {}
     model, threshold = model_digest(config.screen_model, option=OPTION), config.screen_threshold
-    return {"screened by": [model, THRESHOLD if threshold is None else threshold]}
+    return {"screened by": [model, THRESHOLD if threshold is None else threshold, config.on_unlisted or "flag"]}
 
 
 def _judged(config: RunConfig) -> dict[str, Any]:

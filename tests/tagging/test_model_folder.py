@@ -11,15 +11,12 @@ import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.tagging.model_folder import CARD, RELEVANCE, SPANS, About, check_place, load_model, save_model
-from tests.tagging.trained import example, small_model
-
-ABOUT = About(data={"records": 40}, settings={"seed": 7}, figures={})
+from tests.tagging.trained import example, save_small_model, small_model
 
 
 @pytest.fixture
 def folder(tmp_path):
-    save_model(tmp_path / "model", small_model(), ABOUT, {"python-crfsuite": "0"})
-    return tmp_path / "model"
+    return save_small_model(tmp_path / "model")
 
 
 def test_what_is_loaded_says_the_same(folder):
@@ -31,7 +28,7 @@ def test_what_is_loaded_says_the_same(folder):
 
 
 def test_the_same_detector_gives_the_same_bytes(folder, tmp_path):
-    save_model(tmp_path / "again", small_model(), ABOUT, {"python-crfsuite": "0"})
+    save_small_model(tmp_path / "again")
     names = sorted(path.name for path in folder.iterdir())
     assert names == [CARD, RELEVANCE, SPANS]
     assert all((folder / name).read_bytes() == (tmp_path / "again" / name).read_bytes() for name in names)
@@ -109,5 +106,5 @@ def test_what_cannot_be_written_leaves_no_half(folder, monkeypatch, tmp_path):
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(OutputError, match="No space"):
-        save_model(tmp_path / "new", small_model(), ABOUT, {})
+        save_model(tmp_path / "new", small_model(), About(data={}, settings={}, figures={}), {})
     assert list((tmp_path / "new").iterdir()) == []
