@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.own_types import OwnTypes, from_json
 
 DEVICES: Final = ("auto", "cpu", "cuda", "onnx")
 VERIFIERS: Final = (1, 2)
@@ -40,6 +42,14 @@ class LocalModel:
         files = sorted(one for one in folder.rglob("*") if one.is_file()) if self.path and folder.is_dir() else []
         known = [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
         return {"path": self.path, "files": known, "label_map": digest_of(self.label_map)}
+
+    @property
+    def own_types(self) -> OwnTypes:
+        """The user-defined types that a model trained by piiloom knows, as its ``piiloom.json`` has them."""
+        try:
+            return from_json(json.loads((Path(self.path) / "piiloom.json").read_text(encoding="utf-8")).get("own_types", []))
+        except (OSError, ValueError, AttributeError, RecursionError, DataError):
+            return ()  # a model of somebody else, or one that cannot be used, which is said when it is loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

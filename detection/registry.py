@@ -94,6 +94,11 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             make="piiloom.detection.encoder.encoder_detector:make",
             needs=frozenset({"local"}),
         ),
+        "probe": Family(
+            about="the small detector that piiloom probe --save has trained, with relevance",
+            make="piiloom.detection.probe_detector:make",
+            needs=frozenset({"local"}),
+        ),
         "presidio": Family(
             about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
             make="piiloom.detection.adapters.presidio.presidio_detector:make",
