@@ -36,6 +36,12 @@ class Standing:
     charged_usd: float = 0.0
     run_id: str | None = None
     metrics: dict[str, float] | None = None
+    booked: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job has ended and its cost is booked, so that nothing is left to do."""
+        return self.booked and self.status in {"succeeded", "failed", "cancelled"}
 
     @property
     def use(self) -> str | None:
@@ -83,6 +89,7 @@ def standing(folder: JobFolder) -> Standing:
         charged_usd=0.0 if booked is None else booked["charged_usd"],
         run_id=next((str(one["run"]) for one in (booked, reserved) if one is not None), None),
         metrics=last_metrics(folder.events().values()),
+        booked=booked is not None,
     )
 
 
