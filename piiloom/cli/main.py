@@ -44,6 +44,7 @@ from piiloom.cli import (
     stories_cmd,
     surrogate_cmd,
     trace_cmd,
+    train_cmd,
     utility_cmd,
 )
 from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
@@ -107,6 +108,7 @@ app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
 app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.command("detect", epilog=detect_cmd.EPILOG)(detect_cmd.detect)
+app.add_typer(train_cmd.train_app, name="train")
 app.add_typer(entities_cmd.entities_app, name="entities")
 app.add_typer(benchmark_cmd.benchmark_app, name="benchmark")
 app.add_typer(names_cmd.names_app, name="names")

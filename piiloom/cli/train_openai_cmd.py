@@ -47,7 +47,8 @@ class TuneCommand:
     file_format: FormatOption = None
     skip_values: SkipValuesOption = False
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The folder of the job: new, or that of a job to go on with, which needs no data.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder of the job: new, or that of a job to go on with, which needs no data."),
     ] = None
     store: Annotated[
         Path | None,
@@ -69,14 +70,18 @@ class TuneCommand:
         int | None, typer.Option("--seed", rich_help_panel=_JOB, help="OpenAI's seed, and that of what is taken off for validation.")
     ] = None
     epochs: Annotated[
-        str | None, typer.Option("--epochs", metavar="N|auto", rich_help_panel=_JOB, help="Passes over the data (default 3); auto: OpenAI chooses.")
+        str | None,
+        typer.Option("--epochs", metavar="N|auto", rich_help_panel=_JOB, help="Passes over the data (default 3); auto: OpenAI chooses."),
     ] = None
     batch_size: Annotated[
-        int | None, typer.Option("--batch-size", min=1, max=256, rich_help_panel=_JOB, help="Examples in a batch; OpenAI chooses by default.")
+        int | None,
+        typer.Option("--batch-size", min=1, max=256, rich_help_panel=_JOB, help="Examples in a batch; OpenAI chooses by default."),
     ] = None
     learning_rate: Annotated[
         float | None,
-        typer.Option("--learning-rate", min=0.0, metavar="X", rich_help_panel=_JOB, help="Multiplier of the learning rate; OpenAI's by default."),
+        typer.Option(
+            "--learning-rate", min=0.0, metavar="X", rich_help_panel=_JOB, help="Multiplier of the learning rate; OpenAI's by default."
+        ),
     ] = None
     base_url: Annotated[
         str | None, typer.Option("--base-url", metavar="URL", rich_help_panel=_JOB, help="Another server with OpenAI's fine-tuning API.")
@@ -84,7 +89,9 @@ class TuneCommand:
     budget_usd: BudgetOption = None
     training_price: Annotated[
         float | None,
-        typer.Option("--training-price", min=0.0, metavar="USD", rich_help_panel=CALLS, help="USD per million trained tokens, if not as listed."),
+        typer.Option(
+            "--training-price", min=0.0, metavar="USD", rich_help_panel=CALLS, help="USD per million trained tokens, if not as listed."
+        ),
     ] = None
     unpriced: UnpricedOption = False
     timeout_s: TimeoutOption = 60.0
@@ -92,16 +99,18 @@ class TuneCommand:
         float | None,
         typer.Option("--poll", min=0.01, metavar="S", rich_help_panel=CALLS, help="Seconds between two looks (default 5, growing to 60)."),
     ] = None
-    yes: Annotated[
-        bool, typer.Option("--yes", rich_help_panel=CALLS, help="Confirm in advance that the texts may be sent to OpenAI.")
-    ] = False
+    yes: Annotated[bool, typer.Option("--yes", rich_help_panel=CALLS, help="Confirm in advance that the texts may be sent to OpenAI.")] = (
+        False
+    )
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Make the job and leave; look later with --status.")] = False
     estimate: Annotated[
         bool, typer.Option("--estimate", rich_help_panel=_DO, help="Say what it would cost; send and write nothing, no key needed.")
     ] = False
     status: Annotated[bool, typer.Option("--status", rich_help_panel=_DO, help="Ask how the job in --out stands.")] = False
     cancel: Annotated[bool, typer.Option("--cancel", rich_help_panel=_DO, help="Cancel the job in --out.")] = False
-    unpause: Annotated[bool, typer.Option("--unpause", rich_help_panel=_DO, help="Let the paused job in --out go on, and follow it.")] = False
+    unpause: Annotated[bool, typer.Option("--unpause", rich_help_panel=_DO, help="Let the paused job in --out go on, and follow it.")] = (
+        False
+    )
     delete_files: Annotated[
         bool, typer.Option("--delete-files", rich_help_panel=_DO, help="Delete the files that were uploaded for the job in --out.")
     ] = False

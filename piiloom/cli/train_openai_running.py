@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -16,7 +17,7 @@ from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.training.openai_tuning.estimate import DEFAULT_EPOCHS, PROVIDER, check_affordable
 from piiloom.detection.training.openai_tuning.finishing import Standing, standing
 from piiloom.detection.training.openai_tuning.insisting import Timing
-from piiloom.detection.training.openai_tuning.job_folder import JobFolder
+from piiloom.detection.training.openai_tuning.job_folder import JobBusy, JobFolder
 from piiloom.detection.training.openai_tuning.preparing import DEFAULT_TASK, JobSettings, Prepared, plan_for, prepare
 from piiloom.detection.training.openai_tuning.session import TuningSession
 from piiloom.detection.training.openai_tuning.tasks import get_task
@@ -60,19 +61,25 @@ def tune_and_report(asked: TuneCommand) -> None:
         _, prepared = _prepared(asked, settings := settings_of(asked))
         print_estimate(prepared, settings, asked)
     else:
-        with JobFolder(_out(asked)) as folder:
-            _in_folder(folder, asked)
+        folder = JobFolder(_out(asked))
+        if wanted:
+            folder.plan()  # raises where there is none
+        try:
+            with folder:
+                _in_folder(folder, asked)
+        except JobBusy:
+            if not asked.status:
+                raise
+            say_aside("another process follows the job; this is what it has heard")
+            print_standing(standing(folder), asked)
 
 
 def _in_folder(folder: JobFolder, asked: TuneCommand) -> None:
-    begins = not (asked.status or asked.cancel or asked.unpause or asked.delete_files)
     if folder.planned:
         _check_same(folder, asked)
-    elif not begins:
-        folder.plan()  # says that there is none
     else:
         _plan(folder, asked)
-    if folder.planned and standing(folder).ended and not asked.delete_files:
+    if standing(folder).ended and not asked.delete_files:
         print_standing(standing(folder), asked)
         return
     try:
@@ -132,9 +139,8 @@ def _prepared(asked: TuneCommand, settings: JobSettings) -> tuple[TrainingData, 
         file_format=asked.file_format,
         skip_values=asked.skip_values,
         seed=DEFAULT_SEED if asked.seed is None else asked.seed,
-        relevance=get_task(settings.task).relevance,
     )
-    data = read_and_tell(choice, _store(asked))
+    data = read_and_tell(replace(choice, relevance=get_task(settings.task).relevance), _store(asked))
     prepared = prepare(data, settings)
     for note in prepared.notes:
         say_aside(note)

@@ -46,18 +46,19 @@ def estimate_lines(estimate: Estimate, settings: JobSettings) -> list[str]:
     """Say what training costs, and how that is known."""
     by = "as OpenAI's guide says it chooses" if estimate.chosen else "as told"
     tokens = f"{count_text(estimate.tokens)} tokens (four bytes each)"
-    lines = [f"training {settings.base} ({get_task(settings.task).about}): {counted(estimate.epochs, 'epoch')} ({by}), about {tokens}"]
+    epochs = f"{estimate.epochs} epoch{'' if estimate.epochs == 1 else 's'} ({by})"
+    lines = [f"training {settings.base} to {get_task(settings.task).about}: {epochs}, about {tokens}"]
     if estimate.usd is None or estimate.most_usd is None or estimate.price is None:
         lines.append("the price of training this model is unknown")
     else:
-        cost = f"{dollars(estimate.usd)}, and {dollars(estimate.most_usd)} if the texts have as few as 2.5 bytes a token"
-        lines.append(f"estimated cost: {cost}, at {_price(estimate.price)}")
+        lines.append(f"estimated cost: {dollars(estimate.usd)}, or {dollars(estimate.most_usd)} if the texts have only 2.5 bytes a token")
+        lines.append(f"at {_price(estimate.price)}")
     return [*lines, *warnings_about(settings.base)]
 
 
 def _price(price: TrainingPrice) -> str:
-    dated = f", as known on {price.dated}" if price.dated else ""
-    return f"{dollars(price.usd)} per million trained tokens ({price.source}{dated})"
+    dated = f"as noted on {price.dated}: " if price.dated else ""
+    return f"{dollars(price.usd)} per million trained tokens ({dated}{price.source})"
 
 
 def print_standing(standing: Standing, asked: TuneCommand) -> None:

@@ -36,12 +36,12 @@ class Standing:
     charged_usd: float = 0.0
     run_id: str | None = None
     metrics: dict[str, float] | None = None
-    booked: bool = False
+    settled: bool = False
 
     @property
     def ended(self) -> bool:
-        """Whether the job has ended and its cost is booked, so that nothing is left to do."""
-        return self.booked and self.status in {"succeeded", "failed", "cancelled"}
+        """Whether the job has ended and all is written, so that nothing is left to do."""
+        return self.settled and self.status in {"succeeded", "failed", "cancelled"}
 
     @property
     def use(self) -> str | None:
@@ -76,20 +76,20 @@ def standing(folder: JobFolder) -> Standing:
     """Return how the job stood when it was last looked at. Nothing is asked."""
     ledger = folder.ledger()
     made, state, booked, reserved = (ledger.result(step) for step in (CREATE, STATE, BOOK, RESERVE))
-    status = "planned" if made is None else "made"
+    status, tuned = "planned" if made is None else "made", None if state is None else state.get("model")
     if made is None and ledger.unsure_since(CREATE) is not None:
         status = "unknown"
     return Standing(
         plan=folder.plan(),
         status=status if state is None else str(state["status"]),
         job_id=None if made is None else str(made["job"]),
-        tuned_model=None if state is None else state.get("model"),
+        tuned_model=tuned,
         trained_tokens=None if state is None else state.get("trained_tokens"),
         cost_usd=None if booked is None else booked["cost_usd"],
         charged_usd=0.0 if booked is None else booked["charged_usd"],
         run_id=next((str(one["run"]) for one in (booked, reserved) if one is not None), None),
         metrics=last_metrics(folder.events().values()),
-        booked=booked is not None,
+        settled=booked is not None and (tuned is None or (folder.path / CARD).is_file()),
     )
 
 

@@ -40,10 +40,14 @@ _LOCK: Final = ".lock"
 _OURS: Final = frozenset({PLAN, LEDGER, EVENTS, LEFT_OUT, CARD, _LOCK, *ROWS.values()})
 
 
+class JobBusy(UsageError):
+    """Another process works on the job."""
+
+
 class JobFolder:
     """The folder *path*, locked while the context manager is entered.
 
-    Raises ``UsageError`` if another process works in it, and ``OutputError`` if it is no folder, has foreign files or cannot be written.
+    Raises ``JobBusy`` if another process works in it, and ``OutputError`` if it is no folder, has foreign files or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +70,7 @@ class JobFolder:
         except OSError:
             self._unlock()
             remedy = "Wait for it; piiloom train openai --status shows the job meanwhile"
-            raise UsageError("another process works on this job", where=str(self.path), remedy=remedy) from None
+            raise JobBusy("another process works on this job", where=str(self.path), remedy=remedy) from None
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
