@@ -111,7 +111,7 @@ def prepare(data: TrainingData, settings: JobSettings) -> Prepared:
 def plan_for(data: TrainingData, settings: JobSettings, prepared: Prepared, *, endpoint: str, store: Path) -> Plan:
     """Return the plan of a new job."""
     task = settings.task
-    files = tuple(_data_file(task, part, rows) for part, rows in prepared.rows.items())
+    files = tuple(data_file(task, part, rows) for part, rows in prepared.rows.items())
     return Plan(
         label=f"piiloom-{secrets.token_hex(12)}",
         task=task,
@@ -148,7 +148,8 @@ def _counted(reason: str) -> bool:
     return "OpenAI" in reason
 
 
-def _data_file(task: str, part: Part, rows: Rows) -> DataFile:
+def data_file(task: str, part: Part, rows: Rows) -> DataFile:
+    """Return the description of the file of *rows*."""
     content = b"".join(rows.lines)
     sha256 = hashlib.sha256(content).hexdigest()
     return DataFile(
