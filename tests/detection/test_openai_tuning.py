@@ -73,7 +73,7 @@ def test_the_request_for_a_job_is_what_the_api_documents(server: TuningServer, t
 def test_what_was_done_though_the_answer_was_lost_is_not_done_again(
     server: TuningServer, folder: Path, operation: str, trouble: str
 ) -> None:
-    server.trouble = lambda asked, nth: trouble if asked == operation and nth == 0 else None  # type: ignore[return-value]
+    server.trouble = lambda asked, nth: trouble if asked == operation and nth == 0 else None
     assert in_session(folder, lambda session: session.run()).status == "succeeded"
     assert (server.done["upload"], server.done["create"]) == (2, 1)
 

@@ -41,7 +41,7 @@ def folder(tmp_path: Path, server: TuningServer) -> Path:
 def test_what_was_done_though_the_answer_was_lost_is_not_done_again(
     server: TuningServer, folder: Path, operation: str, trouble: str
 ) -> None:
-    server.trouble = lambda asked, nth: trouble if asked == operation and nth == 0 else None  # type: ignore[return-value]
+    server.trouble = lambda asked, nth: trouble if asked == operation and nth == 0 else None
     assert in_session(folder, lambda session: session.run()).status == "succeeded"
     assert (server.done["upload"], server.done["create"]) == (2, 1)
 
@@ -49,7 +49,7 @@ def test_what_was_done_though_the_answer_was_lost_is_not_done_again(
 @pytest.mark.parametrize("operation", ["upload", "create", "files", "job", "events"])
 @pytest.mark.parametrize("trouble", ["rate_limit", "server_error"])
 def test_a_passing_fault_is_waited_for(server: TuningServer, folder: Path, operation: str, trouble: str) -> None:
-    server.trouble = lambda asked, nth: trouble if asked == operation and nth < 2 else None  # type: ignore[return-value]
+    server.trouble = lambda asked, nth: trouble if asked == operation and nth < 2 else None
     said: list[str] = []
     assert in_session(folder, lambda session: session.run(), said=said).status == "succeeded"
     assert (server.done["upload"], server.done["create"]) == (2, 1)
@@ -60,7 +60,7 @@ def test_a_passing_fault_is_waited_for(server: TuningServer, folder: Path, opera
 def test_a_lasting_fault_ends_the_session_and_the_next_one_goes_on(
     server: TuningServer, folder: Path, trouble: str, error: type[ProviderError]
 ) -> None:
-    server.trouble = lambda asked, _: trouble if asked == "create" else None  # type: ignore[return-value]
+    server.trouble = lambda asked, _: trouble if asked == "create" else None
     with pytest.raises(error):
         in_session(folder, lambda session: session.run())
     server.trouble = lambda *_: None

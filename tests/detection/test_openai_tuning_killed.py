@@ -83,7 +83,7 @@ WAITING: tuple[tuple[str, Operation, int], ...] = (
 @pytest.mark.parametrize(("trouble", "operation", "nth"), WAITING)
 def test_killed_while_an_answer_is_waited_for(server: TuningServer, tmp_path: Path, trouble: str, operation: Operation, nth: int) -> None:
     folder = planned(tmp_path / "job", server.url)
-    server.trouble = lambda asked, number: trouble if (asked, number) == (operation, nth) else None  # type: ignore[return-value]
+    server.trouble = lambda asked, number: trouble if (asked, number) == (operation, nth) else None
     process = child(folder)
     until = time.monotonic() + 60
     while server.asked[operation] <= nth and time.monotonic() < until:

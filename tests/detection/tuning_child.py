@@ -34,7 +34,7 @@ def main() -> None:
         if written == number and when == "after":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Ledger._append = write  # type: ignore[method-assign]
+    Ledger._append = write
     in_session(folder, lambda session: session.run(budget_usd=1), timeout_s=30)
 
 

@@ -48,7 +48,7 @@ def planned(folder: Path, url: str, *, examples: int = 20, validation: int | Non
         "model": MODEL,
         "endpoint": url,
         "store": str(folder.parent / "costs.duckdb"),
-        "files": tuple(data_file("markers", part, one) for part, one in parts.items()),  # type: ignore[arg-type]
+        "files": tuple(data_file("markers", part, one) for part, one in parts.items()),
         "types": ("occupation",),
         "data": {"counts": {"train": examples}},
         "suffix": "mine",
