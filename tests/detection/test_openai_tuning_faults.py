@@ -68,6 +68,21 @@ def test_a_lasting_fault_ends_the_session_and_the_next_one_goes_on(
     assert (server.done["upload"], server.done["create"]) == (2, 1)
 
 
+def test_an_answer_that_does_not_come_in_time_is_looked_for(server: TuningServer, folder: Path) -> None:
+    server.trouble = lambda asked, nth: "hang" if asked == "create" and nth == 0 else None
+    assert in_session(folder, lambda session: session.run(), timeout_s=0.4).status == "succeeded"
+    assert (server.done["upload"], server.done["create"]) == (2, 1)
+
+
+def test_a_job_that_was_cancelled_unseen_may_be_billed(server: TuningServer, folder: Path) -> None:
+    server.plan = JobPlan(steps=9)
+    in_session(folder, lambda session: session.run(wait=False))
+    for _ in range(3):
+        server.look(server.jobs["ftjob-0000"])
+    found = in_session(folder, lambda session: session.cancel())
+    assert found.charged_usd == pytest.approx(found.plan.estimate.most_usd or 0)
+
+
 def test_a_job_that_no_label_marks_is_known_by_its_file(server: TuningServer, folder: Path) -> None:
     server.keeps_metadata = False
     server.trouble = lambda asked, nth: "lost" if asked == "create" and nth == 0 else None

@@ -24,6 +24,8 @@ STATE: Final = "state"
 CANCEL: Final = "cancel"
 # How much the clocks of the server and of this machine may differ, for jobs that bear no label.
 _CLOCKS_S: Final = 600.0
+# What OpenAI's event at the beginning of the training says, after "Fine-tuning job".
+_STARTED: Final = "started"
 
 
 def upload_step(file: DataFile) -> str:
@@ -57,8 +59,9 @@ class Tuning:
 
     @property
     def was_running(self) -> bool:
-        """Whether the job was ever seen training."""
-        return any(entry["step"] == STATE and entry.get("status") == "running" for entry in self.ledger)
+        """Whether the job began to train, as far as its states and events tell: then it may be billed, however it ended."""
+        seen = any(entry["step"] == STATE and entry.get("status") == "running" for entry in self.ledger)
+        return seen or any(event.metrics or _STARTED in event.message.casefold() for event in self._folder.events().values())
 
     async def start(self) -> RemoteJob:
         """Upload the files and make the job, unless that is done. Return the job."""
