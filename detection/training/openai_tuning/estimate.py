@@ -93,6 +93,8 @@ def warnings_about(model: str) -> list[str]:
     """Return what users should know before they pay for tuning *model*."""
     terms, found = tuning_terms(), load_models().find(PROVIDER, tuned_family(model))
     said = [terms.notice] if terms.notice else []
+    if terms.ends is not None:
+        said.append(f"it is announced that no new jobs can be created from {terms.ends.isoformat()} on")
     if found is not None and found.shuts_down is not None:
         said.append(f"{model} and the models tuned from it are announced to be turned off on {found.shuts_down.isoformat()}")
     return said
