@@ -35,7 +35,6 @@ _OF_A_PLAN: Final = {
     "train": "--train",
     "splits": "--split",
     "validation": "--validation",
-    "file_format": "--format",
     "task": "--task",
     "model": "--model",
     "suffix": "--suffix",
@@ -80,19 +79,27 @@ def _in_folder(folder: JobFolder, asked: TuneCommand) -> None:
     else:
         _plan(folder, asked)
     if standing(folder).ended and not asked.delete_files:
-        print_standing(standing(folder), asked)
+        _print(standing(folder), asked)
         return
     try:
         if asked.delete_files:
             print_deleted(_in_session(folder, asked, lambda session: session.delete_files()), as_json=asked.as_json)
             return
-        print_standing(_in_session(folder, asked, _work(asked)), asked)
+        _print(_in_session(folder, asked, _work(asked)), asked)
     except KeyboardInterrupt:
         stand = standing(folder)
         where = f"job {stand.job_id}" if stand.job_id else str(folder.path)
-        goes_on = "The job goes on at OpenAI; " if stand.job_id else ""
-        remedy = f"{goes_on}go on with piiloom train openai --out {folder.path}, or end it with --cancel"
+        goes_on = "It goes on at OpenAI. " if stand.job_id else ""
+        remedy = f"{goes_on}Go on with piiloom train openai --out {folder.path}, or end it with --cancel"
         raise Interrupted("stopped", where=where, remedy=remedy) from None
+
+
+def _print(stand: Standing, asked: TuneCommand) -> None:
+    """Print how the job stands. Raises ``RunError`` for one that failed, where its end was wanted and not only its state."""
+    failure = stand.failure
+    if failure is not None and not (asked.status or asked.cancel):
+        raise failure
+    print_standing(stand, asked)
 
 
 def _work(asked: TuneCommand) -> Callable[[TuningSession], Awaitable[Standing]]:
@@ -163,8 +170,12 @@ def _plan(folder: JobFolder, asked: TuneCommand) -> None:
 def _check_same(folder: JobFolder, asked: TuneCommand) -> None:
     """Raise ``UsageError`` if options say another job than the one in *folder*."""
     plan = folder.plan()
-    there = {
+    files = [str(one["name"]) for one in plan.data.get("files", ())]
+    given_files = [path.name for path in (*(asked.train or ()), *([asked.validation] if asked.validation else ()))]
+    there: dict[str, object] = {
         "release": plan.data.get("release"),
+        "train": asked.train if given_files == files else files,
+        "validation": asked.validation if not asked.train or given_files == files else files,
         "splits": plan.data.get("splits"),
         "task": plan.task,
         "model": plan.model,
@@ -178,14 +189,16 @@ def _check_same(folder: JobFolder, asked: TuneCommand) -> None:
     }
     for name, option in _OF_A_PLAN.items():
         given = getattr(asked, name)
-        if given is None or name not in there:
+        if given is None:
             continue
         if name == "epochs":
             given = _epochs(given)
         if name == "store":
             given = str(given.absolute())
         if given != there[name]:
-            problem = f"the folder holds another job: its {option} is {there[name] if there[name] is not None else 'not set'}"
+            was = there[name]
+            told = ", ".join(was) if isinstance(was, list) else was
+            problem = f"the folder holds another job: its {option} is {'not set' if told is None or told == '' else told}"
             raise UsageError(problem, where=str(folder.path), remedy="Leave the option out to go on with that job, or name a new folder")
 
 

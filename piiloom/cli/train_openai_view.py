@@ -71,6 +71,8 @@ def print_standing(standing: Standing, asked: TuneCommand) -> None:
         say(f"trained on {counted(standing.trained_tokens, 'token')}: {_cost(standing)}")
     elif standing.charged_usd:
         say(f"{dollars(standing.charged_usd)} set aside: the server did not say what it trained on")
+    if standing.fault is not None:
+        say(f"why: {standing.fault}")
     if standing.status == "paused":
         say(f"go on with: piiloom train openai --out {asked.out} --unpause")
     elif not standing.ended:

@@ -10,7 +10,7 @@ import pytest
 from piiloom.detection.training.model_card import CARD, read_about
 from piiloom.detection.training.openai_tuning.job_folder import JobBusy, JobFolder
 from piiloom.execution.money.budget import BudgetReached
-from piiloom.foundation.errors import DataError, RunError, UsageError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from piiloom.providers.tuning_api import TuningUnknown
 from tests.detection.tuning_jobs import booked, in_session, planned
@@ -95,11 +95,10 @@ def test_a_refused_job_gives_back_what_was_set_aside(server: TuningServer, tmp_p
 
 def test_a_failed_job_says_why_but_not_what_it_quotes(server: TuningServer, folder: Path) -> None:
     server.plan = JobPlan(fails_with=("quotes", "training_file"))
-    with pytest.raises(RunError) as caught:
-        in_session(folder, lambda session: session.run())
-    assert "quotes" in str(caught.value)
-    assert "training_file" in str(caught.value)
-    assert "<occupation>" not in str(caught.value)
+    found = in_session(folder, lambda session: session.run())
+    assert found.failure is not None
+    assert "quotes (training_file): " in str(found.failure)
+    assert "<occupation>" not in (folder / "ledger.jsonl").read_text()
     assert booked(folder)[-1]["charge_usd"] == 0.0
     assert not (folder / CARD).exists()
 

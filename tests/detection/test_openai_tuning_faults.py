@@ -125,8 +125,8 @@ def test_equal_data_is_uploaded_once_for_several_jobs(server: TuningServer, fold
 
 def test_files_that_openai_would_refuse_make_the_job_fail(server: TuningServer, tmp_path: Path) -> None:
     folder = planned(tmp_path / "job", server.url, examples=9)
-    with pytest.raises(RunError, match="invalid_n_examples"):
-        in_session(folder, lambda session: session.run())
+    found = in_session(folder, lambda session: session.run())
+    assert (found.status, found.fault) == ("failed", "invalid_n_examples (training_file): The job failed due to an invalid training file.")
 
 
 def test_a_damaged_upload_makes_no_job(server: TuningServer, folder: Path) -> None:

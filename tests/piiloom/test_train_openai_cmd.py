@@ -96,6 +96,9 @@ def test_a_folder_goes_on_with_its_own_job_only(server: TuningServer, capsys: py
     assert told(capsys, *begin)[1]["status"] == "made"
     assert run(["train", "openai", "--out", "tuned", "--epochs", "4"]) == 2
     assert "its --epochs is 3" in capsys.readouterr().err
+    for words, said in {("--train", "other.jsonl"): "its --train is train.jsonl", ("--release", "v1"): "its --release is not set"}.items():
+        assert run(["train", "openai", "--out", "tuned", *words]) == 2
+        assert said in capsys.readouterr().err
     with JobFolder(Path("tuned")):
         code, found, said = told(capsys, "--out", "tuned", "--status")
         assert (code, found["status"]) == (0, "made")
@@ -104,3 +107,14 @@ def test_a_folder_goes_on_with_its_own_job_only(server: TuningServer, capsys: py
     assert [job["status"] for job in told(capsys, "--list")[1]["jobs"]] == ["queued"]
     assert told(capsys, "--out", "tuned", "--cancel")[1]["status"] == "cancelled"
     assert told(capsys, "--out", "tuned", "--delete-files")[1] == {"deleted": ["file-0000"]}
+
+
+def test_a_failed_job_is_an_error_whenever_it_is_asked_for(server: TuningServer, capsys: pytest.CaptureFixture[str]) -> None:
+    server.plan = JobPlan(fails_with=("invalid_file_format", "training_file"))
+    for _ in range(2):
+        code = run(["train", "openai", "--train", "train.jsonl", "--out", "tuned", "--yes", "--poll", "0.01", "--validation-size", "0"])
+        assert code == 1
+        assert "ftjob-0000: the job failed: invalid_file_format (training_file): The job failed" in capsys.readouterr().err
+    assert run(["train", "openai", "--out", "tuned", "--status"]) == 0
+    assert "why: invalid_file_format" in capsys.readouterr().out
+    assert len(server.jobs) == 1

@@ -25,7 +25,10 @@ RESERVE: Final = "reserve"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a job stands. ``status`` is the server's word, "planned" before there is a job. Costs in USD; None: unknown, or not yet told."""
+    """How a job stands. ``status`` is the server's word, "planned" before there is a job. Costs in USD; None: unknown, or not yet told.
+
+    ``fault``: why it failed.
+    """
 
     plan: Plan
     status: str
@@ -36,12 +39,21 @@ class Standing:
     charged_usd: float = 0.0
     run_id: str | None = None
     metrics: dict[str, float] | None = None
+    fault: str | None = None
     settled: bool = False
 
     @property
     def ended(self) -> bool:
         """Whether the job has ended and all is written, so that nothing is left to do."""
         return self.settled and self.status in {"succeeded", "failed", "cancelled"}
+
+    @property
+    def failure(self) -> RunError | None:
+        """The error to raise for a job that failed."""
+        if self.status != "failed":
+            return None
+        remedy = "Correct what it names, and begin another job in a new folder; files that are uploaded are not uploaded again"
+        return RunError(f"the job failed{f': {self.fault}' if self.fault else ''}", where=self.job_id, remedy=remedy)
 
     @property
     def use(self) -> str | None:
@@ -65,6 +77,7 @@ class Standing:
             "charged_usd": self.charged_usd,
             "run": self.run_id,
             "metrics": self.metrics,
+            "fault": self.fault,
             "estimate": plan.estimate.to_json(),
             "files": [asdict(file) for file in plan.files],
             "left_out": dict(plan.left_out),
@@ -89,6 +102,7 @@ def standing(folder: JobFolder) -> Standing:
         charged_usd=0.0 if booked is None else booked["charged_usd"],
         run_id=next((str(one["run"]) for one in (booked, reserved) if one is not None), None),
         metrics=last_metrics(folder.events().values()),
+        fault=None if booked is None else booked.get("fault"),
         settled=booked is not None and (tuned is None or (folder.path / CARD).is_file()),
     )
 
@@ -96,20 +110,21 @@ def standing(folder: JobFolder) -> Standing:
 def finish(folder: JobFolder, tuning: Tuning, job: RemoteJob) -> None:
     """Book the cost of *job*, which has ended, and write the card of a trained model, unless that is done.
 
-    Raises ``RunError`` if the job failed, and ``StoreError`` if the store cannot be used now.
+    Raises ``StoreError`` if the store cannot be used now.
     """
     ledger, plan = tuning.ledger, tuning.plan
     if ledger.result(BOOK) is None:
+        fault = None if job.fault is None else _told(job.fault, folder, plan)
         booked = Booking(plan).book(job, was_running=tuning.was_running)
-        ledger.done(BOOK, run=booked.run_id, cost_usd=booked.cost_usd, charged_usd=booked.charged_usd)
+        ledger.done(BOOK, run=booked.run_id, cost_usd=booked.cost_usd, charged_usd=booked.charged_usd, fault=fault)
     if job.stage == "succeeded" and not (folder.path / CARD).is_file():
         _write_card(folder, plan, ledger, job)
-    if job.stage == "failed":
-        fault = job.fault or JobFault(code="", message="")
-        said = ": ".join(part for part in (fault.code, without_quotes(fault.message, folder, plan)) if part)
-        about = f" ({fault.parameter})" if fault.parameter else ""
-        remedy = "Correct what it names, and begin another job in a new folder; files that are uploaded are not uploaded again"
-        raise RunError(f"the job failed{about}{f': {said}' if said else ''}", where=job.id, remedy=remedy)
+
+
+def _told(fault: JobFault, folder: JobFolder, plan: Plan) -> str:
+    """Return *fault* in a line that quotes nothing of the data."""
+    where = f"{fault.code} ({fault.parameter})" if fault.parameter else fault.code
+    return ": ".join(part for part in (where, without_quotes(fault.message, folder, plan)) if part)
 
 
 def _write_card(folder: JobFolder, plan: Plan, ledger: Ledger, job: RemoteJob) -> None:

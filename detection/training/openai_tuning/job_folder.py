@@ -69,7 +69,7 @@ class JobFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._unlock()
-            remedy = "Wait for it; piiloom train openai --status shows the job meanwhile"
+            remedy = "Wait for it, or stop it (Ctrl-C; the job goes on); --status shows the job meanwhile"
             raise JobBusy("another process works on this job", where=str(self.path), remedy=remedy) from None
         return self
 

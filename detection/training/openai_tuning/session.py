@@ -30,8 +30,8 @@ class TuningSession:
     async def run(self, *, budget_usd: float | None = None, unpriced: bool = False, wait: bool = True) -> Standing:
         """Make the job unless it is made, follow it to its end if *wait*, and book what it cost. Return how it stands.
 
-        Raises ``BudgetReached`` before anything is sent if it could cost more than *budget_usd*; ``RunError`` if the job failed;
-        ``DataError`` for files that the server refuses; errors of providers and stores. What was begun is gone on with the next time.
+        Raises ``BudgetReached`` before anything is sent if it could cost more than *budget_usd*; ``DataError`` for files that the server
+        refuses; errors of providers and stores. What was begun is gone on with the next time. A job that failed is told, not raised.
         """
         tuning = self._tuning
         if not tuning.may_exist:
@@ -46,7 +46,7 @@ class TuningSession:
         return self._settled(job)
 
     async def look(self) -> Standing:
-        """Ask how the job stands. Raises ``RunError`` if it failed."""
+        """Ask how the job stands."""
         return self._settled(await self._tuning.look())
 
     async def cancel(self) -> Standing:
