@@ -22,7 +22,7 @@ from piiloom.detection.training.openai_tuning.preparing import DEFAULT_TASK, Job
 from piiloom.detection.training.openai_tuning.session import TuningSession
 from piiloom.detection.training.openai_tuning.tasks import get_task
 from piiloom.detection.training.training_data import TrainingData
-from piiloom.foundation.errors import Interrupted, UsageError
+from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.factory import make_provider, make_tuning_api
 from piiloom.providers.tuning_api import TuningApi
@@ -86,6 +86,10 @@ def _in_folder(folder: JobFolder, asked: TuneCommand) -> None:
             print_deleted(_in_session(folder, asked, lambda session: session.delete_files()), as_json=asked.as_json)
             return
         _print(_in_session(folder, asked, _work(asked)), asked)
+    except ProviderError:
+        if (job_id := standing(folder).job_id) is not None:
+            say_aside(f"{job_id} is not touched by this; follow it with piiloom train openai --out {folder.path}")
+        raise
     except KeyboardInterrupt:
         stand = standing(folder)
         where = f"job {stand.job_id}" if stand.job_id else str(folder.path)

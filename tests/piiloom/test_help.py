@@ -55,6 +55,7 @@ def test_all_commands_are_there():
         "releases show",
         "releases delete",
         "releases diff",
+        "train openai",
         "trace",
         "cost",
         "rejects",

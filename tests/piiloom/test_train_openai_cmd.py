@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
-from piiloom.cli.main import run
+from piiloom.cli.main import app, run
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
+from piiloom.detection.training.openai_tuning.preparing import JobSettings
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.openai_tuning import JobPlan
 from tests.fakes.openai_tuning_http import TuningServer
@@ -118,3 +120,16 @@ def test_a_failed_job_is_an_error_whenever_it_is_asked_for(server: TuningServer,
     assert run(["train", "openai", "--out", "tuned", "--status"]) == 0
     assert "why: invalid_file_format" in capsys.readouterr().out
     assert len(server.jobs) == 1
+
+
+def test_the_job_is_named_when_the_server_goes_away(server: TuningServer, capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "--train", "train.jsonl", "--out", "tuned", "--yes", "--no-wait", "--validation-size", "0")
+    server.hides = True
+    assert run(["train", "openai", "--out", "tuned"]) == 1
+    assert "ftjob-0000 is not touched by this" in capsys.readouterr().err
+
+
+def test_the_help_names_the_base_model_in_force() -> None:
+    command = typer.main.get_command(app).commands["train"].commands["openai"]
+    (model,) = (parameter for parameter in command.params if parameter.name == "model")
+    assert f"(default {JobSettings().base})" in model.help

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from piiloom.detection.training.openai_tuning.insisting import Insisting, Timing
@@ -24,6 +25,7 @@ STATE: Final = "state"
 CANCEL: Final = "cancel"
 # How much the clocks of the server and of this machine may differ, for jobs that bear no label.
 _CLOCKS_S: Final = 600.0
+_PATIENCE: Final = 6
 # What OpenAI's event at the beginning of the training says, after "Fine-tuning job".
 _STARTED: Final = "started"
 
@@ -42,6 +44,8 @@ class Tuning:
         self._folder, self._api, self._timing, self._tell = folder, api, timing, tell
         self._insist = Insisting(policy, timing, tell)
         self._once = Once(self.ledger, self._insist, timing)
+        # Whoever follows a job for hours waits longer for a server that is down: nothing is lost meanwhile.
+        self._follow = Insisting(replace(policy, attempts=_PATIENCE * policy.attempts, cap_s=2 * policy.cap_s), timing, tell)
         if api.endpoint != self.plan.endpoint:
             problem = f"the job was begun at {self.plan.endpoint}, and this is {api.endpoint}"
             raise UsageError(problem, where=str(folder.path), remedy="Give the same --base-url as before (or OPENAI_BASE_URL)")
@@ -80,7 +84,7 @@ class Tuning:
             await self._timing.sleep(pause)
             pause = min(self._timing.longest_poll_s, pause * self._timing.growth)
             job_id = job.id
-            job = await self._insist(lambda: self._api.look_up(job_id))  # noqa: B023 - awaited at once
+            job = await self._follow(lambda: self._api.look_up(job_id))  # noqa: B023 - awaited at once
 
     async def look(self) -> RemoteJob | None:
         """Return the job as it is now, with its events told; None if there is none."""
@@ -187,7 +191,7 @@ class Tuning:
 
     async def _hear(self, job: RemoteJob) -> None:
         """Keep and tell the new events of *job*, and its state if that is new."""
-        events = await self._insist(lambda: self._api.events(job.id, self._folder.events().keys()))
+        events = await self._follow(lambda: self._api.events(job.id, self._folder.events().keys()))
         for event in events:
             self._tell(f"{event.level}: {event.message}" if event.level not in {"", "info"} else event.message)
         self._folder.add_events(events)
