@@ -1,0 +1,67 @@
+"""From training records to the folder of a trained encoder: ``train_encoder`` is what commands call. Needs the extra ``train``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
+from piiloom.detection.encoder.onnx_backend import MODEL
+from piiloom.detection.training.model_card import CARD, About, base_facts
+from piiloom.detection.training.training_data import TrainingData
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.whole_files import check_folder, output_errors
+
+if TYPE_CHECKING:
+    from piiloom.detection.encoder.training_history import History, TrainingProgress
+
+_NEEDED: Final = ("torch", "transformers", "safetensors", "tokenizers")
+
+
+def train_encoder(
+    data: TrainingData,
+    base: Path,
+    out: Path,
+    settings: EncoderSettings,
+    *,
+    watch: Callable[[TrainingProgress], None],
+    resume: bool = False,
+    force: bool = False,
+    onnx: bool = False,
+) -> tuple[About, History]:
+    """Train the encoder in *base* on *data*, and write it to *out*; returns its card and what came of the training.
+
+    *resume* goes on from the checkpoint in *out*, with the result of a training that was not stopped; *force* begins anew in a folder
+    that is not empty. Raises ``UsageError`` for a base that is none, or a library that is missing, ``DataError`` for a damaged
+    checkpoint, and ``OutputError`` if *out* cannot be written.
+    """
+    facts = base_facts(base)
+    _check_out(out, resume=resume, force=force)
+    for name in (*_NEEDED, *(("onnx", "onnxscript") if onnx else ())):
+        if find_spec(name) is None:
+            remedy = f"Install it: {how_to_install('train')} (docs/training.md says how to get PyTorch without CUDA)"
+            raise UsageError(f"training an encoder needs the package {name}", remedy=remedy)
+    from piiloom.detection.encoder.training_session import Session  # noqa: PLC0415 - an extra brings PyTorch, which takes seconds
+
+    session = Session(data, base, facts, settings)
+    with output_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+    return session.train(out, watch, onnx=onnx)
+
+
+def _check_out(out: Path, *, resume: bool, force: bool) -> None:
+    if resume and force:
+        raise UsageError("--resume goes on, and --force begins anew", where="--resume, --force", remedy="Give one of them")
+    if resume:
+        if not (out / CHECKPOINT).is_file():
+            done = " (the training is done)" if (out / CARD).is_file() else ""
+            raise UsageError(f"there is no checkpoint to go on from{done}", where=f"--out {out}", remedy="Leave --resume out")
+        return
+    check_folder(out, force=force)
+    if force and out.exists():
+        with output_errors(out):
+            for name in (CARD, CHECKPOINT, MODEL):
+                (out / name).unlink(missing_ok=True)
