@@ -109,7 +109,6 @@ app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentif
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.add_typer(train_cmd.train_app, name="train")
 app.command("detect", epilog=detect_cmd.EPILOG)(detect_cmd.detect)
-app.add_typer(train_cmd.train_app, name="train")
 app.add_typer(entities_cmd.entities_app, name="entities")
 app.add_typer(benchmark_cmd.benchmark_app, name="benchmark")
 app.add_typer(names_cmd.names_app, name="names")

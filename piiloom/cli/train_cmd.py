@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from piiloom.cli import train_openai_cmd
+from piiloom.cli import train_encoder_cmd, train_openai_cmd
 from piiloom.cli.options import examples
 
 train_app = typer.Typer(
@@ -18,4 +18,5 @@ train_app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+train_app.command("encoder", epilog=train_encoder_cmd.EPILOG)(train_encoder_cmd.encoder)
 train_app.command("openai", epilog=train_openai_cmd.EPILOG)(train_openai_cmd.openai)
