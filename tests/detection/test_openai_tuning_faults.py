@@ -209,3 +209,10 @@ def test_a_ledger_that_a_kill_cut_short_is_gone_on_with(server: TuningServer, fo
     ledger.write_bytes(ledger.read_bytes() + b'{"at": 17')
     assert in_session(folder, lambda session: session.run()).status == "succeeded"
     assert all(json.loads(line) for line in ledger.read_bytes().splitlines())
+
+
+def test_a_ledger_without_a_plan_is_no_new_folder(server: TuningServer, folder: Path) -> None:
+    in_session(folder, lambda session: session.run(wait=False))
+    (folder / "job.json").unlink()
+    with pytest.raises(DataError, match=r"no job\.json"), JobFolder(folder):
+        pass

@@ -47,7 +47,8 @@ class JobBusy(UsageError):
 class JobFolder:
     """The folder *path*, locked while the context manager is entered.
 
-    Raises ``JobBusy`` if another process works in it, and ``OutputError`` if it is no folder, has foreign files or cannot be written.
+    Raises ``JobBusy`` if another process works in it, ``DataError`` if its plan is missing, and ``OutputError`` if it is no folder, has
+    foreign files or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,6 +65,9 @@ class JobFolder:
             if foreign and not self.planned:
                 problem = f"the folder is not empty, and holds no job (there is {foreign[0]!r})"
                 raise OutputError(problem, where=str(self.path), remedy="Name a new folder with --out")
+            if (self.path / LEDGER).exists() and not self.planned:
+                problem = f"the folder has the ledger of a job, but no {PLAN}"
+                raise DataError(problem, where=str(self.path), remedy="Restore it from a copy, or name a new folder with --out")
             self._lock = (self.path / _LOCK).open("wb")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
