@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from piiloom.detection.encoder.decoding import decode
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows, settings_of
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import tag_count, token_tags
-from piiloom.detection.encoder.windows import WindowMaker
+from piiloom.detection.encoder.windows import WindowMaker, plain
 from piiloom.foundation.errors import UsageError
 
 TYPES = ("health", "name")
@@ -89,7 +90,7 @@ def test_the_type_is_that_of_all_tokens() -> None:
 # ---- windows
 
 
-def word_tokenizer() -> object:
+def word_tokenizer() -> Any:
     """A tokenizer of words and the pairs of BERT."""
     from tokenizers import Tokenizer, pre_tokenizers, processors
     from tokenizers.models import WordLevel
@@ -104,7 +105,7 @@ def word_tokenizer() -> object:
 @given(count=st.integers(0, 200), asked=st.integers(0, 30), size=st.integers(32, 90))
 def test_windows_lose_no_token(count: int, asked: int, size: int) -> None:
     windows = Windows(max_tokens=10_000).bounded(size)
-    maker = WindowMaker(word_tokenizer(), windows)  # type: ignore[arg-type]
+    maker = WindowMaker(word_tokenizer(), windows)
     tokens = maker.tokens("w " * count, "q " * asked or None)
     assert len(tokens.offsets) == count == len(tokens.homes)
     for window in tokens.windows:
@@ -120,6 +121,20 @@ def test_windows_lose_no_token(count: int, asked: int, size: int) -> None:
             assert end - at >= windows.overlap // 3
         if home:
             assert at - begin >= windows.overlap // 3
+
+
+def test_a_text_cannot_pass_for_marks_of_the_encoder() -> None:
+    from tokenizers import AddedToken
+
+    tokenizer = word_tokenizer()
+    tokenizer.add_special_tokens([AddedToken("[SEP]", special=True)])
+    maker = WindowMaker(plain(tokenizer), Windows())
+    (window,) = maker.tokens("so [SEP] it", "is").windows
+    assert window.ids.count(tokenizer.token_to_id("[SEP]")) == 2
+
+
+def test_half_a_character_is_a_token_like_any_other() -> None:
+    assert WindowMaker(word_tokenizer(), Windows()).tokens("so \ud83d it", "\udc00?").offsets == [(0, 2), (3, 4), (5, 7)]
 
 
 # ---- scores
