@@ -1,0 +1,125 @@
+"""Which stretches of an answer are which of the text: a map that is never a guess.
+
+The two are compared by tokens, and what differs once more by characters. Of the stretches that have stayed, those are *certain* that each
+of the two texts has once: they cannot be any other. What lies between two certain stretches of the answer lies between the same two of
+the text; there, and only there, a value is looked for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Final, NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from piiloom.detection.marking.tokens import Change, text_changes
+
+_LEAST: Final = 3  # characters, without blanks, of a certain stretch
+_MOST_COMPARED: Final = 4_000_000  # product of the lengths of two stretches that are compared by characters
+
+
+class Certain(NamedTuple):
+    """``original[start : start + length]`` is ``answer[place : place + length]``."""
+
+    start: int
+    place: int
+    length: int
+
+
+class Window(NamedTuple):
+    """``answer[place:place_end]`` comes from ``original[start:end]``."""
+
+    start: int
+    end: int
+    place: int
+    place_end: int
+
+
+class Alignment:
+    """How *answer*, without its markers, comes from *original*."""
+
+    def __init__(self, original: str, answer: str) -> None:
+        self.original, self.answer = original, answer
+        self.equal = original == answer
+        self.changes = [Change(True, 0, len(original), 0, len(answer))] if self.equal else text_changes(original, answer)
+        stayed = self._stayed()
+        self.certain = stayed if self.equal else [one for one in stayed if self._is_certain(one)]
+        self._places = [one.place for one in self.certain]
+        self._place_ends = [one.place + one.length for one in self.certain]
+
+    @property
+    def lost(self) -> int:
+        """How many characters of the text, without blanks, the answer does not have where they belong."""
+        return sum(
+            len("".join(self.original[one.a_start : one.a_end].split()))
+            - _kept(self.original[one.a_start : one.a_end], self.answer[one.b_start : one.b_end])
+            for one in self.changes
+            if not one.equal
+        )
+
+    def direct(self, start: int, end: int) -> tuple[int, int] | None:
+        """The range of the text for a range of the answer within one certain stretch."""
+        number = bisect_right(self._places, start) - 1
+        if number < 0 or end > self._place_ends[number]:
+            return None
+        shift = self.certain[number].start - self.certain[number].place
+        return start + shift, end + shift
+
+    def window(self, start: int, end: int) -> Window:
+        """The narrowest window that a range of the answer lies in for certain."""
+        before = bisect_right(self._places, start) - 1
+        if before < 0:
+            low, place = 0, 0
+        else:
+            one = self.certain[before]
+            into = min(start - one.place, one.length)
+            low, place = one.start + into, one.place + into
+        after = bisect_left(self._place_ends, end)
+        if after == len(self.certain):
+            high, place_end = len(self.original), len(self.answer)
+        else:
+            one = self.certain[after]
+            into = max(end - one.place, 0)
+            high, place_end = one.start + into, one.place + into
+        return Window(low, high, place, place_end)
+
+    def _stayed(self) -> list[Certain]:
+        """What has stayed, as long as it gets; within what differs, by characters."""
+        found: list[Certain] = []
+        for one in self.changes:
+            if one.equal:
+                parts = [Certain(one.a_start, one.b_start, one.a_end - one.a_start)]
+            else:
+                parts = _alike(self.original[one.a_start : one.a_end], self.answer[one.b_start : one.b_end], one)
+            for part in parts:
+                last = found[-1] if found else None
+                if last is not None and (last.start + last.length, last.place + last.length) == (part.start, part.place):
+                    found[-1] = last._replace(length=last.length + part.length)
+                else:
+                    found.append(part)
+        return found
+
+    def _is_certain(self, one: Certain) -> bool:
+        text = self.original[one.start : one.start + one.length]
+        return len("".join(text.split())) >= _LEAST and _once(self.original, text) and _once(self.answer, text)
+
+
+def _alike(original: str, answer: str, change: Change) -> list[Certain]:
+    if not original or not answer or len(original) * len(answer) > _MOST_COMPARED:
+        return []
+    return [
+        Certain(change.a_start + code.src_start, change.b_start + code.dest_start, code.src_end - code.src_start)
+        for code in Levenshtein.opcodes(original, answer)
+        if code.tag == "equal"
+    ]
+
+
+def _kept(original: str, answer: str) -> int:
+    """How many characters, without blanks, of *original* a change to *answer* leaves, at most."""
+    one, other = "".join(original.split()), "".join(answer.split())
+    return len(one) - min(len(one), Levenshtein.distance(one, other)) if one and other else 0
+
+
+def _once(text: str, part: str) -> bool:
+    first = text.find(part)
+    return first >= 0 and text.find(part, first + 1) < 0

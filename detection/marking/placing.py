@@ -1,0 +1,151 @@
+"""Where the marks of an answer stand in the text, exactly or not at all.
+
+A mark within a stretch that has stayed stands where the stretch does. Another is looked for in the window of the text that it lies in
+for certain (``aligning``): as it is, then in other typography or case. It is placed if text and answer have it there equally often: then
+the n-th is the n-th. At last, a value that text and answer have once each is placed there although the answer moved it.
+
+What is not placed is told: ``altered_value`` (the text says something else there), ``invented_value`` (the text has nothing there),
+``ambiguous_place`` (the text has it there more or less often than the answer), ``inside_character`` (it would part a letter from its
+marks), ``overlapping`` (an earlier mark has the place).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from piiloom.corpus.mention_search import Range, is_same_spelling
+from piiloom.corpus.normalising import Folded, extends, fold
+from piiloom.corpus.word_edges import is_word_character
+from piiloom.detection.marking.aligning import Alignment, Window
+from piiloom.detection.marking.pairing import Mark, trimmed
+
+_ALIKE: Final = 70.0  # rapidfuzz's partial ratio (0-100) from which on a value is taken for an altered one
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A mark that stands at ``[start, end)`` of the text. ``respelled``, ``moved``: the answer has it otherwise, or elsewhere."""
+
+    mark: Mark
+    start: int
+    end: int
+    respelled: bool = False
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A mark that stands nowhere, and why; ``start`` and ``end`` are what the text has there, where that is known."""
+
+    mark: Mark
+    reason: str
+    start: int | None = None
+    end: int | None = None
+
+
+class Placing:
+    """Places the marks of ``alignment.answer``."""
+
+    def __init__(self, alignment: Alignment) -> None:
+        self._alignment = alignment
+        self._original, self._answer = alignment.original, alignment.answer
+
+    def place(self, mark: Mark) -> Placed | Unplaced:
+        """Return where *mark* stands."""
+        found = self._placed(mark)
+        if isinstance(found, Placed) and (_parts(self._original, found.start) or _parts(self._original, found.end)):
+            return Unplaced(mark, "inside_character", found.start, found.end)
+        return found
+
+    def _placed(self, mark: Mark) -> Placed | Unplaced:
+        direct = self._alignment.direct(mark.start, mark.end)
+        if direct is not None:
+            return Placed(mark, *direct)
+        window = self._alignment.window(mark.start, mark.end)
+        value = self._answer[mark.start : mark.end]
+        joined = _joined(self._answer, mark.start, mark.end)
+        ours = _alike(_occurrences(self._original, value, window.start, window.end), self._original, joined)
+        if ours:
+            theirs = _alike(_occurrences(self._answer, value, window.place, window.place_end), self._answer, joined)
+            return self._nth(mark, ours, theirs)
+        respelled = self._respelled(mark, value, window, joined)
+        if respelled is not None:
+            return respelled
+        everywhere = _alike(_occurrences(self._original, value, 0, len(self._original)), self._original, joined)
+        if len(everywhere) == 1 and len(_alike(_occurrences(self._answer, value, 0, len(self._answer)), self._answer, joined)) == 1:
+            return Placed(mark, *everywhere[0], moved=True)
+        return self._missing(mark, value, window)
+
+    def _nth(self, mark: Mark, ours: list[Range], theirs: list[Range], *, respelled: bool = False) -> Placed | Unplaced:
+        at = (mark.start, mark.end)
+        if len(ours) != len(theirs) or at not in theirs:
+            return Unplaced(mark, "ambiguous_place")
+        return Placed(mark, *ours[theirs.index(at)], respelled=respelled)
+
+    def _respelled(self, mark: Mark, value: str, window: Window, joined: tuple[bool, bool]) -> Placed | Unplaced | None:
+        wanted = fold(value).text.strip()
+        if not wanted:
+            return None
+        places = _folded_places(self._folded_original, wanted, window.start, window.end)
+        ours = [one for one in _alike(places, self._original, joined) if is_same_spelling(self._original[slice(*one)], value)]
+        if not ours:
+            return None
+        places = _folded_places(self._folded_answer, wanted, window.place, window.place_end)
+        theirs = _alike(places, self._answer, joined)
+        return self._nth(mark, ours, theirs, respelled=True)
+
+    def _missing(self, mark: Mark, value: str, window: Window) -> Unplaced:
+        start, end = trimmed(self._original, window.start, window.end)
+        place, place_end = trimmed(self._answer, window.place, window.place_end)
+        if (place, place_end) == (mark.start, mark.end):  # the window is the value's own
+            return Unplaced(mark, "altered_value", start, end) if start < end else Unplaced(mark, "invented_value")
+        alike = start < end and fuzz.partial_ratio(value, self._original[start:end]) >= _ALIKE
+        return Unplaced(mark, "altered_value" if alike else "invented_value")
+
+    @cached_property
+    def _folded_original(self) -> Folded:
+        return fold(self._original)
+
+    @cached_property
+    def _folded_answer(self) -> Folded:
+        return fold(self._answer)
+
+
+def _occurrences(text: str, value: str, start: int, end: int) -> Iterator[Range]:
+    """Yield where ``text[start:end]`` has *value*; none overlaps the one before."""
+    at = text.find(value, start, end)
+    while at >= 0:
+        yield at, at + len(value)
+        at = text.find(value, at + len(value), end)
+
+
+def _folded_places(folded: Folded, wanted: str, start: int, end: int) -> Iterator[Range]:
+    """Yield where the text has *wanted*, a folded value, within ``[start, end)``."""
+    for low, high in _occurrences(folded.text, wanted, 0, len(folded.text)):
+        found = folded.original_range(low, high)
+        if found is not None and start <= found[0] and found[1] <= end:
+            yield found
+
+
+def _alike(places: Iterator[Range], text: str, joined: tuple[bool, bool]) -> list[Range]:
+    """Those of *places* that go on as words, or not, as *joined* says of both ends."""
+    return [(start, end) for start, end in places if _joined(text, start, end) == joined]
+
+
+def _joined(text: str, start: int, end: int) -> tuple[bool, bool]:
+    """Whether a word goes on before *start*, and whether one goes on behind *end*."""
+    return _goes_on(text, start), _goes_on(text, end)
+
+
+def _goes_on(text: str, place: int) -> bool:
+    return 0 < place < len(text) and is_word_character(text[place - 1]) and is_word_character(text[place])
+
+
+def _parts(text: str, place: int) -> bool:
+    """Whether a cut at *place* parts a letter from its marks."""
+    return 0 < place < len(text) and extends(text[place])
