@@ -101,15 +101,19 @@ class _Pairing:
         if crossing:
             return "crossing"
         inner = self.marks[-1] if self.marks else None
-        same = inner is not None and (*trimmed(self._text, opened.place, place), opened.called) == (inner.start, inner.end, inner.entity_type)
-        return "doubled" if same else "nested"
+        if inner is None or inner.entity_type != opened.called:
+            return "nested"
+        return "doubled" if trimmed(self._text, opened.place, place) == (inner.start, inner.end) else "nested"
 
     def _lose(self, opened: _Open, place: int, reason: str) -> None:
         self.lost.append(LostMark(opened.place, place, opened.called, reason))
 
 
 def paired(text: str, markers: Sequence[tuple[Marker, int]]) -> tuple[list[Mark], list[LostMark]]:
-    """Return what *markers*, each with its place in *text*, mark there, and what is lost. Marks are disjoint, without blanks at their ends."""
+    """Return what *markers*, each with its place in *text*, mark there, and what is lost.
+
+    Marks are disjoint, in order, and have no blanks at their ends.
+    """
     pairing = _Pairing(text)
     for number, (marker, place) in enumerate(markers):
         pairing.take(number, marker, place)

@@ -23,6 +23,7 @@ from piiloom.corpus.normalising import Folded, extends, fold
 from piiloom.corpus.word_edges import is_word_character
 from piiloom.detection.marking.aligning import Alignment, Window
 from piiloom.detection.marking.pairing import Mark, trimmed
+from piiloom.detection.marking.tokens import is_unspaced
 
 _ALIKE: Final = 70.0  # rapidfuzz's partial ratio (0-100) from which on a value is taken for an altered one
 
@@ -143,7 +144,11 @@ def _joined(text: str, start: int, end: int) -> tuple[bool, bool]:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    return 0 < place < len(text) and is_word_character(text[place - 1]) and is_word_character(text[place])
+    return 0 < place < len(text) and _in_word(text[place - 1]) and _in_word(text[place])
+
+
+def _in_word(character: str) -> bool:
+    return is_word_character(character) and not is_unspaced(character)
 
 
 def _parts(text: str, place: int) -> bool:

@@ -10,6 +10,7 @@ from rapidfuzz.distance import Levenshtein
 
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN: Final = re.compile(rf"[{_UNSPACED}]|\\+|(?:(?![{_UNSPACED}])\w)+|.", re.DOTALL)
+_ONE_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
 
 
 class Token(NamedTuple):
@@ -40,6 +41,11 @@ def tokens_of(text: str, whole: Iterable[tuple[int, int]] = ()) -> list[Token]:
             found.append(Token(start, end, text[start:end]))
         done = end
     return found
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether *character* is of a script without blanks between words."""
+    return _ONE_UNSPACED.match(character) is not None
 
 
 def token_changes(one: list[Token], other: list[Token]) -> list[tuple[bool, int, int, int, int]]:
