@@ -1,14 +1,13 @@
 """Marked answers as models spoil them: by kind of alteration, and several at once.
 
-An answer is a list of pieces, text and markers in turn, so that what was done to which mark is known. ``Spoilt`` also says which spans the
-spoilt answer still marks: what is brought back is to be one of these, or to be told with a reason.
+An answer is a list of pieces, text and markers, so that each alteration hits what it is meant to.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from piiloom.corpus.markers import marked_text, marker_name
@@ -21,7 +20,20 @@ _WORDS: Final = (
     "doctor asthma nurse teacher Main Street 12a 555-0199 a@b.example 🐢 नमस्ते मुंबई شارع".split()
 )
 _UNSPACED: Final = tuple("我叫王伟住在北京今年三十四岁是医生東京です")
-_LIKE_MARKERS: Final = ("<name>", "</name>", "<b>", "</b>", r"\<age>", "a < b", "c > d", "C:\\", "<health high>", r"\\<name>", "<br/>", "<3")
+_LIKE_MARKERS: Final = (
+    "<name>",
+    "</name>",
+    "<b>",
+    "</b>",
+    r"\<age>",
+    "a < b",
+    "c > d",
+    "C:\\",
+    "<health high>",
+    r"\\<name>",
+    "<br/>",
+    "<3",
+)
 
 Range3 = tuple[int, int, str]
 
@@ -37,12 +49,11 @@ class Piece:
 
 @dataclass(slots=True)
 class Spoilt:
-    """An answer to *text*, which is being spoilt; ``spans`` are what was marked at first, ``more`` what was marked besides."""
+    """An answer to *text*, which is being spoilt; ``spans`` are what was marked at first."""
 
     text: str
     spans: list[Range3]
     pieces: list[Piece]
-    more: list[Range3] = field(default_factory=list)
 
     @property
     def reply(self) -> str:
@@ -52,6 +63,10 @@ class Spoilt:
     def markers(self, *, closes: bool | None = None) -> list[int]:
         """The numbers of the pieces that are markers."""
         return [n for n, one in enumerate(self.pieces) if one.number is not None and closes in {None, one.closes}]
+
+    def numbers(self) -> set[int]:
+        """The numbers of those marks of which at least one marker is left."""
+        return {piece.number for piece in self.pieces if piece.number is not None}
 
     def merged(self) -> set[Range3]:
         """Ranges from a mark's beginning to the end of a later one of its type: nothing shows that the markers between them are lost."""
@@ -73,12 +88,10 @@ def a_text(rng: random.Random, *, like_markers: float = 0.15) -> tuple[str, list
         unspaced = rng.random() < 0.12
         for _ in range(rng.randint(2, 9)):
             begin = length
-            if rng.random() < like_markers:
-                add(rng.choice(_LIKE_MARKERS))
-            else:
-                add(rng.choice(_UNSPACED if unspaced else _WORDS))
+            looks_so = rng.random() < like_markers
+            add(f"{rng.choice(_LIKE_MARKERS)} " if looks_so else rng.choice(_UNSPACED if unspaced else _WORDS))
             if rng.random() < 0.3:
-                for _ in range(rng.randint(0, 2)):
+                for _ in range(rng.randint(looks_so, 2)):
                     add(("" if unspaced else " ") + rng.choice(_UNSPACED if unspaced else _WORDS))
                 ranges.append((begin, length))
             add("" if unspaced else rng.choice((" ", " ", " ", ", ")))
@@ -140,7 +153,8 @@ def _doubled(_: random.Random, one: Spoilt, at: int) -> None:
 
 def _spelled(change: Callable[[random.Random, str], str]) -> Callable[[random.Random, Spoilt, int], None]:
     def spoil(rng: random.Random, one: Spoilt, at: int) -> None:
-        one.pieces[at].text = change(rng, one.pieces[at].text)
+        marker = one.pieces[at].text.lstrip("\\")
+        one.pieces[at].text = one.pieces[at].text.removesuffix(marker) + change(rng, marker)
 
     return spoil
 

@@ -1,13 +1,15 @@
 """Which stretches of an answer are which of the text: a map that is never a guess.
 
 The two are compared by tokens, and what differs once more by characters. Of the stretches that have stayed, those are *certain* that each
-of the two texts has once: they cannot be any other. What lies between two certain stretches of the answer lies between the same two of
+of the two texts has once, without what could as well belong on the other side of a gap (where "x b" is left of "x a x b", or has become it,
+either x may be the one): they cannot be any other. What lies between two certain stretches of the answer lies between the same two of
 the text; there, and only there, a value is looked for.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -43,7 +45,7 @@ class Alignment:
         self.equal = original == answer
         self.changes = [Change(True, 0, len(original), 0, len(answer))] if self.equal else text_changes(original, answer)
         stayed = self._stayed()
-        self.certain = stayed if self.equal else [one for one in stayed if self._is_certain(one)]
+        self.certain = stayed if self.equal else [one for one in self._firm(stayed) if self._is_certain(one)]
         self._places = [one.place for one in self.certain]
         self._place_ends = [one.place + one.length for one in self.certain]
 
@@ -99,9 +101,36 @@ class Alignment:
                     found.append(part)
         return found
 
+    def _firm(self, stayed: list[Certain]) -> Iterator[Certain]:
+        """Yield what has stayed without those ends that a gap, in the text or in the answer, could be moved over."""
+        none, end = Certain(0, 0, 0), Certain(len(self.original), len(self.answer), 0)
+        for before, one, behind in zip([none, *stayed], stayed, [*stayed[1:], end], strict=False):
+            head = max(
+                _common(self.original, one.start, before.start + before.length, one.length),
+                _common(self.answer, one.place, before.place + before.length, one.length),
+            )
+            tail = max(
+                _common_back(self.original, one.start + one.length, behind.start, one.length),
+                _common_back(self.answer, one.place + one.length, behind.place, one.length),
+            )
+            if head + tail < one.length:
+                yield Certain(one.start + head, one.place + head, one.length - head - tail)
+
     def _is_certain(self, one: Certain) -> bool:
         text = self.original[one.start : one.start + one.length]
         return len("".join(text.split())) >= _LEAST and _once(self.original, text) and _once(self.answer, text)
+
+
+def _common(text: str, start: int, gap: int, most: int) -> int:
+    """How many characters from *start* on equal those from *gap* on, which ends at *start*."""
+    most = min(most, start - gap)
+    return next((n for n in range(most) if text[start + n] != text[gap + n]), most)
+
+
+def _common_back(text: str, end: int, gap_end: int, most: int) -> int:
+    """How many characters up to *end* equal those up to *gap_end*; the gap begins at *end*."""
+    most = min(most, gap_end - end)
+    return next((n for n in range(most) if text[end - 1 - n] != text[gap_end - 1 - n]), most)
 
 
 def _alike(original: str, answer: str, change: Change) -> list[Certain]:

@@ -4,9 +4,9 @@ What the text itself has may look like a marker. In an answer such text is escap
 model may forget that, or escape where it should not. The text is known, so it decides:
 
 - what looks like a marker is one, escaped or not, if the text has no such thing;
-- of what looks like something in the text, the escaped ones are text if there are enough of them; otherwise those are text that stand
-  where the text has them (by an alignment), and the others are markers. A marker right beside an equal text that is not escaped cannot
-  be told from it: it counts as ``ambiguous_marker``, and nothing is made of it;
+- of what looks like something in the text, the escaped ones are text, and of the others those that stand where the text has them (by an
+  alignment); the rest are markers. Where a marker stands right beside an equal text, and the escapes do not tell one from the other,
+  it counts as ``ambiguous_marker``, and nothing is made of it; so does an escaped one too many, which stays text;
 - backslashes before markers are read in the way that gives the text back best: as escapes, as they are, or as escapes too many.
 """
 
@@ -29,6 +29,8 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 _Way = Literal["escapes", "as they are", "too many"]
 _WAYS: Final[tuple[_Way, ...]] = ("escapes", "as they are", "too many")
+_AMBIGUOUS: Final = "ambiguous_marker"
+_FAULT: Final = 30  # a marker that makes no sense tells as much against a way of reading as so many characters that differ
 _FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:\n[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -53,7 +55,12 @@ def read_answer(reply: str, original: str) -> Answer:
     readings = [_read(body, original, sites, texts, way) for way in (_WAYS if slashes else _WAYS[:1])]
     if len(readings) == 1:
         return readings[0]
-    return min(readings, key=lambda answer: Levenshtein.distance(answer.text, original))
+    return min(readings, key=lambda answer: _distance(answer, original))
+
+
+def _distance(answer: Answer, original: str) -> int:
+    faults = sum(one.reason != _AMBIGUOUS for one in answer.lost)
+    return Levenshtein.distance(answer.text, original) + _FAULT * faults
 
 
 def _bare(reply: str, original: str) -> str:
@@ -87,13 +94,17 @@ def _as_written(body: str, original: str) -> Answer | None:
 
 def _texts_like(sites: Sequence[Site], original: str) -> Counter[str]:
     """How often *original* itself has what looks like one of *sites*."""
-    surfaces = {site.surface for site in sites}
-    return Counter(site.surface for site in sites_in(original) if site.surface in surfaces)
+    surfaces = {_key(site) for site in sites}
+    return Counter(key for site in sites_in(original) if (key := _key(site)) in surfaces)
+
+
+def _key(site: Site) -> str:
+    """By what a text that looks like a marker is known again; a model may change its case."""
+    return site.surface.casefold()
 
 
 def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], way: _Way) -> Answer:
-    candidates = _candidates(sites, texts, way)
-    kept = _text_among(body, original, sites, candidates) if candidates else frozenset[int]()
+    kept, found = _text_among(body, original, sites, texts, escapes=way == "escapes") if texts else (frozenset[int](), frozenset[int]())
     pieces: list[str] = []
     markers: list[tuple[Marker, int]] = []
     doubtful: list[LostMark] = []
@@ -107,8 +118,10 @@ def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], 
         if is_text:
             pieces.append(site.surface)
             length += len(site.surface)
-        elif _beside_its_like(sites, kept, number):
-            doubtful.append(LostMark(length, length, site.marker.name, "ambiguous_marker"))
+            if number not in found:
+                doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
+        elif _beside_its_like(sites, kept, number, escapes=way == "escapes"):
+            doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
         else:
             markers.append((site.marker, length))
     pieces.append(body[done:])
@@ -117,34 +130,59 @@ def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], 
     return Answer(text, marks, (*lost, *doubtful))
 
 
-def _candidates(sites: Sequence[Site], texts: Counter[str], way: _Way) -> frozenset[int]:
-    """The numbers of those *sites* that may be text."""
-    found: set[int] = set()
-    for surface, count in texts.items():
-        alike = [number for number, site in enumerate(sites) if site.surface == surface]
-        escaped = [number for number in alike if sites[number].slashes % 2]
-        found.update(escaped if way == "escapes" and len(escaped) >= count else alike)
-    return frozenset(found)
+def _text_among(
+    body: str, original: str, sites: Sequence[Site], texts: Counter[str], *, escapes: bool
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The numbers of those *sites* that are text, and of those of them that *original* has. *escapes*: all that are escaped are text."""
+    alike = frozenset(number for number, site in enumerate(sites) if _key(site) in texts)
+    matching = _Matching(body, original, sites)
+    escaped = frozenset(number for number in alike if escapes and sites[number].slashes % 2)
+    matching.match(escaped)
+    matching.match(alike - escaped)
+    found = frozenset(matching.found)
+    return escaped | found, found
 
 
-def _text_among(body: str, original: str, sites: Sequence[Site], candidates: frozenset[int]) -> frozenset[int]:
-    """Those of *candidates* that stand where *original* has them."""
-    theirs: list[Token] = []
-    number_of: dict[int, int] = {}
-    done = 0
-    for number, site in enumerate(sites):
-        theirs += tokens_of(body[done : site.start])
-        if number in candidates:
-            number_of[len(theirs)] = number
-            theirs.append(Token(0, 0, site.surface))
-        done = site.end
-    theirs += tokens_of(body[done:])
-    ours = tokens_of(original, [(site.start, site.end) for site in sites_in(original)])
-    kept: set[int] = set()
-    for equal, _, _, start, end in token_changes(_one_slash(ours), _one_slash(theirs)):
-        if equal:
-            kept.update(number_of[place] for place in range(start, end) if place in number_of)
-    return frozenset(kept)
+class _Matching:
+    """Finds the sites of an answer that stand where *original* has what looks like them; once found, a site stays with its place."""
+
+    def __init__(self, body: str, original: str, sites: Sequence[Site]) -> None:
+        self._body, self._sites = body, sites
+        ours = sites_in(original)
+        keys = {site.start: _key(site) for site in ours}
+        tokens = tokens_of(original, [(site.start, site.end) for site in ours])
+        self._ours = _one_slash([token._replace(key=keys.get(token.start, token.key)) for token in tokens])
+        self.found: dict[int, int] = {}  # number of a site: number of the token of the original
+
+    def match(self, candidates: frozenset[int]) -> None:
+        """Find *candidates*, besides what has been found."""
+        if not candidates:
+            return
+        ours = self._ours.copy()
+        for number, place in self.found.items():
+            ours[place] = ours[place]._replace(key=_name(number))
+        theirs, numbers = self._theirs(candidates)
+        for equal, first, _, start, end in token_changes(ours, theirs):
+            if equal:
+                self.found.update((numbers[at], first + at - start) for at in range(start, end) if at in numbers)
+
+    def _theirs(self, candidates: frozenset[int]) -> tuple[list[Token], dict[int, int]]:
+        """The tokens of the answer without all other sites, and which of them are sites."""
+        tokens: list[Token] = []
+        numbers: dict[int, int] = {}
+        done = 0
+        for number, site in enumerate(self._sites):
+            tokens += tokens_of(self._body[done : site.start])
+            if number in candidates or number in self.found:
+                numbers[len(tokens)] = number
+                tokens.append(Token(0, 0, _name(number) if number in self.found else _key(site)))
+            done = site.end
+        return _one_slash([*tokens, *tokens_of(self._body[done:])]), numbers
+
+
+def _name(number: int) -> str:
+    """A key that only one site has."""
+    return f"<<{number}>>"
 
 
 def _one_slash(tokens: Sequence[Token]) -> list[Token]:
@@ -154,18 +192,22 @@ def _one_slash(tokens: Sequence[Token]) -> list[Token]:
 
 def _meant(slashes: int, way: _Way, *, is_text: bool) -> int:
     """How many backslashes of the text are meant by *slashes* before a marker or a text that looks like one."""
-    if way == "escapes":
-        return slashes // 2 if slashes % 2 == is_text else slashes
-    return slashes - 1 if way == "too many" and slashes % 2 else slashes
+    if way == "too many" or (way == "escapes" and slashes % 2 == is_text):
+        return slashes // 2
+    return slashes
 
 
-def _beside_its_like(sites: Sequence[Site], kept: frozenset[int], number: int) -> bool:
-    """Whether right beside a marker stands an equal text that is not escaped: which of the two is the marker cannot be told."""
-    site = sites[number]
-    for other in (number - 1, number + 1):
-        if other in kept and sites[other].surface == site.surface and not (site.slashes % 2 or sites[other].slashes % 2):
-            near = sites[other]
-            gap = site.start - site.slashes - near.end if other < number else near.start - near.slashes - site.end
-            if gap == 0:
+def _beside_its_like(sites: Sequence[Site], kept: frozenset[int], number: int, *, escapes: bool) -> bool:
+    """Whether an equal text stands right beside a marker, or beside its like there, and no escape says which of them is the marker."""
+    for step in (-1, 1):
+        other = number + step
+        while 0 <= other < len(sites) and _key(sites[other]) == _key(sites[number]) and _touch(sites, other, other - step):
+            if other in kept and not (escapes and sites[other].slashes % 2 > sites[number].slashes % 2):
                 return True
+            other += step
     return False
+
+
+def _touch(sites: Sequence[Site], one: int, other: int) -> bool:
+    first, second = sites[min(one, other)], sites[max(one, other)]
+    return first.end == second.start - second.slashes

@@ -1,7 +1,7 @@
 """Bring an answer back: exact spans of the text, and everything else with a reason, so that nothing the answer says vanishes.
 
 ``SetAside.reason`` is one of these. Of marks and markers that give no span: what ``pairing`` and ``placing`` name, and
-``ambiguous_marker`` (``answer_reading``). Of marks that give one all the same: ``misspelt_marker``, ``respelled_value``, ``moved_value``,
+``ambiguous_marker`` (``answer_reading``). Of marks that give one all the same: ``misspelt_marker``, ``respelled_value``,
 ``no_relevance`` (a question was asked, and the marker does not say). Of the text: ``dropped_text`` (the answer lacks it),
 ``invented_text`` (the answer has it, the text does not), ``altered_text`` (the answer has this instead), ``altered_blanks`` (all blanks
 that differ, as one entry). ``value`` is what the text has of ``dropped_text``, and what the answer says of everything else.
@@ -51,7 +51,7 @@ def bring_back(reply: str, original: str, *, relevance: bool = False) -> Brought
 
 
 def _placed(answer: Answer, alignment: Alignment) -> tuple[list[Placed], list[Unplaced]]:
-    placing = Placing(alignment)
+    placing = Placing(alignment, answer.marks)
     placed: list[Placed] = []
     unplaced: list[Unplaced] = []
     for found in map(placing.place, answer.marks):
@@ -60,11 +60,12 @@ def _placed(answer: Answer, alignment: Alignment) -> tuple[list[Placed], list[Un
         else:
             placed.append(found)
     kept: list[Placed] = []
-    for one in sorted(placed, key=lambda one: (one.moved, one.respelled, one.mark.start)):
+    for one in sorted(placed, key=lambda one: (one.respelled, one.mark.start)):
         if all(one.end <= other.start or other.end <= one.start for other in kept):
             kept.append(one)
         else:
-            unplaced.append(Unplaced(one.mark, "overlapping", one.start, one.end))
+            again = any((other.start, other.end) == (one.start, one.end) for other in kept)
+            unplaced.append(Unplaced(one.mark, "doubled" if again else "overlapping", one.start, one.end))
     return sorted(kept, key=lambda one: one.start), unplaced
 
 
@@ -97,7 +98,6 @@ def _of_placed(one: Placed, alignment: Alignment, *, relevance: bool) -> Iterato
     reasons = {
         "misspelt_marker": mark.misspelt,
         "respelled_value": one.respelled,
-        "moved_value": one.moved,
         "no_relevance": relevance and mark.relevance is None,
     }
     value = alignment.answer[mark.start : mark.end]

@@ -6,7 +6,8 @@ the innermost of nested pairs is kept. Everything else is told with a reason:
 - ``unknown_type``: a pair that names no type;
 - ``empty_mark``: there is nothing between the markers;
 - ``closed_as_other_type``: what was opened is closed as another type;
-- ``nested``, ``doubled``, ``crossing``: around other markers; around the same mark once more; across the ends of another pair;
+- ``nested``, ``doubled``, ``crossing``: around other markers; around the same mark once more; across the ends of another pair, or with
+  a marker of another type, which has no counterpart, right at one end: either may be where it should not be;
 - ``unclosed``, ``unopened``: a marker without its counterpart.
 """
 
@@ -85,6 +86,17 @@ class _Pairing:
 
     def end(self) -> None:
         self.lost += (LostMark(one.place, one.place, one.called, "unclosed") for one in self._open)
+        single = [(one.start, one.name, one.reason) for one in self.lost if one.reason in {"unclosed", "unopened"}]
+        for mark in [mark for mark in self.marks if any(self._beside(mark, *one) for one in single)]:
+            self.marks.remove(mark)
+            self.lost.append(LostMark(mark.start, mark.end, mark.entity_type, "crossing"))
+
+    def _beside(self, mark: Mark, place: int, name: str, reason: str) -> bool:
+        """Whether a single marker of another type than *mark* stands right before or behind it."""
+        if name in {"", mark.entity_type}:
+            return False
+        start, end = (place, mark.start) if reason == "unclosed" else (mark.end, place)
+        return start <= end and not self._text[start:end].strip()
 
     def _close(self, opened: _Open, marker: Marker, place: int) -> None:
         entity_type = opened.marker.entity_type

@@ -2,7 +2,7 @@
 
 A mark within a stretch that has stayed stands where the stretch does. Another is looked for in the window of the text that it lies in
 for certain (``aligning``): as it is, then in other typography or case. It is placed if text and answer have it there equally often: then
-the n-th is the n-th. At last, a value that text and answer have once each is placed there although the answer moved it.
+the n-th is the n-th. What the answer says more than once is placed, too, if the text has it once and all of them are marked alike.
 
 What is not placed is told: ``altered_value`` (the text says something else there), ``invented_value`` (the text has nothing there),
 ``ambiguous_place`` (the text has it there more or less often than the answer), ``inside_character`` (it would part a letter from its
@@ -11,7 +11,7 @@ marks), ``overlapping`` (an earlier mark has the place).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 
 from piiloom.corpus.mention_search import Range, is_same_spelling
 from piiloom.corpus.normalising import Folded, extends, fold
-from piiloom.corpus.word_edges import is_word_character
+from piiloom.corpus.word_edges import is_word_character, stands_alone
 from piiloom.detection.marking.aligning import Alignment, Window
 from piiloom.detection.marking.pairing import Mark, trimmed
 from piiloom.detection.marking.tokens import is_unspaced
@@ -30,13 +30,12 @@ _ALIKE: Final = 70.0  # rapidfuzz's partial ratio (0-100) from which on a value 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A mark that stands at ``[start, end)`` of the text. ``respelled``, ``moved``: the answer has it otherwise, or elsewhere."""
+    """A mark that stands at ``[start, end)`` of the text. ``respelled``: the answer has it in other typography or case."""
 
     mark: Mark
     start: int
     end: int
     respelled: bool = False
-    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +49,22 @@ class Unplaced:
 
 
 class Placing:
-    """Places the marks of ``alignment.answer``."""
+    """Places *marks* of ``alignment.answer``."""
 
-    def __init__(self, alignment: Alignment) -> None:
+    def __init__(self, alignment: Alignment, marks: Sequence[Mark]) -> None:
         self._alignment = alignment
+        self._marked = {(mark.start, mark.end, mark.entity_type) for mark in marks}
         self._original, self._answer = alignment.original, alignment.answer
 
     def place(self, mark: Mark) -> Placed | Unplaced:
         """Return where *mark* stands."""
         found = self._placed(mark)
-        if isinstance(found, Placed) and (_parts(self._original, found.start) or _parts(self._original, found.end)):
+        if not isinstance(found, Placed):
+            return found
+        if _parts(self._original, found.start) or _parts(self._original, found.end):
             return Unplaced(mark, "inside_character", found.start, found.end)
+        if stands_alone(self._answer, mark.start, mark.end) and _inside_word(self._original, found.start, found.end):
+            return Unplaced(mark, "altered_value", found.start, found.end)
         return found
 
     def _placed(self, mark: Mark) -> Placed | Unplaced:
@@ -77,13 +81,12 @@ class Placing:
         respelled = self._respelled(mark, value, window, joined)
         if respelled is not None:
             return respelled
-        everywhere = _alike(_occurrences(self._original, value, 0, len(self._original)), self._original, joined)
-        if len(everywhere) == 1 and len(_alike(_occurrences(self._answer, value, 0, len(self._answer)), self._answer, joined)) == 1:
-            return Placed(mark, *everywhere[0], moved=True)
         return self._missing(mark, value, window)
 
     def _nth(self, mark: Mark, ours: list[Range], theirs: list[Range], *, respelled: bool = False) -> Placed | Unplaced:
         at = (mark.start, mark.end)
+        if len(ours) == 1 and all((*one, mark.entity_type) in self._marked for one in theirs):
+            return Placed(mark, *ours[0], respelled=respelled)
         if len(ours) != len(theirs) or at not in theirs:
             return Unplaced(mark, "ambiguous_place")
         return Placed(mark, *ours[theirs.index(at)], respelled=respelled)
@@ -149,6 +152,11 @@ def _goes_on(text: str, place: int) -> bool:
 
 def _in_word(character: str) -> bool:
     return is_word_character(character) and not is_unspaced(character)
+
+
+def _inside_word(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` is a part of a longer word or number; in scripts without blanks between words there is no telling."""
+    return not stands_alone(text, start, end) and not any(map(is_unspaced, text[max(0, start - 1) : start + 1] + text[end - 1 : end + 1]))
 
 
 def _parts(text: str, place: int) -> bool:
