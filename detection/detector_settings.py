@@ -11,6 +11,7 @@ from piiloom.foundation.errors import UsageError
 
 DEVICES: Final = ("auto", "cpu", "cuda")
 VERIFIERS: Final = (1, 2)
+REASONED: Final = 2  # the verifier that gives a reasoning before its answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

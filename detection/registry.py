@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, cast
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
-from piiloom.detection.detector_settings import VERIFIERS, LocalModel, Prompting, Service
+from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
@@ -82,6 +82,12 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             may=frozenset({"phases"}),
             waits=True,
             catalogue=True,
+        ),
+        "capid": Family(
+            about="a language model lists what is personal, and what of it matters to the question",
+            make="piiloom.detection.capid.capid_detector:make",
+            needs=frozenset({"model"}),
+            waits=True,
         ),
     }
 )
@@ -182,7 +188,13 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     """Return the detector of *settings*, see ``Make``. If ``settings.waits``, it is a ``findings.ModelDetector``."""
     module, _, function = settings.family.make.partition(":")
     make = cast("Make", getattr(import_module(module), function))
-    return make(settings, provider, policy)
+    detector = make(settings, provider, policy)
+    if settings.verify is None:
+        return detector
+    from piiloom.detection.verifying.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
+
+    assert settings.model is not None  # noqa: S101 - checked when the settings were made
+    return VerifyingDetector(detector, settings.model, reasoned=settings.verify == REASONED, provider=provider, policy=policy)
 
 
 def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:

@@ -27,11 +27,12 @@ def print_detection(report: DetectionReport, asked: DetectCommand) -> None:
     table = Table(title=f"{asked.detector} in {harmless(asked.source.name)}")
     table.add_column("type")
     table.add_column("spans", justify="right")
-    for name, count in list(figures["subtypes"].items())[:_SHOWN]:
+    kinds = figures["subtypes"] or figures["types"]  # not all detectors know the catalogue
+    for name, count in list(kinds.items())[:_SHOWN]:
         table.add_row(harmless(name), f"{count:,}")
-    rest = figures["spans"] - sum(list(figures["subtypes"].values())[:_SHOWN])
+    rest = figures["spans"] - sum(list(kinds.values())[:_SHOWN])
     if rest:
-        table.add_row("all others" if figures["subtypes"] else "of no catalogue type", f"{rest:,}")
+        table.add_row("all others", f"{rest:,}")
     console().print(table)
     say(_documents(report))
     for line in _asides(figures, report):
