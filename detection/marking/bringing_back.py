@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from piiloom.corpus.mention_search import Range
 from piiloom.detection.findings import SetAside
 from piiloom.detection.marking.aligning import Alignment
 from piiloom.detection.marking.answer_reading import Answer, read_answer
-from piiloom.detection.marking.pairing import LostMark
+from piiloom.detection.marking.pairing import LostMark, trimmed
 from piiloom.detection.marking.placing import Placed, Placing, Unplaced
 
 _PHASE: Final = 0
@@ -106,7 +107,7 @@ def _of_placed(one: Placed, alignment: Alignment, *, relevance: bool) -> Iterato
             yield SetAside(phase=_PHASE, reason=reason, subtype=mark.entity_type, value=value, start=one.start, end=one.end)
 
 
-def _of_changes(alignment: Alignment, told: Sequence[tuple[int, int]]) -> Iterator[SetAside]:
+def _of_changes(alignment: Alignment, told: Sequence[Range]) -> Iterator[SetAside]:
     """What differs between text and answer, but for what is within marks that are *told* already (ranges of the answer)."""
     blanks = 0
     for change in alignment.changes:
@@ -118,10 +119,14 @@ def _of_changes(alignment: Alignment, told: Sequence[tuple[int, int]]) -> Iterat
             blanks += max(len(ours), len(theirs))
         elif not theirs:
             yield SetAside(phase=_PHASE, reason="dropped_text", value=ours, start=change.a_start, end=change.a_end)
-        elif not any(start <= change.b_start and change.b_end <= end for start, end in told):
+        elif not _within(trimmed(alignment.answer, change.b_start, change.b_end), told):
             if ours:
                 yield SetAside(phase=_PHASE, reason="altered_text", value=theirs, start=change.a_start, end=change.a_end)
             else:
                 yield SetAside(phase=_PHASE, reason="invented_text", value=theirs)
     if blanks:
         yield SetAside(phase=_PHASE, reason="altered_blanks", value=" " * blanks)
+
+
+def _within(one: Range, others: Sequence[Range]) -> bool:
+    return any(start <= one[0] and one[1] <= end for start, end in others)

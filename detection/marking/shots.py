@@ -42,9 +42,9 @@ class Candidate(NamedTuple):
 
 
 class Shots:
-    """Up to *count* examples of *records* for a text. What has no spans, a type that is not known, or more than *longest* characters is none.
+    """Up to *count* examples of *records* for a text.
 
-    *where* names the records' file in errors.
+    No example is what has no spans, a type that is not known, or more than *longest* characters. *where* names the file in errors.
     """
 
     def __init__(self, records: Iterable[Record], count: int, *, seed: int, longest: int, where: str) -> None:
@@ -108,7 +108,7 @@ def evenly(candidates: Sequence[Candidate], count: int, barred: Collection[str] 
     left = [one for one in candidates if taken.isdisjoint(one.keys)]
     while left and len(drawn) < count:
         least = min(shown.values())
-        best = min(left, key=lambda one: sum(2 * (shown[name] - least) - 1 for name in one.types))  # noqa: B023 - used at once
+        best = min(left, key=lambda one: sum(2 * (shown[name] - least) - 1 for name in one.types))
         drawn.append(best)
         shown.update(best.types)
         taken |= best.keys
