@@ -37,6 +37,41 @@ class Window(NamedTuple):
     place_end: int
 
 
+class _Stretches:
+    """Stretches in order, to be looked up by places of the answer."""
+
+    def __init__(self, stretches: list[Certain]) -> None:
+        self.stretches = stretches
+        self._places = [one.place for one in stretches]
+        self._ends = [one.place + one.length for one in stretches]
+
+    def direct(self, start: int, end: int) -> tuple[int, int] | None:
+        """The range of the text for a range within one stretch."""
+        number = bisect_right(self._places, start) - 1
+        if number < 0 or end > self._ends[number]:
+            return None
+        shift = self.stretches[number].start - self.stretches[number].place
+        return start + shift, end + shift
+
+    def before(self, start: int) -> tuple[int, int]:
+        """The last place of text and answer at or before *start* that a stretch tells; the beginning if there is none."""
+        number = bisect_right(self._places, start) - 1
+        if number < 0:
+            return 0, 0
+        one = self.stretches[number]
+        into = min(start - one.place, one.length)
+        return one.start + into, one.place + into
+
+    def behind(self, end: int) -> tuple[int, int] | None:
+        """The first place at or behind *end* that a stretch tells, if there is one."""
+        number = bisect_left(self._ends, end)
+        if number == len(self.stretches):
+            return None
+        one = self.stretches[number]
+        into = max(end - one.place, 0)
+        return one.start + into, one.place + into
+
+
 class Alignment:
     """How *answer*, without its markers, comes from *original*."""
 
@@ -44,10 +79,10 @@ class Alignment:
         self.original, self.answer = original, answer
         self.equal = original == answer
         self.changes = [Change(True, 0, len(original), 0, len(answer))] if self.equal else text_changes(original, answer)
-        stayed = self._stayed()
-        self.certain = stayed if self.equal else [one for one in self._firm(stayed) if self._is_certain(one)]
-        self._places = [one.place for one in self.certain]
-        self._place_ends = [one.place + one.length for one in self.certain]
+        self._all = _Stretches(self._stayed())
+        self._certain = self._all
+        if not self.equal:
+            self._certain = _Stretches([one for one in self._firm(self._all.stretches) if self._is_certain(one)])
 
     @property
     def lost(self) -> int:
@@ -61,29 +96,23 @@ class Alignment:
 
     def direct(self, start: int, end: int) -> tuple[int, int] | None:
         """The range of the text for a range of the answer within one certain stretch."""
-        number = bisect_right(self._places, start) - 1
-        if number < 0 or end > self._place_ends[number]:
-            return None
-        shift = self.certain[number].start - self.certain[number].place
-        return start + shift, end + shift
+        return self._certain.direct(start, end)
+
+    def likely(self, start: int, end: int) -> tuple[int, int] | None:
+        """The range of the text for a range of the answer within one stretch that has stayed, certain or not."""
+        return self._all.direct(start, end)
 
     def window(self, start: int, end: int) -> Window:
         """The narrowest window that a range of the answer lies in for certain."""
-        before = bisect_right(self._places, start) - 1
-        if before < 0:
-            low, place = 0, 0
-        else:
-            one = self.certain[before]
-            into = min(start - one.place, one.length)
-            low, place = one.start + into, one.place + into
-        after = bisect_left(self._place_ends, end)
-        if after == len(self.certain):
-            high, place_end = len(self.original), len(self.answer)
-        else:
-            one = self.certain[after]
-            into = max(end - one.place, 0)
-            high, place_end = one.start + into, one.place + into
+        low, place = self._certain.before(start)
+        high, place_end = self._certain.behind(end) or (len(self.original), len(self.answer))
         return Window(low, high, place, place_end)
+
+    def likely_range(self, start: int, end: int) -> tuple[int, int]:
+        """What stands in the text between what has stayed, certain or not, before and behind a range of the answer."""
+        low, _ = self._all.before(start)
+        high, _ = self._all.behind(end) or (len(self.original), len(self.answer))
+        return low, high
 
     def _stayed(self) -> list[Certain]:
         """What has stayed, as long as it gets; within what differs, by characters."""

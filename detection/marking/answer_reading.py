@@ -3,7 +3,7 @@ r"""Read an answer: the text without its markers, and what the markers say.
 What the text itself has may look like a marker. In an answer such text is escaped with a backslash (``piiloom.corpus.markers``), but a
 model may forget that, or escape where it should not. The text is known, so it decides:
 
-- what looks like a marker is one, escaped or not, if the text has no such thing;
+- what looks like a marker is one, escaped or not, if the text has no such thing (but an escaped one that is misspelt is an altered text);
 - of what looks like something in the text, the escaped ones are text, and of the others those that stand where the text has them (by an
   alignment); the rest are markers. Where a marker stands right beside an equal text, and the escapes do not tell one from the other,
   it counts as ``ambiguous_marker``, and nothing is made of it; so does an escaped one too many, which stays text;
@@ -30,7 +30,7 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 _Way = Literal["escapes", "as they are", "too many"]
 _WAYS: Final[tuple[_Way, ...]] = ("escapes", "as they are", "too many")
 _AMBIGUOUS: Final = "ambiguous_marker"
-_FAULT: Final = 30  # a marker that makes no sense tells as much against a way of reading as so many characters that differ
+_FAULT: Final = 30  # a marker more that makes no sense tells as much against a way of reading as so many characters that differ
 _FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:\n[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -53,14 +53,8 @@ def read_answer(reply: str, original: str) -> Answer:
     texts = _texts_like(sites, original)
     slashes = any(site.slashes for site in sites)
     readings = [_read(body, original, sites, texts, way) for way in (_WAYS if slashes else _WAYS[:1])]
-    if len(readings) == 1:
-        return readings[0]
-    return min(readings, key=lambda answer: _distance(answer, original))
-
-
-def _distance(answer: Answer, original: str) -> int:
-    faults = sum(one.reason != _AMBIGUOUS for one in answer.lost)
-    return Levenshtein.distance(answer.text, original) + _FAULT * faults
+    faults = len(readings[0].lost)
+    return min(readings, key=lambda one: Levenshtein.distance(one.text, original) + _FAULT * max(0, len(one.lost) - faults))
 
 
 def _bare(reply: str, original: str) -> str:
@@ -104,7 +98,7 @@ def _key(site: Site) -> str:
 
 
 def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], way: _Way) -> Answer:
-    kept, found = _text_among(body, original, sites, texts, escapes=way == "escapes") if texts else (frozenset[int](), frozenset[int]())
+    kept, found = _text_among(body, original, sites, texts, escapes=way == "escapes")
     pieces: list[str] = []
     markers: list[tuple[Marker, int]] = []
     doubtful: list[LostMark] = []
@@ -135,9 +129,13 @@ def _text_among(
 ) -> tuple[frozenset[int], frozenset[int]]:
     """The numbers of those *sites* that are text, and of those of them that *original* has. *escapes*: all that are escaped are text."""
     alike = frozenset(number for number, site in enumerate(sites) if _key(site) in texts)
+    escaped = frozenset(
+        number for number, site in enumerate(sites) if escapes and site.slashes % 2 and (number in alike or site.marker.misspelt)
+    )
+    if not alike:
+        return escaped, frozenset()
     matching = _Matching(body, original, sites)
-    escaped = frozenset(number for number in alike if escapes and sites[number].slashes % 2)
-    matching.match(escaped)
+    matching.match(escaped & alike)
     matching.match(alike - escaped)
     found = frozenset(matching.found)
     return escaped | found, found

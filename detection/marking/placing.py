@@ -1,8 +1,9 @@
 """Where the marks of an answer stand in the text, exactly or not at all.
 
 A mark within a stretch that has stayed stands where the stretch does. Another is looked for in the window of the text that it lies in
-for certain (``aligning``): as it is, then in other typography or case. It is placed if text and answer have it there equally often: then
-the n-th is the n-th. What the answer says more than once is placed, too, if the text has it once and all of them are marked alike.
+for certain (``aligning``): as it is, then in other typography or case. It is placed if text and answer have it there equally often (then
+the n-th is the n-th), and the alignment, which is only likely there, does not say otherwise. What the answer says more than once is
+placed, too, if the text has it once and all of them are marked alike.
 
 What is not placed is told: ``altered_value`` (the text says something else there), ``invented_value`` (the text has nothing there),
 ``ambiguous_place`` (the text has it there more or less often than the answer), ``inside_character`` (it would part a letter from its
@@ -89,7 +90,13 @@ class Placing:
             return Placed(mark, *ours[0], respelled=respelled)
         if len(ours) != len(theirs) or at not in theirs:
             return Unplaced(mark, "ambiguous_place")
-        return Placed(mark, *ours[theirs.index(at)], respelled=respelled)
+        start, end = ours[theirs.index(at)]
+        if respelled:
+            low, high = self._alignment.likely_range(*at)
+            likely = low <= start and end <= high
+        else:
+            likely = self._alignment.likely(*at) == (start, end)
+        return Placed(mark, start, end, respelled=respelled) if likely else Unplaced(mark, "ambiguous_place")
 
     def _respelled(self, mark: Mark, value: str, window: Window, joined: tuple[bool, bool]) -> Placed | Unplaced | None:
         wanted = fold(value).text.strip()
@@ -121,11 +128,11 @@ class Placing:
 
 
 def _occurrences(text: str, value: str, start: int, end: int) -> Iterator[Range]:
-    """Yield where ``text[start:end]`` has *value*; none overlaps the one before."""
+    """Yield where ``text[start:end]`` has *value*."""
     at = text.find(value, start, end)
     while at >= 0:
         yield at, at + len(value)
-        at = text.find(value, at + len(value), end)
+        at = text.find(value, at + 1, end)
 
 
 def _folded_places(folded: Folded, wanted: str, start: int, end: int) -> Iterator[Range]:
