@@ -1,9 +1,9 @@
 """Which stretches of an answer are which of the text: a map that is never a guess.
 
 The two are compared by tokens, and what differs once more by characters. Of the stretches that have stayed, those are *certain* that each
-of the two texts has once, without what could as well belong on the other side of a gap (where "x b" is left of "x a x b", or has become it,
-either x may be the one): they cannot be any other. What lies between two certain stretches of the answer lies between the same two of
-the text; there, and only there, a value is looked for.
+of the two texts has once, without those ends of them that a gap beside them has, too: where "x b" is left of "x a x b", either x may be
+the one that stayed. They cannot be any other. What lies between two certain stretches of the answer lies between the same two of the text;
+there, and only there, a value is looked for.
 """
 
 from __future__ import annotations
@@ -131,17 +131,18 @@ class Alignment:
         return found
 
     def _firm(self, stayed: list[Certain]) -> Iterator[Certain]:
-        """Yield what has stayed without those ends that a gap, in the text or in the answer, could be moved over."""
+        """Yield what has stayed without those ends that a gap beside it, of text or answer, has, too."""
         none, end = Certain(0, 0, 0), Certain(len(self.original), len(self.answer), 0)
         for before, one, behind in zip([none, *stayed], stayed, [*stayed[1:], end], strict=False):
-            head = max(
-                _common(self.original, one.start, before.start + before.length, one.length),
-                _common(self.answer, one.place, before.place + before.length, one.length),
+            gaps = (
+                self.original[before.start + before.length : one.start],
+                self.answer[before.place + before.length : one.place],
+                self.original[one.start + one.length : behind.start],
+                self.answer[one.place + one.length : behind.place],
             )
-            tail = max(
-                _common_back(self.original, one.start + one.length, behind.start, one.length),
-                _common_back(self.answer, one.place + one.length, behind.place, one.length),
-            )
+            text = self.original[one.start : one.start + one.length]
+            head = max(_head_in(text, gap) for gap in gaps[:2])
+            tail = max(_tail_in(text, gap) for gap in gaps[2:])
             if head + tail < one.length:
                 yield Certain(one.start + head, one.place + head, one.length - head - tail)
 
@@ -150,16 +151,14 @@ class Alignment:
         return len("".join(text.split())) >= _LEAST and _once(self.original, text) and _once(self.answer, text)
 
 
-def _common(text: str, start: int, gap: int, most: int) -> int:
-    """How many characters from *start* on equal those from *gap* on, which ends at *start*."""
-    most = min(most, start - gap)
-    return next((n for n in range(most) if text[start + n] != text[gap + n]), most)
+def _head_in(text: str, gap: str) -> int:
+    """How many characters *text* begins with that *gap* has, too."""
+    return next((n for n in range(min(len(text), len(gap))) if text[: n + 1] not in gap), min(len(text), len(gap)))
 
 
-def _common_back(text: str, end: int, gap_end: int, most: int) -> int:
-    """How many characters up to *end* equal those up to *gap_end*; the gap begins at *end*."""
-    most = min(most, gap_end - end)
-    return next((n for n in range(most) if text[end - 1 - n] != text[gap_end - 1 - n]), most)
+def _tail_in(text: str, gap: str) -> int:
+    """How many characters *text* ends with that *gap* has, too."""
+    return next((n for n in range(min(len(text), len(gap))) if text[-n - 1 :] not in gap), min(len(text), len(gap)))
 
 
 def _alike(original: str, answer: str, change: Change) -> list[Certain]:

@@ -5,8 +5,8 @@ model may forget that, or escape where it should not. The text is known, so it d
 
 - what looks like a marker is one, escaped or not, if the text has no such thing (but an escaped one that is misspelt is an altered text);
 - of what looks like something in the text, the escaped ones are text, and of the others those that stand where the text has them (by an
-  alignment); the rest are markers. Where a marker stands right beside an equal text, and the escapes do not tell one from the other,
-  it counts as ``ambiguous_marker``, and nothing is made of it; so does an escaped one too many, which stays text;
+  alignment, between the same words); the rest are markers. Where a marker stands right beside an equal text, and the escapes do not tell
+  one from the other, it counts as ``ambiguous_marker``, and nothing is made of it; so does an escaped one too many, which stays text;
 - backslashes before markers are read in the way that gives the text back best: as escapes, as they are, or as escapes too many.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -136,7 +136,7 @@ def _text_among(
         return escaped, frozenset()
     matching = _Matching(body, original, sites)
     matching.match(escaped & alike)
-    matching.match(alike - escaped)
+    matching.match(alike - escaped, between=True)
     found = frozenset(matching.found)
     return escaped | found, found
 
@@ -146,23 +146,27 @@ class _Matching:
 
     def __init__(self, body: str, original: str, sites: Sequence[Site]) -> None:
         self._body, self._sites = body, sites
-        ours = sites_in(original)
-        keys = {site.start: _key(site) for site in ours}
-        tokens = tokens_of(original, [(site.start, site.end) for site in ours])
-        self._ours = _one_slash([token._replace(key=keys.get(token.start, token.key)) for token in tokens])
+        self._ours: list[Token] = []
+        done = 0
+        for site in sites_in(original):
+            self._ours += (*tokens_of(original[done : site.start - site.slashes]), Token(0, 0, _key(site)))
+            done = site.end
+        self._ours += tokens_of(original[done:])
         self.found: dict[int, int] = {}  # number of a site: number of the token of the original
 
-    def match(self, candidates: frozenset[int]) -> None:
-        """Find *candidates*, besides what has been found."""
+    def match(self, candidates: frozenset[int], *, between: bool = False) -> None:
+        """Find *candidates*, besides what has been found; *between*: those only that stand between the same words or signs as there."""
         if not candidates:
             return
         ours = self._ours.copy()
         for number, place in self.found.items():
             ours[place] = ours[place]._replace(key=_name(number))
         theirs, numbers = self._theirs(candidates)
-        for equal, first, _, start, end in token_changes(ours, theirs):
-            if equal:
-                self.found.update((numbers[at], first + at - start) for at in range(start, end) if at in numbers)
+        changes = [one for one in token_changes(ours, theirs) if one[0]]
+        stayed = {at: first + at - start for _, first, _, start, end in changes for at in range(start, end)}
+        for at, place in stayed.items():
+            if at in numbers and (not between or _between_the_same(ours, place, theirs, at, stayed)):
+                self.found[numbers[at]] = place
 
     def _theirs(self, candidates: frozenset[int]) -> tuple[list[Token], dict[int, int]]:
         """The tokens of the answer without all other sites, and which of them are sites."""
@@ -170,22 +174,40 @@ class _Matching:
         numbers: dict[int, int] = {}
         done = 0
         for number, site in enumerate(self._sites):
-            tokens += tokens_of(self._body[done : site.start])
+            tokens += tokens_of(self._body[done : site.start - site.slashes])
             if number in candidates or number in self.found:
                 numbers[len(tokens)] = number
                 tokens.append(Token(0, 0, _name(number) if number in self.found else _key(site)))
             done = site.end
-        return _one_slash([*tokens, *tokens_of(self._body[done:])]), numbers
+        return [*tokens, *tokens_of(self._body[done:])], numbers
+
+
+def _between_the_same(ours: Sequence[Token], place: int, theirs: Sequence[Token], at: int, stayed: Mapping[int, int]) -> bool:
+    """Whether the same has stayed before and behind a token in both texts, but for blanks and tokens that equal it."""
+    for step in (-1, 1):
+        near, near_at = _next_other(ours, place, step), _next_other(theirs, at, step)
+        if near_at is None or near is None:
+            if near_at is not near:
+                return False
+        elif stayed.get(near_at) != near:
+            return False
+    return True
+
+
+def _next_other(tokens: Sequence[Token], at: int, step: int) -> int | None:
+    """The next token before or behind one that is neither blank nor equal to it; None if there is none."""
+    key = tokens[at].key
+    at += step
+    while 0 <= at < len(tokens):
+        if tokens[at].key.strip() and tokens[at].key != key:
+            return at
+        at += step
+    return None
 
 
 def _name(number: int) -> str:
     """A key that only one site has."""
     return f"<<{number}>>"
-
-
-def _one_slash(tokens: Sequence[Token]) -> list[Token]:
-    """*tokens* with all runs of backslashes alike."""
-    return [token._replace(key="\\") if token.key.startswith("\\") else token for token in tokens]
 
 
 def _meant(slashes: int, way: _Way, *, is_text: bool) -> int:

@@ -86,7 +86,7 @@ class Placing:
 
     def _nth(self, mark: Mark, ours: list[Range], theirs: list[Range], *, respelled: bool = False) -> Placed | Unplaced:
         at = (mark.start, mark.end)
-        if len(ours) == 1 and all((*one, mark.entity_type) in self._marked for one in theirs):
+        if len(ours) == 1 < len(theirs) and all((*one, mark.entity_type) in self._marked for one in theirs):
             return Placed(mark, *ours[0], respelled=respelled)
         if len(ours) != len(theirs) or at not in theirs:
             return Unplaced(mark, "ambiguous_place")
