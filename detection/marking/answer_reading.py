@@ -5,8 +5,9 @@ model may forget that, or escape where it should not. The text is known, so it d
 
 - what looks like a marker is one, escaped or not, if the text has no such thing (but an escaped one that is misspelt is an altered text);
 - of what looks like something in the text, the escaped ones are text, and of the others those that stand where the text has them (by an
-  alignment, between the same words); the rest are markers. Where a marker stands right beside an equal text, and the escapes do not tell
-  one from the other, it counts as ``ambiguous_marker``, and nothing is made of it; so does an escaped one too many, which stays text;
+  alignment, between the same words); the rest are markers;
+- ``ambiguous_marker``, of which nothing is made, is a marker right beside an equal text if no escape tells one from the other; one like
+  which the text has something that was not found, in an answer that escapes nothing; and an escaped text that the text has not;
 - backslashes before markers are read in the way that gives the text back best: as escapes, as they are, or as escapes too many.
 """
 
@@ -99,8 +100,10 @@ def _key(site: Site) -> str:
 
 def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], way: _Way) -> Answer:
     kept, found = _text_among(body, original, sites, texts, escapes=way == "escapes")
+    escapes = way == "escapes" and any(sites[number].slashes % 2 for number in found)
+    missing = Counter() if escapes else texts - Counter(_key(sites[number]) for number in found)
     pieces: list[str] = []
-    markers: list[tuple[Marker, int]] = []
+    markers: list[tuple[Marker | None, int]] = []
     doubtful: list[LostMark] = []
     length = done = 0
     for number, site in enumerate(sites):
@@ -114,8 +117,9 @@ def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], 
             length += len(site.surface)
             if number not in found:
                 doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
-        elif _beside_its_like(sites, kept, number, escapes=way == "escapes"):
+        elif missing[_key(site)] or _beside_its_like(sites, kept, number, escapes=way == "escapes"):
             doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
+            markers.append((None, length))
         else:
             markers.append((site.marker, length))
     pieces.append(body[done:])

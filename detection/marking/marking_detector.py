@@ -7,9 +7,7 @@ patterns know. A piece whose answer was cut off, or did not give the text back, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.instructions import marking, message
@@ -18,14 +16,12 @@ from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.text_groups import groups_of_text
-from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.marking.bringing_back import Brought, bring_back
-from piiloom.detection.marking.pairing import trimmed
+from piiloom.detection.marking.cutting import Cutting, WholeRanges
 from piiloom.detection.marking.placing import Placed
 from piiloom.detection.marking.shots import Shots
-from piiloom.detection.sentences import Sentences
 from piiloom.execution.asking import Fault, Lost
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.seeding import digest
@@ -42,8 +38,6 @@ _TRUNCATED: Final = "truncated"  # the code of a reply that reached the token li
 _HALVED: Final = frozenset({_NOT_THE_TEXT, _TRUNCATED})
 _LONGER: Final = 5  # an answer is not so many times as long as its text
 _FEW: Final = 12  # so many characters that are lost tell nothing
-
-WholeRanges = Callable[[str, str], Sequence[Range]]  # of a text and its locale: what no cut parts
 
 
 class _Piece(NamedTuple):
@@ -84,7 +78,7 @@ class MarkingDetector(AskingDetector):
         shown: tuple[Message, ...] = ()
         if self._shots is not None:
             shown = self._shots.messages(text, relevance=question is not None, group_keys=groups_of_text())
-        asking = _Asking(self, _Cutting(text, locale, self._whole), question, shown, item_id or digest(locale, text)[:16])
+        asking = _Asking(self, Cutting(text, locale, self._whole), question, shown, item_id or digest(locale, text)[:16])
         session.channel.items(1)
         try:
             answers = await asking.ask_all((0, len(text)), self._chunk_chars)
@@ -108,41 +102,10 @@ class MarkingDetector(AskingDetector):
         )
 
 
-@dataclass
-class _Cutting:
-    """Cuts *text* into pieces."""
-
-    text: str
-    locale: str
-    whole: WholeRanges
-
-    def pieces(self, of: Range, limit: int) -> list[Range]:
-        """The pieces of a range of at most *limit* characters each, without blanks at their ends; blank ones are left out."""
-        start, end = of
-        if end - start <= limit:
-            pieces = [of]
-        else:
-            ends = [place - start for place in self._ends if start < place < end]
-            whole = [(a - start, b - start) for a, b in self._kept_whole if start <= a and b <= end]
-            pieces = [(a + start, b + start) for a, b in cut_text(self.text[start:end], ends, whole, limit)]
-        within = (trimmed(self.text, *piece) for piece in pieces)
-        return [(a, b) for a, b in within if a < b]
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        return Sentences(self.text).ends
-
-    @cached_property
-    def _kept_whole(self) -> Sequence[Range]:
-        return self.whole(self.text, self.locale)
-
-
 class _Asking:
     """Asks for the pieces of one text. ``told``: what is to be told of how they were asked."""
 
-    def __init__(
-        self, detector: MarkingDetector, cutting: _Cutting, question: str | None, shown: tuple[Message, ...], item_id: str
-    ) -> None:
+    def __init__(self, detector: MarkingDetector, cutting: Cutting, question: str | None, shown: tuple[Message, ...], item_id: str) -> None:
         self._detector, self._cutting, self._question, self._shown, self._item_id = detector, cutting, question, shown, item_id
         self.told: list[SetAside] = []
 

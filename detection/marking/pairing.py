@@ -121,14 +121,15 @@ class _Pairing:
         self.lost.append(LostMark(opened.place, place, opened.called, reason))
 
 
-def paired(text: str, markers: Sequence[tuple[Marker, int]]) -> tuple[list[Mark], list[LostMark]]:
+def paired(text: str, markers: Sequence[tuple[Marker | None, int]]) -> tuple[list[Mark], list[LostMark]]:
     """Return what *markers*, each with its place in *text*, mark there, and what is lost.
 
-    Marks are disjoint, in order, and have no blanks at their ends.
+    None is a marker that cannot be read: it only stands between others. Marks are disjoint, in order, and have no blanks at their ends.
     """
     pairing = _Pairing(text)
     for number, (marker, place) in enumerate(markers):
-        pairing.take(number, marker, place)
+        if marker is not None:
+            pairing.take(number, marker, place)
     pairing.end()
     return pairing.marks, pairing.lost
 
