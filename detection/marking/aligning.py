@@ -9,10 +9,10 @@ there, and only there, a value is looked for.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 
 from piiloom.detection.marking.tokens import Change, text_changes
 
@@ -153,12 +153,21 @@ class Alignment:
 
 def _head_in(text: str, gap: str) -> int:
     """How many characters *text* begins with that *gap* has, too."""
-    return next((n for n in range(min(len(text), len(gap))) if text[: n + 1] not in gap), min(len(text), len(gap)))
+    return _most(min(len(text), len(gap)), lambda length: text[:length] in gap)
 
 
 def _tail_in(text: str, gap: str) -> int:
     """How many characters *text* ends with that *gap* has, too."""
-    return next((n for n in range(min(len(text), len(gap))) if text[-n - 1 :] not in gap), min(len(text), len(gap)))
+    return _most(min(len(text), len(gap)), lambda length: text[len(text) - length :] in gap)
+
+
+def _most(limit: int, holds: Callable[[int], bool]) -> int:
+    """The greatest number up to *limit* that *holds*, as all below it do."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
 
 
 def _alike(original: str, answer: str, change: Change) -> list[Certain]:
@@ -172,9 +181,8 @@ def _alike(original: str, answer: str, change: Change) -> list[Certain]:
 
 
 def _kept(original: str, answer: str) -> int:
-    """How many characters, without blanks, of *original* a change to *answer* leaves, at most."""
-    one, other = "".join(original.split()), "".join(answer.split())
-    return len(one) - min(len(one), Levenshtein.distance(one, other)) if one and other else 0
+    """How many characters, without blanks, a change of *original* to *answer* leaves, at most."""
+    return LCSseq.similarity("".join(original.split()), "".join(answer.split()))
 
 
 def _once(text: str, part: str) -> bool:

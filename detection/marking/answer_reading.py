@@ -102,6 +102,7 @@ def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], 
     kept, found = _text_among(body, original, sites, texts, escapes=way == "escapes")
     escapes = way == "escapes" and any(sites[number].slashes % 2 for number in found)
     missing = Counter() if escapes else texts - Counter(_key(sites[number]) for number in found)
+    beside = _beside_their_like(sites, kept, escapes=way == "escapes")
     pieces: list[str] = []
     markers: list[tuple[Marker | None, int]] = []
     doubtful: list[LostMark] = []
@@ -117,7 +118,7 @@ def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], 
             length += len(site.surface)
             if number not in found:
                 doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
-        elif missing[_key(site)] or _beside_its_like(sites, kept, number, escapes=way == "escapes"):
+        elif missing[_key(site)] or number in beside:
             doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
             markers.append((None, length))
         else:
@@ -221,17 +222,20 @@ def _meant(slashes: int, way: _Way, *, is_text: bool) -> int:
     return slashes
 
 
-def _beside_its_like(sites: Sequence[Site], kept: frozenset[int], number: int, *, escapes: bool) -> bool:
-    """Whether an equal text stands right beside a marker, or beside its like there, and no escape says which of them is the marker."""
-    for step in (-1, 1):
-        other = number + step
-        while 0 <= other < len(sites) and _key(sites[other]) == _key(sites[number]) and _touch(sites, other, other - step):
-            if other in kept and not (escapes and sites[other].slashes % 2 > sites[number].slashes % 2):
-                return True
-            other += step
-    return False
+def _beside_their_like(sites: Sequence[Site], kept: frozenset[int], *, escapes: bool) -> set[int]:
+    """The numbers of those markers that touch an equal text, or an equal marker that does, where no escape says which of them is which."""
+    found: set[int] = set()
+    first = 0
+    for number in range(1, len(sites) + 1):
+        if number < len(sites) and _touch(sites[number - 1], sites[number]):
+            continue
+        row = range(first, number)
+        texts = [sites[at].slashes % 2 for at in row if at in kept]
+        if texts:
+            found.update(at for at in row if at not in kept and not (escapes and min(texts) > sites[at].slashes % 2))
+        first = number
+    return found
 
 
-def _touch(sites: Sequence[Site], one: int, other: int) -> bool:
-    first, second = sites[min(one, other)], sites[max(one, other)]
-    return first.end == second.start - second.slashes
+def _touch(one: Site, following: Site) -> bool:
+    return one.end == following.start - following.slashes and _key(one) == _key(following)

@@ -9,6 +9,7 @@ that differ, as one entry). ``value`` is what the text has of ``dropped_text``, 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -46,7 +47,7 @@ def bring_back(reply: str, original: str, *, relevance: bool = False) -> Brought
         *(_of_lost(one, alignment) for one in answer.lost),
         *(_of_unplaced(one, alignment) for one in unplaced),
         *(told for one in placed for told in _of_placed(one, alignment, relevance=relevance)),
-        *_of_changes(alignment, [(mark.start, mark.end) for mark in otherwise]),
+        *_of_changes(alignment, sorted((mark.start, mark.end) for mark in otherwise)),
     ]
     return Brought(placed, set_aside, alignment.lost)
 
@@ -62,12 +63,13 @@ def _placed(answer: Answer, alignment: Alignment) -> tuple[list[Placed], list[Un
             placed.append(found)
     kept: list[Placed] = []
     for one in sorted(placed, key=lambda one: (one.respelled, one.mark.start)):
-        if all(one.end <= other.start or other.end <= one.start for other in kept):
-            kept.append(one)
+        at = bisect_left(kept, one.start, key=lambda other: other.start)
+        if (at == 0 or kept[at - 1].end <= one.start) and (at == len(kept) or one.end <= kept[at].start):
+            kept.insert(at, one)
         else:
-            again = any((other.start, other.end) == (one.start, one.end) for other in kept)
+            again = at < len(kept) and (kept[at].start, kept[at].end) == (one.start, one.end)
             unplaced.append(Unplaced(one.mark, "doubled" if again else "overlapping", one.start, one.end))
-    return sorted(kept, key=lambda one: one.start), unplaced
+    return kept, unplaced
 
 
 def _of_lost(one: LostMark, alignment: Alignment) -> SetAside:
@@ -129,4 +131,6 @@ def _of_changes(alignment: Alignment, told: Sequence[Range]) -> Iterator[SetAsid
 
 
 def _within(one: Range, others: Sequence[Range]) -> bool:
-    return any(start <= one[0] and one[1] <= end for start, end in others)
+    """Whether *one* lies in one of *others*, which are disjoint and in order."""
+    at = bisect_right(others, one[0], key=lambda other: other[0]) - 1
+    return at >= 0 and one[1] <= others[at][1]

@@ -13,6 +13,7 @@ the innermost of nested pairs is kept. Everything else is told with a reason:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,22 +62,26 @@ class _Pairing:
         self.lost: list[LostMark] = []
         self._text = text
         self._open: list[_Open] = []
+        self._names: Counter[str] = Counter()  # of what is open
 
     def take(self, number: int, marker: Marker, place: int) -> None:
         if not marker.closes:
             self._open.append(_Open(marker, place, number))
+            self._names[self._open[-1].called] += 1
             return
         called = marker.entity_type or marker.name
-        at = next((n for n in range(len(self._open) - 1, -1, -1) if called in {"", self._open[n].called}), None)
+        known = called == "" or self._names[called] > 0
+        at = next((n for n in range(len(self._open) - 1, -1, -1) if called in {"", self._open[n].called}), None) if known else None
         last = self._open[-1] if self._open else None
         adjacent = last is not None and last.number == number - 1
         if at is None:
             if last is not None and adjacent:
-                self._open.pop()
+                self._names[self._open.pop().called] -= 1
                 self._lose(last, place, "closed_as_other_type")
             self.lost.append(LostMark(place, place, called, "unopened"))
             return
         opened = self._open.pop(at)
+        self._names[opened.called] -= 1
         for one in self._open[at:]:
             one.crossed = True
         if adjacent and opened is last:
@@ -86,17 +91,26 @@ class _Pairing:
 
     def end(self) -> None:
         self.lost += (LostMark(one.place, one.place, one.called, "unclosed") for one in self._open)
-        single = [(one.start, one.name, one.reason) for one in self.lost if one.reason in {"unclosed", "unopened"}]
-        for mark in [mark for mark in self.marks if any(self._beside(mark, *one) for one in single)]:
-            self.marks.remove(mark)
-            self.lost.append(LostMark(mark.start, mark.end, mark.entity_type, "crossing"))
+        self._part_from_others()
 
-    def _beside(self, mark: Mark, place: int, name: str, reason: str) -> bool:
-        """Whether a single marker of another type than *mark* stands right before or behind it."""
-        if name in {"", mark.entity_type}:
-            return False
-        start, end = (place, mark.start) if reason == "unclosed" else (mark.end, place)
-        return start <= end and not self._text[start:end].strip()
+    def _part_from_others(self) -> None:
+        """Lose those marks that have a single marker of another type right before or behind them."""
+        before = {self._skipped(one.start, 1): one.name for one in self.lost if one.reason == "unclosed"}
+        behind = {self._skipped(one.start, -1): one.name for one in self.lost if one.reason == "unopened"}
+        kept: list[Mark] = []
+        for mark in self.marks:
+            near = {before.get(mark.start, ""), behind.get(mark.end, "")}
+            if near <= {"", mark.entity_type}:
+                kept.append(mark)
+            else:
+                self.lost.append(LostMark(mark.start, mark.end, mark.entity_type, "crossing"))
+        self.marks = kept
+
+    def _skipped(self, place: int, step: int) -> int:
+        """*place*, moved over blanks behind or before it."""
+        while 0 <= (at := place if step > 0 else place - 1) < len(self._text) and self._text[at].isspace():
+            place += step
+        return place
 
     def _close(self, opened: _Open, marker: Marker, place: int) -> None:
         entity_type = opened.marker.entity_type

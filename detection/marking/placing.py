@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -49,11 +49,19 @@ class Unplaced:
     end: int | None = None
 
 
+class _Places(NamedTuple):
+    """Where the text has a value, in order, and which of its places in the answer is the n-th."""
+
+    ours: list[Range]
+    theirs: dict[Range, int]
+
+
 class Placing:
     """Places *marks* of ``alignment.answer``."""
 
     def __init__(self, alignment: Alignment, marks: Sequence[Mark]) -> None:
         self._alignment = alignment
+        self._known: dict[tuple[str, Window, tuple[bool, bool], bool], _Places] = {}
         self._marked = {(mark.start, mark.end, mark.entity_type) for mark in marks}
         self._original, self._answer = alignment.original, alignment.answer
 
@@ -75,22 +83,19 @@ class Placing:
         window = self._alignment.window(mark.start, mark.end)
         value = self._answer[mark.start : mark.end]
         joined = _joined(self._answer, mark.start, mark.end)
-        ours = _alike(_occurrences(self._original, value, window.start, window.end), self._original, joined)
-        if ours:
-            theirs = _alike(_occurrences(self._answer, value, window.place, window.place_end), self._answer, joined)
-            return self._nth(mark, ours, theirs)
-        respelled = self._respelled(mark, value, window, joined)
-        if respelled is not None:
-            return respelled
-        return self._missing(mark, value, window)
+        found = self._in_window(value, window, joined, respelled=False)
+        if found.ours:
+            return self._nth(mark, found, respelled=False)
+        found = self._in_window(value, window, joined, respelled=True)
+        return self._nth(mark, found, respelled=True) if found.ours else self._missing(mark, value, window)
 
-    def _nth(self, mark: Mark, ours: list[Range], theirs: list[Range], *, respelled: bool = False) -> Placed | Unplaced:
+    def _nth(self, mark: Mark, found: _Places, *, respelled: bool) -> Placed | Unplaced:
         at = (mark.start, mark.end)
-        if len(ours) == 1 < len(theirs) and all((*one, mark.entity_type) in self._marked for one in theirs):
-            return Placed(mark, *ours[0], respelled=respelled)
-        if len(ours) != len(theirs) or at not in theirs:
+        if len(found.ours) == 1 < len(found.theirs) and all((*one, mark.entity_type) in self._marked for one in found.theirs):
+            return Placed(mark, *found.ours[0], respelled=respelled)
+        if len(found.ours) != len(found.theirs) or at not in found.theirs:
             return Unplaced(mark, "ambiguous_place")
-        start, end = ours[theirs.index(at)]
+        start, end = found.ours[found.theirs[at]]
         if respelled:
             low, high = self._alignment.likely_range(*at)
             likely = low <= start and end <= high
@@ -98,17 +103,24 @@ class Placing:
             likely = self._alignment.likely(*at) == (start, end)
         return Placed(mark, start, end, respelled=respelled) if likely else Unplaced(mark, "ambiguous_place")
 
-    def _respelled(self, mark: Mark, value: str, window: Window, joined: tuple[bool, bool]) -> Placed | Unplaced | None:
+    def _in_window(self, value: str, window: Window, joined: tuple[bool, bool], *, respelled: bool) -> _Places:
+        """Where text and answer have *value* in *window*; marks of one value are often many."""
+        key = (value, window, joined, respelled)
+        if key not in self._known:
+            ours = self._places(value, self._original, (window.start, window.end), joined, respelled=respelled)
+            theirs = self._places(value, self._answer, (window.place, window.place_end), joined, respelled=respelled) if ours else []
+            self._known[key] = _Places(ours, {one: number for number, one in enumerate(theirs)})
+        return self._known[key]
+
+    def _places(self, value: str, text: str, within: Range, joined: tuple[bool, bool], *, respelled: bool) -> list[Range]:
+        if not respelled:
+            return _alike(_occurrences(text, value, *within), text, joined)
         wanted = fold(value).text.strip()
         if not wanted:
-            return None
-        places = _folded_places(self._folded_original, wanted, window.start, window.end)
-        ours = [one for one in _alike(places, self._original, joined) if is_same_spelling(self._original[slice(*one)], value)]
-        if not ours:
-            return None
-        places = _folded_places(self._folded_answer, wanted, window.place, window.place_end)
-        theirs = _alike(places, self._answer, joined)
-        return self._nth(mark, ours, theirs, respelled=True)
+            return []
+        folded = self._folded_original if text is self._original else self._folded_answer
+        places = _alike(_folded_places(folded, wanted, *within), text, joined)
+        return [one for one in places if is_same_spelling(text[slice(*one)], value)]
 
     def _missing(self, mark: Mark, value: str, window: Window) -> Unplaced:
         start, end = trimmed(self._original, window.start, window.end)

@@ -55,7 +55,14 @@ def token_changes(one: list[Token], other: list[Token]) -> list[tuple[bool, int,
 
 
 def text_changes(one: str, other: str) -> list[Change]:
-    """Return what has stayed and what has changed between two texts, by tokens; the changes cover both."""
+    """Return what has stayed and what has changed between two texts, by tokens, in turn; the changes cover both."""
     first, second = tokens_of(one), tokens_of(other)
     a_ends, b_ends = [0, *(token.end for token in first)], [0, *(token.end for token in second)]
-    return [Change(equal, a_ends[a], a_ends[b], b_ends[c], b_ends[d]) for equal, a, b, c, d in token_changes(first, second)]
+    found: list[Change] = []
+    for equal, a_start, a_end, b_start, b_end in token_changes(first, second):
+        change = Change(equal, a_ends[a_start], a_ends[a_end], b_ends[b_start], b_ends[b_end])
+        if found and not equal and not found[-1].equal:
+            found[-1] = found[-1]._replace(a_end=change.a_end, b_end=change.b_end)
+        else:
+            found.append(change)
+    return found
