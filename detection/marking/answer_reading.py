@@ -7,7 +7,8 @@ model may forget that, or escape where it should not. The text is known, so it d
 - of what looks like something in the text, the escaped ones are text, and of the others those that stand where the text has them (by an
   alignment, between the same words); the rest are markers;
 - ``ambiguous_marker``, of which nothing is made, is a marker right beside an equal text if no escape tells one from the other; one like
-  which the text has something that was not found, in an answer that escapes nothing; and an escaped text that the text has not;
+  which the text has something that was not found, in an answer that escapes nothing; one that is escaped and misspelt; and an escaped
+  text that the text has not;
 - backslashes before markers are read in the way that gives the text back best: as escapes, as they are, or as escapes too many.
 """
 
@@ -118,7 +119,7 @@ def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], 
             length += len(site.surface)
             if number not in found:
                 doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
-        elif missing[_key(site)] or number in beside:
+        elif missing[_key(site)] or number in beside or (site.slashes % 2 and site.marker.misspelt):
             doubtful.append(LostMark(length, length, site.marker.name, _AMBIGUOUS))
             markers.append((None, length))
         else:
