@@ -89,6 +89,13 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             needs=frozenset({"model"}),
             waits=True,
         ),
+        "markers": Family(
+            about="a language model gives the text back with markers around what is personal, after examples if there are any",
+            make="piiloom.detection.marking.making:make",
+            needs=frozenset({"model"}),
+            may=frozenset({"prompting"}),
+            waits=True,
+        ),
         "encoder": Family(
             about="an encoder that piiloom train encoder has trained; it judges relevance, too",
             make="piiloom.detection.encoder.encoder_detector:make",
