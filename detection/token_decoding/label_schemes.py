@@ -50,7 +50,9 @@ def scheme_of(labels: Sequence[str]) -> LabelScheme:
     parts = _parts([label for label, out in zip(labels, outside, strict=True) if not out])
     if not any(outside) or not parts:
         what = "for what is no mention (O)" if parts else "for a kind of mention"
-        raise UsageError(f"the model has no label {what}", remedy="Is it a token classifier for named entities? See id2label in config.json")
+        raise UsageError(
+            f"the model has no label {what}", remedy="Is it a token classifier for named entities? See id2label in config.json"
+        )
     kinds = tuple(dict.fromkeys(kind for _, kind in parts.values()))
     prefixes = ["" if out else parts[label][0] for label, out in zip(labels, outside, strict=True)]
     return LabelScheme(

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from piiloom.detection.adapters.quiet_loading import local_and_quiet
 from piiloom.detection.adapters.torch_devices import EXTRA, chosen_device, import_torch
 from piiloom.detection.token_decoding.label_schemes import LabelScheme, scheme_of
 from piiloom.foundation.errors import UsageError
@@ -15,7 +16,9 @@ MOST_TOKENS: Final = 512  # more are not read at once, even if a model could: it
 _TOKENIZER_FILES: Final = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 _ARCHITECTURE: Final = "ForTokenClassification"
 # Models that count the positions of a text from behind the padding's number, so that they have fewer than their configuration says.
-_POSITIONS_FROM_PADDING: Final = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "ibert", "longformer"})
+_POSITIONS_FROM_PADDING: Final = frozenset(
+    {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "ibert", "longformer"}
+)
 
 
 class LoadedModel(NamedTuple):
@@ -41,8 +44,9 @@ def load_model(path: str, device: str) -> LoadedModel:
     config = _configuration(folder)
     chosen = chosen_device(device)
     transformers = _import_transformers()
-    tokenizer = _tokenizer(transformers, folder)
-    model = _model(transformers, folder)
+    with local_and_quiet():
+        tokenizer = _tokenizer(transformers, folder)
+        model = _model(transformers, folder)
     labels = tuple(str(model.config.id2label[number]) for number in range(model.config.num_labels))
     try:
         scheme = scheme_of(labels)

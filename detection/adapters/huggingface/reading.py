@@ -49,9 +49,7 @@ class TextReader:
         pieces = [
             _Piece(number, window, ids[window.first : window.last])
             for number, ids in enumerate(tokens)
-            for window in windows_of(
-                len(ids), self._loaded.limit, self._loaded.limit // _OVERLAP, [word.token for word in words[number]]
-            )
+            for window in windows_of(len(ids), self._loaded.limit, self._loaded.limit // _OVERLAP, [word.token for word in words[number]])
         ]
         pieces.sort(key=lambda piece: -len(piece.ids))  # those of a batch are padded to the longest; the largest batch comes first
         at = 0
