@@ -17,6 +17,7 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.token_decoding.windows import Window, windows_of
+from piiloom.detection.token_decoding.words import Words
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -24,7 +25,7 @@ from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME: Final = "gliner"
-EXTRA: Final = "adapters"
+EXTRA: Final = "gliner"
 _BATCH: Final = 8
 _OVERLAP: Final = 4  # a quarter of a window is read twice
 _UNLIMITED: Final = 100_000  # tokenizers without a limit have a huge one
@@ -88,6 +89,7 @@ class GlinerDetector:
         pieces = [piece for number, one in enumerate(texts) for piece in self._pieces(number, one.text)]
         pieces.sort(key=lambda piece: piece.start - piece.end)  # those of a batch are padded to the longest
         found: list[list[Found]] = [[] for _ in texts]
+        words = [Words(one.text) for one in texts]
         if pieces:
             slices = [texts[piece.text].text[piece.start : piece.end] for piece in pieces]
             told = self._model.inference(
@@ -97,7 +99,8 @@ class GlinerDetector:
                 for one in entities:
                     start, end = piece.start + int(one["start"]), piece.start + int(one["end"])
                     if piece.own_start <= start < piece.own_end:
-                        found[piece.text].append(Found(start, end, str(one["label"]), float(one["score"])))
+                        whole = words[piece.text].around(start, end)  # for GLiNER "O'Brien" is three words, "34.5" too
+                        found[piece.text].append(Found(*whole, str(one["label"]), float(one["score"])))
         return [mapped(one.text, here, self._targets, self.name) for one, here in zip(texts, found, strict=True)]
 
     def _pieces(self, number: int, text: str) -> list[_Piece]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -12,12 +13,13 @@ def local_and_quiet() -> Iterator[None]:
     from huggingface_hub import constants  # noqa: PLC0415 - comes with transformers, an extra
     from transformers.utils import logging  # noqa: PLC0415 - an extra
 
-    offline, bars = constants.HF_HUB_OFFLINE, logging.is_progress_bar_enabled()
+    told: Any = logging
+    offline, bars = constants.HF_HUB_OFFLINE, told.is_progress_bar_enabled()
     constants.HF_HUB_OFFLINE = True
-    logging.disable_progress_bar()
+    told.disable_progress_bar()
     try:
         yield
     finally:
         constants.HF_HUB_OFFLINE = offline
         if bars:
-            logging.enable_progress_bar()
+            told.enable_progress_bar()

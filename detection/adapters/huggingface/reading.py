@@ -32,7 +32,10 @@ class _Piece(NamedTuple):
 
 
 class TextReader:
-    """Reads texts with a model, *batch_size* windows at a time; if CUDA has too little memory for as many, with half of them from then on."""
+    """Reads texts with a model, *batch_size* windows at a time.
+
+    If CUDA has too little memory for as many, it goes on with half of them, and says so.
+    """
 
     def __init__(self, loaded: LoadedModel, batch_size: int) -> None:
         self._loaded = loaded
