@@ -145,3 +145,9 @@ def test_of_about_equally_sure_overlapping_ones_the_longer_is_kept():
     findings = mapped("Ann Street 1", found, label_targets(["presidio"]), "presidio")
     assert [one.entity_type for one in findings.spans] == ["location"]
     assert [one.reason for one in findings.set_aside] == ["overlapped: PERSON"]
+
+
+def test_white_space_at_the_edges_is_no_part_of_a_span():
+    findings = mapped("x  AB 1 \n", [Found(1, 9, "UK_NINO", 0.5), Found(1, 3, "UK_NHS", 0.9)], label_targets(["presidio"]), "presidio")
+    assert [(one.start, one.end, one.subtype) for one in findings.spans] == [(3, 7, "gb_nino")]
+    assert [one.reason for one in findings.set_aside] == ["empty: UK_NHS"]
