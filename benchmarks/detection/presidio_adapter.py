@@ -4,7 +4,8 @@
 
 Presidio is set up as its documentation says, with the phone recognizer of the region US. Texts are those of ../shared/data: 100 sentences
 of presidio-research, then posts of CAPID. Compared for each text: start, end, entity and score of all results, before labels are mapped
-and overlaps resolved. Speeds are by processor time, which a busy machine hardly changes; the best of the rounds, each in turn. Figures: benchmarks/README.md.
+and overlaps resolved. Speeds are by processor time, which a busy machine hardly changes; the best of the rounds,
+each in turn. Figures: benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ def _compare(title: str, model: str | None, texts: Sequence[str], rounds: int) -
             run()
             best[name] = min(best[name], time.process_time() - begun)
     for name, seconds in best.items():
-        print(f"  {name:22}{len(texts) / seconds:8,.1f} texts a second of processor time  {seconds / best['presidio itself']:.2f} of its time")
+        speed = f"{len(texts) / seconds:8,.1f} texts a second of processor time"
+        print(f"  {name:22}{speed}  {seconds / best['presidio itself']:.2f} of its time")
 
 
 def _differing(expected: Sequence[Results], found: Sequence[Results]) -> int:
