@@ -13,6 +13,7 @@ from piiloom.detection.adapters.label_targets import LabelTargets, label_targets
 from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.detection.adapters.quiet_loading import local_and_quiet
 from piiloom.detection.adapters.torch_devices import chosen_device
+from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings
@@ -91,7 +92,7 @@ class GlinerDetector:
         found: list[list[Found]] = [[] for _ in texts]
         words = [Words(one.text) for one in texts]
         if pieces:
-            slices = [texts[piece.text].text[piece.start : piece.end] for piece in pieces]
+            slices = [with_whole_characters(texts[piece.text].text[piece.start : piece.end]) for piece in pieces]
             told = self._model.inference(
                 slices, list(self._labels), flat_ner=True, threshold=self._threshold, multi_label=False, batch_size=self._batch_size
             )

@@ -47,7 +47,8 @@ def folder(tmp_path_factory):
 
 def test_spans_are_whole_words_of_our_types(folder):
     settings = DetectorSettings(detector="gliner", threshold=0.5, local=LocalModel(path=str(folder), device="cpu"))
-    texts = [Text(TEXT * times, "en_US") for times in (1, 6, 2)] + [Text("", "en_US"), Text(" \n", "en_US")]
+    texts = [Text(TEXT * times, "en_US") for times in (1, 6, 2)]
+    texts += [Text("", "en_US"), Text(" \n", "en_US"), Text("\ud800 John Smith [SEP] <<ENT>> met Anna", "en_US")]
     findings = make_detector(settings).examine_batch(texts)
     for text, found in zip(texts, findings, strict=True):
         assert bool(found.spans) == bool(text.text.strip())

@@ -108,6 +108,16 @@ def test_batches_give_what_single_texts_give(random_folder):
         assert all(words.around(start, end) == (start, end) for start, end, _, _ in here)
 
 
+def test_marks_of_the_tokenizer_are_text_and_half_characters_do_no_harm(folder):
+    loaded = load_model(str(folder), "cpu")
+    tokens, offsets = TextReader(loaded, 4)._tokens(["[SEP] John", "\ud800 John"])
+    assert not set(tokens[0]) & {loaded.tokenizer.sep_token_id}
+    assert offsets[1][-1] == (2, 6)
+    text = "\ud800 [SEP] John [MASK] Smith \udfff"
+    spans = HuggingFaceDetector(str(folder), device="cpu").detect(text, "en_US")
+    assert [text[one.start : one.end] for one in spans] == ["John", "Smith"]
+
+
 def test_texts_without_a_token_have_no_spans(folder):
     detector = HuggingFaceDetector(str(folder), device="cpu")
     assert [one.spans for one in detector.examine_batch([Text("", "en"), Text(" \n", "en")])] == [[], []]

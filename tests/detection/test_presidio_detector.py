@@ -200,6 +200,11 @@ def test_a_text_that_spacy_cannot_read_fails_and_others_go_on(pipeline):
     assert [one.entity_type for one in short.spans] == ["name"]
 
 
+def test_half_characters_do_no_harm(detector):
+    text = "\ud800 Ann Lee \udfff"
+    assert [text[one.start : one.end] for one in detector.detect(text, "en_US")] == ["Ann Lee"]
+
+
 def test_presidio_reads_on_the_cpu():
     with pytest.raises(UsageError, match="--device cuda"):
         make_detector(DetectorSettings(detector="presidio", local=LocalModel(path="", device="cuda")))
