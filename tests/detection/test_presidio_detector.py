@@ -115,6 +115,9 @@ def test_phones_are_those_of_the_locale():
     alone = PresidioDetector()
     assert [one.subtype for one in alone.detect(text, "pl_PL")] == ["phone"]
     assert alone.detect(text, "fi_FI") == []
+    berlin = "Tel. 030 90182012"
+    assert [one.subtype for one in alone.detect(berlin, "de_DE")] == ["phone"]
+    assert [one for one in alone.detect(berlin, "en_US") if one.subtype == "phone"] == []
 
 
 @pytest.mark.parametrize("locale", ["en_US", "pl_PL", "vi_VN", "zh_CN", "hi_IN", "ar_AE", "no_NO", "nl_BE", "en", "xx_YY"])
