@@ -20,7 +20,8 @@ REASONED: Final = 2  # the verifier that gives a reasoning before its answer
 class LocalModel:
     """A model on this machine.
 
-    ``path`` is its folder, or a name that its library knows; empty: none, for a detector that does without. ``label_map`` is a YAML file that says which type a label of the model is.
+    ``path`` is its folder, or a name that its library knows; empty: none, for a detector that does without. ``label_map`` is a YAML file
+    that says which type a label of the model is.
     ``batch_size`` is how many texts it reads at once. Raises ``UsageError`` for what makes no sense.
     """
 

@@ -15,7 +15,8 @@ from piiloom.foundation.errors import UsageError
 
 Scheme = Literal["BIO", "BILOU", "BIOES", "IO"]
 
-_OUTSIDE: Final = frozenset({"O", "OTHER", "0", "NONE", "OUTSIDE", "O-O", "B-O", "I-O"})
+_OUTSIDE: Final = "O"
+_ALSO_OUTSIDE: Final = frozenset({"OTHER", "0", "NONE", "OUTSIDE"})  # where no label is O
 _BEFORE: Final = re.compile(r"([BIELSU])[-_ ](.+)", re.DOTALL)
 _BEHIND: Final = re.compile(r"(.+)[-_ ]([BIELSU])", re.DOTALL)
 _BEGINS: Final = frozenset("BSU")  # S and U: the only one of its mention
@@ -46,7 +47,9 @@ def scheme_of(labels: Sequence[str]) -> LabelScheme:
     if labels and all(_UNNAMED.fullmatch(label) for label in labels):
         remedy = "Name them in id2label of config.json, such as: O, B-PER, I-PER"
         raise UsageError("the labels of the model have no names (LABEL_0 …)", remedy=remedy)
-    outside = [label.strip().upper() in _OUTSIDE for label in labels]
+    outside = [label.strip().upper() == _OUTSIDE for label in labels]
+    if not any(outside):
+        outside = [label.strip().upper() in _ALSO_OUTSIDE for label in labels]
     parts = _parts([label for label, out in zip(labels, outside, strict=True) if not out])
     if not any(outside) or not parts:
         what = "for what is no mention (O)" if parts else "for a kind of mention"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -36,7 +37,7 @@ def windows_of(count: int, limit: int, overlap: int, word_starts: Sequence[int])
         if last >= count:
             break
         first = _next_start(first, last - overlap, word_starts)
-    middles = [(later[0] + earlier[1]) // 2 for earlier, later in zip(ranges, ranges[1:], strict=False)]
+    middles = [(later[0] + earlier[1]) // 2 for earlier, later in pairwise(ranges)]
     borders = [0, *middles, count]
     return [Window(*one, borders[number], borders[number + 1]) for number, one in enumerate(ranges)]
 

@@ -10,7 +10,7 @@ _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def write_tokenizer(folder: Path, pieces: Sequence[str] = ()) -> list[str]:
+def write_tokenizer(folder: Path, pieces: Sequence[str] = (), *, longest: int = 64) -> list[str]:
     """Write a WordPiece tokenizer that knows *pieces*, each letter, digit and sign; return its vocabulary."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
@@ -22,7 +22,7 @@ def write_tokenizer(folder: Path, pieces: Sequence[str] = ()) -> list[str]:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), _SPECIAL, strict=True))
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=longest, **names).save_pretrained(folder)
     return vocabulary
 
 

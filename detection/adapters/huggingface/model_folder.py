@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from piiloom.detection.adapters.quiet_loading import local_and_quiet
 from piiloom.detection.adapters.torch_devices import EXTRA, chosen_device, import_torch
 from piiloom.detection.token_decoding.label_schemes import LabelScheme, scheme_of
 from piiloom.foundation.errors import UsageError
@@ -43,8 +44,9 @@ def load_model(path: str, device: str) -> LoadedModel:
     config = _configuration(folder)
     chosen = chosen_device(device)
     transformers = _import_transformers()
-    tokenizer = _tokenizer(transformers, folder)
-    model = _model(transformers, folder)
+    with local_and_quiet():
+        tokenizer = _tokenizer(transformers, folder)
+        model = _model(transformers, folder)
     labels = tuple(str(model.config.id2label[number]) for number in range(model.config.num_labels))
     try:
         scheme = scheme_of(labels)

@@ -10,6 +10,7 @@ import numpy as np
 
 from piiloom.detection.adapters.huggingface.model_folder import LoadedModel
 from piiloom.detection.adapters.torch_devices import import_torch
+from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.token_decoding.decoding import Probabilities, TokenWord, token_words
 from piiloom.detection.token_decoding.windows import Window, windows_of
 from piiloom.foundation.errors import UsageError
@@ -32,7 +33,10 @@ class _Piece(NamedTuple):
 
 
 class TextReader:
-    """Reads texts with a model, *batch_size* windows at a time; if CUDA has too little memory for as many, with half of them from then on."""
+    """Reads texts with a model, *batch_size* windows at a time.
+
+    If CUDA has too little memory for as many, it goes on with half of them, and says so.
+    """
 
     def __init__(self, loaded: LoadedModel, batch_size: int) -> None:
         self._loaded = loaded
@@ -70,8 +74,9 @@ class TextReader:
         if not texts:
             return [], []
         told = self._loaded.tokenizer(
-            list(texts),
+            [with_whole_characters(text) for text in texts],
             add_special_tokens=False,
+            split_special_tokens=True,  # "[SEP]" in a text is text
             truncation=False,
             return_offsets_mapping=True,
             return_attention_mask=False,

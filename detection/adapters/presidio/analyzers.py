@@ -19,7 +19,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.yaml_files import read_document
 
-EXTRA: Final = "adapters"
+EXTRA: Final = "presidio"
 
 
 def import_presidio() -> Any:
@@ -58,7 +58,7 @@ def _nlp_engine(pipeline: Any, language: str) -> Any:
     told = dict(NlpEngineProvider().nlp_configuration["ner_model_configuration"])
     told["model_to_presidio_entity_mapping"] = {**_labels_of_other_models(), **told["model_to_presidio_entity_mapping"]}
     models = [{"lang_code": language, "model_name": str(pipeline.meta.get("name") or language)}]
-    engine = SpacyNlpEngine(models=models, ner_model_configuration=NerModelConfiguration.from_dict(told))
+    engine: Any = SpacyNlpEngine(models=models, ner_model_configuration=NerModelConfiguration.from_dict(told))
     engine.nlp = {language: pipeline}  # already loaded, so that presidio neither loads nor downloads one
     return engine
 

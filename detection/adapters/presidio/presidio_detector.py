@@ -11,6 +11,7 @@ from piiloom.detection.adapters.languages import language_of
 from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.detection.adapters.presidio.analyzers import import_presidio, make_analyzer
 from piiloom.detection.adapters.presidio.pipelines import blank_pipeline, check_language, load_pipeline
+from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings
@@ -93,8 +94,9 @@ class PresidioDetector:
     def results(self, texts: Sequence[str], locale: str) -> Iterable[Sequence[Any]]:
         """Yield for each text of *locale* what presidio itself returns: its ``RecognizerResult``."""
         analyzer, language = self._analyzed_by(locale), language_of(locale)
-        read = analyzer.nlp_engine.process_batch(list(texts), language=language, batch_size=self._batch_size)
-        for text, (_, artifacts) in zip(texts, read, strict=True):
+        whole = [with_whole_characters(text) for text in texts]
+        read = analyzer.nlp_engine.process_batch(whole, language=language, batch_size=self._batch_size)
+        for text, (_, artifacts) in zip(whole, read, strict=True):
             yield analyzer.analyze(text, language=language, score_threshold=self._threshold, nlp_artifacts=artifacts)
 
     def _analyzed_by(self, locale: str) -> Any:

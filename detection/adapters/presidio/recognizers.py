@@ -37,8 +37,9 @@ def _made(document: YamlDocument, number: int, entry: object, language: str) -> 
     where = document.where((_LIST, number))
     if not isinstance(entry, dict):
         raise ConfigError("a recognizer has keys and values", where=where, remedy="Give it a name, supported_entity and patterns")
+    listed: Any = [dict(entry)]
     try:
-        found = list(RecognizerListLoader.get([dict(entry)], [language], _FLAGS))
+        found = list(RecognizerListLoader.get(listed, [language], _FLAGS))
     except Exception as error:  # presidio checks entries as it goes, and raises whatever its code runs into
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise ConfigError(f"presidio refuses the recognizer ({reason})", where=where, remedy="Correct the entry") from error
