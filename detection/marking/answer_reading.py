@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Final, Literal
 
 from rapidfuzz.distance import Levenshtein
@@ -33,6 +34,7 @@ _Way = Literal["escapes", "as they are", "too many"]
 _WAYS: Final[tuple[_Way, ...]] = ("escapes", "as they are", "too many")
 _AMBIGUOUS: Final = "ambiguous_marker"
 _FAULT: Final = 30  # a marker more that makes no sense tells as much against a way of reading as so many characters that differ
+_ENTITY: Final = re.compile(r"&(?:amp|lt|gt|quot|apos|#39|nbsp);")
 _FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:\n[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -60,7 +62,7 @@ def read_answer(reply: str, original: str) -> Answer:
 
 
 def _bare(reply: str, original: str) -> str:
-    """*reply* without what models put around an answer: a fence, the layout of the message, blanks."""
+    """*reply* without what models put around an answer (a fence, the layout of the message, blanks), and without HTML's entities."""
     body = reply.strip()
     if "```" in body or "~~~" in body:
         fenced = _FENCED.search(body)
@@ -68,6 +70,8 @@ def _bare(reply: str, original: str) -> str:
             body = fenced[2].strip()
     if body.startswith(("Text:\n", "Question: ")) and message_parts(original)[0] == original:
         body = message_parts(body)[0].strip()
+    if _ENTITY.search(body) and not _ENTITY.search(original):
+        body = _ENTITY.sub(lambda entity: unescape(entity.group()), body)
     return body
 
 
