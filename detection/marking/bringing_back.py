@@ -118,7 +118,7 @@ def _of_changes(alignment: Alignment, told: Sequence[Range]) -> Iterator[SetAsid
         ours = alignment.original[change.a_start : change.a_end]
         theirs = alignment.answer[change.b_start : change.b_end]
         if not ours.strip() and not theirs.strip():
-            blanks += max(len(ours), len(theirs))
+            blanks += 0 if _within((change.b_start, change.b_end), told) else max(len(ours), len(theirs))
         elif not theirs:
             yield SetAside(phase=_PHASE, reason="dropped_text", value=ours, start=change.a_start, end=change.a_end)
         elif not _within(trimmed(alignment.answer, change.b_start, change.b_end), told):

@@ -63,6 +63,8 @@ ALTERED = {
     "nothing between": (("sister", "<age> </age>sister"), [], ["empty_mark", "altered_blanks"]),
     "a blank taken in": ((" <age>34</age>", "<age> 34</age>"), [], []),
     "another case": ((">Anna Smith<", ">anna SMITH<"), [], ["respelled_value"]),
+    "another composition": ((">Kraków<", ">Krako\u0301w<"), [], ["respelled_value"]),
+    "another blank": ((">Anna Smith<", ">Anna\u00a0Smith<"), [], ["respelled_value"]),
     "another apostrophe": (("</name>'s", "</name>’s"), [], ["altered_text"]),
     "another value": ((">Kraków<", ">Warszawa<"), [("Kraków", "location")], ["altered_value"]),
     "a value cut short": ((">Kraków<", ">Krak<"), [("Kraków", "location")], ["altered_value"]),
@@ -97,6 +99,12 @@ def test_an_altered_answer(name):
 def test_what_stands_around_an_answer_is_left_alone(reply):
     brought = bring_back(reply, TEXT)
     assert (spans(brought), list(brought.set_aside)) == (FOUND, [])
+
+
+def test_entities_of_html_are_what_they_stand_for():
+    brought = bring_back("&lt;name&gt;Anna&lt;/name&gt; &amp; <b>Bob</b>", "Anna & <b>Bob</b>")
+    assert ([(one.start, one.end) for one in brought.placed], list(brought.set_aside)) == ([(0, 4)], [])
+    assert reasons(bring_back("Anna &amp;amp; Bob", "Anna &amp; Bob")) == ["invented_text"]
 
 
 def test_relevance_is_read_however_it_is_said():
