@@ -1,0 +1,27 @@
+"""The libraries that a local model needs, which come with an extra and are slow to import."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
+
+EXTRA: Final = "lora"
+
+
+def library(name: str) -> Any:
+    """Return the module *name*, imported now. Raises ``UsageError`` with the command that installs it if it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        top = name.partition(".")[0]
+        if error.name is not None and error.name.partition(".")[0] != top:
+            top = f"{top} (it lacks {error.name})"
+        raise UsageError(f"a local model needs the library {top}, which is not installed", remedy=how_to_install_it()) from error
+
+
+def how_to_install_it() -> str:
+    """Return the remedy for a missing library."""
+    return f"Install it: {how_to_install(EXTRA)}"
