@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 from piiloom.detection.detector import AsyncDetector, ScoredSpan
 from piiloom.execution.call_totals import CallTotals
@@ -15,10 +15,10 @@ from piiloom.execution.call_totals import CallTotals
 class SetAside:
     """Something that gave no span, or was settled otherwise than by a usable answer.
 
-    ``phase`` is 1, 2 or 3. ``reason`` is a stable code. Phase I, of what a model names: "invented", "altered", "inside_word" (the text does
-    not have it so), "empty", "common_word" (no value), "unknown_type". Phase III: "refused_number". "left_to_rules: <code>": no usable
-    answer came, and a rule decided. ``value`` is what the text or the model says; it may be personal information. ``start`` and ``end``
-    are None for what the text does not have.
+    ``phase`` is 1, 2 or 3, or 0 for a detector without phases. ``reason`` is a stable code. Phase I, of what a model names: "invented",
+    "altered", "inside_word" (the text does not have it so), "empty", "common_word" (no value), "unknown_type". Phase III: "refused_number".
+    "left_to_rules: <code>": no usable answer came, and a rule decided. ``value`` is what the text or the model says; it may be personal
+    information. ``start`` and ``end`` are None for what the text does not have.
     """
 
     phase: int
@@ -31,10 +31,22 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The spans of a text, disjoint and in text order, and what was set aside."""
+    """The spans of a text, disjoint and in text order, and what was set aside.
+
+    ``failed`` says why nothing could be found out about the text: then it has no spans, is rejected for that reason, and others go on.
+    """
 
     spans: Sequence[ScoredSpan]
     set_aside: Sequence[SetAside] = ()
+    failed: str | None = None
+
+
+class Text(NamedTuple):
+    """What a detector is given."""
+
+    text: str
+    locale: str
+    question: str | None = None
 
 
 @runtime_checkable
@@ -43,6 +55,15 @@ class ExaminingDetector(Protocol):
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
         """As ``detect``."""
+        ...
+
+
+@runtime_checkable
+class BatchDetector(Protocol):
+    """A detector that is faster with many texts at once."""
+
+    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+        """Return the findings of each of *texts*, as ``ExaminingDetector.examine`` would."""
         ...
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
+from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
-from piiloom.detection.hybrid.model_settings import ModelSettings
+from piiloom.detection.detector_settings import VERIFIERS, LocalModel, Prompting, Service
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
@@ -26,14 +28,85 @@ _LEAST_CHUNK: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A kind of detector.
+
+    ``about`` is one line for people. ``make`` says where its function is, as "module:function"; it is imported when a detector is made.
+    ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
+    "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
+    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale.
+    """
+
+    about: str
+    make: str
+    needs: frozenset[str] = frozenset()
+    may: frozenset[str] = frozenset()
+    waits: bool = False
+    catalogue: bool = False
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """All settings that it takes."""
+        return self.needs | self.may
+
+
+class Make(Protocol):
+    """Makes the detector of *settings*; nothing is opened or sent yet.
+
+    *provider* replaces that of the settings; *policy* says how calls are retried, and who is told of them. Both are for those that ask a
+    model only.
+    """
+
+    def __call__(self, settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> Detector:
+        """See the class."""
+        ...
+
+
+FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
+    {
+        PATTERNS: Family(
+            about="the patterns of the catalogue alone: no model, no key, no network",
+            make="piiloom.detection.registry:make_patterns",
+            catalogue=True,
+        ),
+        OFFLINE: Family(
+            about="the three phases, with rules, word lists and a names index standing in for the model",
+            make="piiloom.detection.hybrid.making:make_offline",
+            may=frozenset({"phases"}),
+            catalogue=True,
+        ),
+        HYBRID: Family(
+            about="the three phases: patterns beside a language model",
+            make="piiloom.detection.hybrid.making:make_hybrid",
+            needs=frozenset({"model"}),
+            may=frozenset({"phases"}),
+            waits=True,
+            catalogue=True,
+        ),
+    }
+)
+
+# Where a setting that is missing, or there in vain, comes from.
+_OPTIONS: Final = MappingProxyType(
+    {
+        "model": ("--provider", "asks a model", "asks no model", f"Name a provider, or use {OFFLINE}"),
+        "local": ("--model-path", "needs a model on this machine", "loads no model", "Name its folder"),
+        "service": ("--endpoint", "asks a service", "asks no service", "Name its address"),
+        "prompting": ("--examples", "is shown examples", "is shown no examples", "Name a file of records"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
     ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files; ``unconfirmed`` adds types whose format no
     source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three phases the hybrid detectors take; 0 gives
-    what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model`` is for "hybrid" only.
+    what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are
+    for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1) or with a reasoning (2).
 
-    Raises ``UsageError`` for an unknown detector, a number out of range, or a model where none is asked or none where one is.
+    Raises ``UsageError`` for an unknown detector, a number out of range, or a setting that is missing or that the detector does not take.
     """
 
     detector: str = PATTERNS
@@ -45,20 +118,48 @@ class DetectorSettings:
     phases: int = PHASES
     chunk_chars: int = CHUNK
     model: ModelSettings | None = None
+    local: LocalModel | None = None
+    service: Service | None = None
+    prompting: Prompting | None = None
+    verify: int | None = None
 
     def __post_init__(self) -> None:
-        if self.detector not in DETECTORS:
-            raise UsageError(f"there is no detector {self.detector!r}", where="--detector", remedy=f"Known: {', '.join(DETECTORS)}")
+        if self.detector not in FAMILIES:
+            raise UsageError(f"there is no detector {self.detector!r}", where="--detector", remedy=f"Known: {', '.join(FAMILIES)}")
         if not 0 <= self.threshold <= 1:
             raise UsageError("the threshold must be between 0 and 1", where="--threshold")
         if not 0 <= self.phases <= PHASES:
             raise UsageError(f"there are {PHASES} phases: give a number from 0 to {PHASES}", where="--phases")
         if self.chunk_chars < _LEAST_CHUNK:
             raise UsageError(f"a chunk has at least {_LEAST_CHUNK} characters", where="--chunk")
-        if self.detector == HYBRID and self.model is None:
-            raise UsageError("the detector 'hybrid' asks a model", where="--provider", remedy=f"Name a provider, or use {OFFLINE}")
-        if self.detector != HYBRID and self.model is not None:
-            raise UsageError(f"the detector {self.detector!r} asks no model", where="--provider", remedy=f"Use --detector {HYBRID}")
+        if self.verify is not None and self.verify not in VERIFIERS:
+            raise UsageError("there are the verifiers 1 (an answer alone) and 2 (a reasoning before it)", where="--verify")
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        takes, needs = self.family.takes, self.family.needs
+        if self.verify is not None:
+            takes, needs = takes | {"model"}, needs | {"model"}
+        for name, (option, why, why_not, remedy) in _OPTIONS.items():
+            there = getattr(self, name) is not None
+            if name in needs and not there:
+                who = "--verify" if name == "model" and "model" not in self.family.needs else f"the detector {self.detector!r}"
+                raise UsageError(f"{who} {why}", where=option, remedy=remedy)
+            if there and name not in takes:
+                others = " or ".join(one for one, family in FAMILIES.items() if name in family.takes)
+                raise UsageError(
+                    f"the detector {self.detector!r} {why_not}", where=option, remedy=f"Use --detector {others}, or leave it out"
+                )
+
+    @property
+    def family(self) -> Family:
+        """What is known of the detector."""
+        return FAMILIES[self.detector]
+
+    @property
+    def waits(self) -> bool:
+        """Whether the detector is a ``findings.ModelDetector``."""
+        return self.family.waits or self.verify is not None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -69,43 +170,24 @@ class DetectorSettings:
             "unconfirmed": self.unconfirmed,
             "also": list(self.also),
         }
-        if self.detector != PATTERNS:
+        if self.family.takes & {"phases", "model"}:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
-        return shaping | ({"model": self.model.identity} if self.model else {})
+        for name in _OPTIONS:
+            if (one := getattr(self, name)) is not None:
+                shaping[name] = one.identity
+        return shaping | ({"verify": self.verify} if self.verify is not None else {})
 
 
 def make_detector(settings: DetectorSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Detector:
-    """Return the detector of *settings*. For "hybrid" it is a ``findings.ModelDetector``; nothing is opened or sent yet.
-
-    *provider* replaces that of the settings; *policy* says how calls are retried, and who is told of them. Both are for "hybrid" only.
-    Both hybrid detectors also ``examine`` (``findings.ExaminingDetector``).
-    """
-    patterns = _patterns(settings)
-    if settings.detector == PATTERNS:
-        return patterns
-    from piiloom.detection.hybrid.phases import PhaseSettings  # noqa: PLC0415 - patterns alone need none of it
-
-    phases = PhaseSettings(patterns=patterns, phases=settings.phases, chunk_chars=settings.chunk_chars)
-    if settings.detector == OFFLINE:
-        from piiloom.detection.hybrid.offline_detector import OfflineDetector  # noqa: PLC0415 - as above
-
-        return OfflineDetector(settings=phases)
-    from piiloom.detection.hybrid.hybrid_detector import HybridDetector  # noqa: PLC0415 - as above
-
-    assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return HybridDetector(phases, settings.model, provider=provider, policy=policy)
+    """Return the detector of *settings*, see ``Make``. If ``settings.waits``, it is a ``findings.ModelDetector``."""
+    module, _, function = settings.family.make.partition(":")
+    make = cast("Make", getattr(import_module(module), function))
+    return make(settings, provider, policy)
 
 
-def _patterns(settings: DetectorSettings) -> PatternDetector:
+def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:
+    """See ``Make``."""
+    del provider, policy
     return PatternDetector(
         own=settings.own, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine
     )
-
-
-DETECTORS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        PATTERNS: "the patterns of the catalogue alone: no model, no key, no network",
-        OFFLINE: "the three phases, with rules, word lists and a names index standing in for the model",
-        HYBRID: "the three phases: patterns beside a language model",
-    }
-)

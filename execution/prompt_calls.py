@@ -15,13 +15,16 @@ def prompt_call(
     *,
     stage: str,
     schema_name: str,
-    schema: JsonSchema,
+    schema: JsonSchema | None,
     item_id: str,
     attempt: int,
     fault: str | None,
     settings: SamplingSettings,
+    shown: tuple[Message, ...] = (),
 ) -> PromptCall:
     """Return the call for one *attempt* (from 0); *fault* tells the model what was wrong with its previous reply.
+
+    *shown* goes between the instruction and the question: examples with their answers. *schema* is None for a plain text.
 
     The template is rendered when the messages are asked for: a reply that is known already needs none.
     """
@@ -29,7 +32,7 @@ def prompt_call(
 
     def rendered() -> tuple[Message, ...]:
         prompt = template.render(variables)
-        return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
+        return (Message(role="system", content=prompt.system), *shown, Message(role="user", content=prompt.user))
 
     return PromptCall(
         stage=stage,

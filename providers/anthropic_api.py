@@ -38,9 +38,12 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages if message.role != "system"],
-            "output_config": self._output_config(call.schema_name, call.schema),
             "max_tokens": self.spec.output_limit(call.settings.max_output_tokens),
         }
+        if call.schema is not None:
+            body["output_config"] = self._output_config(call.schema_name, call.schema)
+        elif self.spec.effort:
+            body["output_config"] = {"effort": self.spec.effort}
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         if system:
             body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]

@@ -82,15 +82,16 @@ class Dialect:
         """
         body: dict[str, Any] = {"model": model, self.limit_name: limit}
         turns = [{"role": message.role, "content": message.content} for message in messages]
-        if self.reply_format == "json_schema":
-            body["response_format"] = _response_format(call.schema_name, call.schema)
-        else:
-            turns = _with_instruction(turns, schema_instruction(call.schema_name, call.schema))
-        if self.reply_format == "json_object":
-            schema = _response_format(call.schema_name, call.schema)["json_schema"]["schema"]
-            body["response_format"] = {"type": "json_object", "schema": schema}
-        elif self.reply_format == "json_object_bare":
-            body["response_format"] = {"type": "json_object"}
+        if call.schema is not None:
+            strict = _response_format(call.schema_name, call.schema)
+            if self.reply_format == "json_schema":
+                body["response_format"] = strict
+            else:
+                turns = _with_instruction(turns, schema_instruction(call.schema_name, call.schema))
+            if self.reply_format == "json_object":
+                body["response_format"] = {"type": "json_object", "schema": strict["json_schema"]["schema"]}
+            elif self.reply_format == "json_object_bare":
+                body["response_format"] = {"type": "json_object"}
         if self.seeded and call.settings.seed is not None:
             body["seed"] = call.settings.seed
         return {**body, "messages": turns}

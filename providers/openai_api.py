@@ -45,11 +45,12 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
         body: dict[str, Any] = {
             "model": self.model,
             "input": [{"role": message.role, "content": message.content} for message in messages if message.role != "system"],
-            "text": self._text_config(call.schema_name, call.schema),
             "max_output_tokens": self.spec.output_limit(call.settings.max_output_tokens),
             "prompt_cache_key": call.template[:_CACHE_KEY_CHARS],
             "store": False,
         }
+        if call.schema is not None:
+            body["text"] = self._text_config(call.schema_name, call.schema)
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         if system:
             body["instructions"] = system

@@ -52,7 +52,7 @@ class PromptCall:
     """One request to a provider.
 
     ``variables`` are the template's variables, JSON values only; ``render`` returns the messages. ``schema`` is the JSON
-    schema of the expected reply (all replies are JSON). ``attempt`` starts at 0 and is raised each time a validator refuses
+    schema of the expected reply; without one the reply is a plain text. ``attempt`` starts at 0 and is raised each time a validator refuses
     a reply; ``variables["fault"]`` then says why. ``item_id`` identifies the item in logs and is never sent to the model.
     """
 
@@ -61,7 +61,7 @@ class PromptCall:
     variables: Mapping[str, Any]
     render: Callable[[], Sequence[Message]]
     schema_name: str
-    schema: JsonSchema
+    schema: JsonSchema | None
     item_id: str
     attempt: int = 0
     settings: SamplingSettings = field(default_factory=SamplingSettings)
@@ -82,7 +82,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One reply: its raw ``text``, the ``data`` parsed from it, its usage, cost (USD) and latency (seconds).
+    """One reply: its raw ``text``, the ``data`` parsed from it (of a plain reply the text), its usage, cost (USD) and latency (seconds).
 
     ``cost_usd`` is None if no price is known. ``retries`` counts the transport retries before this reply.
     """

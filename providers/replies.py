@@ -42,17 +42,30 @@ def read_reply(text: str, schema: JsonSchema) -> Json:
     return conform(extract_json(text), schema)
 
 
-def with_data(completion: Completion, schema: JsonSchema, *, provider: str) -> Completion:
+def with_data(completion: Completion, schema: JsonSchema | None, *, provider: str) -> Completion:
     """Return *completion* with ``data`` parsed from its text; raises ``InvalidReply`` if that does not conform to *schema*.
+
+    Without a *schema* the data is the text itself, which must not be blank.
 
     A reply is read when it arrives, or later from the journal by a resumed run. The error message must be the same in both cases:
     it becomes part of the next prompt, and a different prompt would be paid for again.
     """
     try:
-        return replace(completion, data=read_reply(completion.text, schema))
+        text = completion.text
+        return replace(completion, data=plain_text(text) if schema is None else read_reply(text, schema))
     except BadReply as fault:
         fault_text = str(fault)
     raise InvalidReply(f"{provider}: {fault_text}", completion=completion)
+
+
+def plain_text(text: str) -> str:
+    """Return *text* without what a model thought before it; raises ``BadReply`` if nothing is left, or it cannot be stored."""
+    body = _THINK.sub("", text.removeprefix("\ufeff"), count=1)
+    if not body.strip():
+        raise BadReply("the reply is empty")
+    if _UNSTORABLE.search(body):
+        raise BadReply("the reply holds characters that cannot be stored")
+    return body
 
 
 def extract_json(text: str) -> Json:

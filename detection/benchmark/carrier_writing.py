@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
+from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.benchmark.carrier_orders import carrier_orders
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
 from piiloom.detection.benchmark.carriers import LENGTHS, Length
-from piiloom.detection.hybrid.model_settings import ModelSettings
 from piiloom.execution.asking import AGAIN
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals

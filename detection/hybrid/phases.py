@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from piiloom.corpus.mention_search import Range
+from piiloom.detection.chunking import cut_text
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate, merged, of_match, spans_of
-from piiloom.detection.hybrid.chunking import cut_text
 from piiloom.detection.hybrid.consolidating import consolidated
 from piiloom.detection.hybrid.places import MARGIN, Ambiguity, Place, ambiguities, places_of, settled
-from piiloom.detection.hybrid.sentences import Sentences
 from piiloom.detection.hybrid.short_numbers import Check, checks
 from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.sentences import Sentences
 from piiloom.patterns.engine import FLOOR
 from piiloom.patterns.resolving import disjoint
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue

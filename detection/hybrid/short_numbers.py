@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.detection.hybrid.sentences import Sentences
+from piiloom.detection.sentences import Sentences
 
 MOST_DIGITS: Final = 6
 _AGE: Final = "age"

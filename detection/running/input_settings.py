@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entities.entity_catalogue import known_locale
+
+_LOCALE: Final = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,7 @@ class InputSettings:
     ``format`` None: by the suffix. ``lines``: each line of a text file is a document. The fields are keys of JSON objects ("note.text"
     goes deeper) or columns of tables; by default the text is ``text``, else ``context``, and the others are ``id``, ``question`` and
     ``locale``. ``locale`` is that of all documents; with ``locale_field``, of rows that name none. Without either, rows say it.
+    ``any_locale`` takes locales that have no catalogue, too.
 
     Raises ``UsageError`` for an unknown locale.
     """
@@ -29,13 +33,23 @@ class InputSettings:
     question_field: str | None = None
     locale_field: str | None = None
     locale: str | None = None
+    any_locale: bool = False
 
     def __post_init__(self) -> None:
         if self.locale is not None:
             try:
-                object.__setattr__(self, "locale", known_locale(self.locale))
+                object.__setattr__(self, "locale", self.checked_locale(self.locale))
             except UsageError as error:
                 raise UsageError(error.message, where="--locale", remedy=error.remedy) from None
+
+    def checked_locale(self, name: str) -> str:
+        """Return the locale of that *name*, as we spell it. Raises ``UsageError`` for an unknown one."""
+        try:
+            return known_locale(name)
+        except UsageError:
+            if self.any_locale and _LOCALE.fullmatch(name):
+                return name
+            raise
 
     @property
     def named_fields(self) -> dict[str, str]:

@@ -21,13 +21,14 @@ Take = Callable[[Chunk, list[Findings]], object]
 
 
 class ModelDriver:
-    """Drives one session. ``spent_usd`` is what the model has cost so far."""
+    """Drives one session. ``spent_usd`` is what the model or service has cost so far."""
 
     def __init__(self, settings: DetectorSettings, provider: Provider | None = None) -> None:
         detector = make_detector(settings, provider=provider)
         assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
         self._detector = detector
-        self._concurrency = settings.model.concurrency if settings.model is not None else 1
+        asked = settings.model or settings.service
+        self._concurrency = asked.concurrency if asked is not None else 1
         self._stop = StopSignal()
 
     @property

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.detection.registry import HYBRID
 from piiloom.detection.running.input_files import InputFile
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.outputs import Target, target_of
@@ -24,8 +23,8 @@ class DetectionRequest:
     """What is to be done.
 
     ``out`` is a file that ends in ``.jsonl``, of native rows, or a folder in ``format`` (native). ``workers`` are processes; a detector
-    that asks a model has none. ``resume`` goes on with what a killed run has done, if there is something; ``force`` begins anew and
-    replaces what is there. Raises ``UsageError`` for what makes no sense.
+    that asks a model or a service has none. ``resume`` goes on with what a killed run has done, if there is something; ``force`` begins
+    anew and replaces what is there. Raises ``UsageError`` for what makes no sense.
     """
 
     inputs: InputSettings
@@ -40,8 +39,10 @@ class DetectionRequest:
     def __post_init__(self) -> None:
         if self.workers < 1:
             raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
-        if self.asks_model and self.workers > 1:
-            raise UsageError("a detector that asks a model works in one process", where="--workers", remedy="Use --concurrency")
+        if self.waits and self.workers > 1:
+            raise UsageError(
+                "a detector that asks a model or a service works in one process", where="--workers", remedy="Use --concurrency"
+            )
         if self.resume and self.force:
             raise UsageError("--resume goes on, and --force begins anew", where="--resume, --force", remedy="Give one of them")
         if self.out.name in {"", ".."}:  # the name of what is unfinished is made of its name
@@ -53,9 +54,9 @@ class DetectionRequest:
             raise UsageError("the output lies inside the input folder", where="--out", remedy="Name a place outside of it")
 
     @property
-    def asks_model(self) -> bool:
-        """Whether the detector asks a model."""
-        return self.work.detector.detector == HYBRID
+    def waits(self) -> bool:
+        """Whether the detector waits for a model or a service, and does many texts at once in one process."""
+        return self.work.detector.waits
 
     def target(self) -> Target:
         """Return what is written. Raises ``UsageError`` for an unknown format, or one that does not fit ``out``."""

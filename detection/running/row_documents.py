@@ -10,7 +10,6 @@ from piiloom.corpus.formats.json_rows import RowFault
 from piiloom.detection.running.documents import Document
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.entities.entity_catalogue import known_locale
 
 TEXTS: Final = ("text", "context")  # what the field of the text may be called, if nobody says
 _MOST_SHOWN: Final = 12
@@ -88,7 +87,7 @@ class RowDocuments:
             raise RowFault(f"{name or 'locale'}: must be text")
         if found not in self._locales:
             try:
-                self._locales[found] = known_locale(found)
+                self._locales[found] = self._settings.checked_locale(found)
             except UsageError:
                 raise RowFault(f"{name or 'locale'}: unknown locale {quoted(found)}") from None
         return self._locales[found]

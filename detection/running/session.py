@@ -18,9 +18,9 @@ from piiloom.detection.running.progress import DetectionProgress, Watch
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.detection.running.request import DetectionRequest
 from piiloom.detection.running.tally import Tally
-from piiloom.detection.running.unfinished import MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun
+from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun
 from piiloom.detection.running.unique_rows import with_unique_ids
-from piiloom.detection.running.worker import ChunkWriter, Detected, make_worker
+from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, make_worker
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.providers.protocol import Provider
@@ -49,7 +49,7 @@ class Session:
         """Detect in all documents that no earlier session has done."""
         self._check_catalogues()
         request = self._request
-        if request.asks_model:
+        if request.waits:
             self._driver = ModelDriver(request.work.detector, provider)
             agree()
             self._driver.run(self._jobs(_MODEL_DOCUMENTS), self._take_findings, self._tell)
@@ -91,7 +91,7 @@ class Session:
                     "the input has changed since the unfinished run was begun", where=chunk.place, remedy="Begin anew with --force"
                 )
             self._tally.add(note.tally)
-            self.replayed = self._tally.documents
+            self.replayed = self._tally.documents + self._tally.failed
             self._tell(0, chunk.done)
         if next(notes, None) is not None:
             raise UsageError(
@@ -118,7 +118,7 @@ class Session:
             DetectionProgress(
                 documents=self._tally.documents + more,
                 spans=self._tally.spans,
-                refused=self._reader.refused,
+                refused=self._reader.refused + self._tally.failed,
                 done=self._done,
                 total=self._reader.total,
                 kept=self.replayed,
@@ -128,19 +128,30 @@ class Session:
 
     def how_to_go_on(self) -> str | None:
         """Say how a later session finds what was done; None if that is nothing."""
-        done = self._tally.documents
+        done = self._tally.documents + self._tally.failed
         return f"What is done is kept ({done:,} documents): give the same command with --resume" if self._kept.chunks else None
+
+    def _reject_failed(self, lines: Path) -> set[int]:
+        """Append the documents that failed to what was rejected, and return their numbers."""
+        numbers = set()
+        with lines.open(encoding="utf-8") as failed:
+            for line in failed:
+                told = json.loads(line)
+                numbers.add(told.pop(DOCUMENT))
+                self._rejects.write(json.dumps(told, ensure_ascii=False) + "\n")
+        self._rejects.close()
+        return numbers
 
     def finish(self, target: Target) -> tuple[dict[str, Any], list[Path]]:
         """Write the result, and return its figures and files."""
-        self._rejects.close()
         folder = self._kept.folder
-        repeated, renamed = self._ids.repeated(self._tally.documents)
+        failed = self._reject_failed(folder / FAILED)
+        repeated, renamed = self._ids.repeated(self._tally.documents + self._tally.failed)
         lines = {name: folder / name for name in (ROWS, MASKED, SET_ASIDE)}
         if repeated is not None:
             for name, path in list(lines.items()):
                 lines[name] = folder / f"{_UNIQUE}{name}"
-                with_unique_ids(path, repeated, lines[name])
+                with_unique_ids(path, repeated, lines[name], failed)
         rows = lines.pop(ROWS)
         if self._request.work.mask is None:
             del lines[MASKED]

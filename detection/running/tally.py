@@ -15,11 +15,13 @@ from piiloom.detection.findings import SetAside
 class Tally:
     """Counts of documents and what was found in them.
 
-    ``types`` and ``subtypes`` count spans; ``validated`` those whose validator passed. ``overlapping`` were left out in favour of a surer
-    one. ``set_aside`` counts by reason what a model or a rule refused. ``catalogues`` has the digests of those used, by locale.
+    ``failed`` documents, of which nothing could be found out, are none of the ``documents``. ``types`` and ``subtypes`` count spans;
+    ``validated`` those whose validator passed. ``overlapping`` were left out in favour of a surer one. ``set_aside`` counts by reason what
+    a model or a rule refused. ``catalogues`` has the digests of those used, by locale.
     """
 
     documents: int = 0
+    failed: int = 0
     with_spans: int = 0
     spans: int = 0
     validated: int = 0

@@ -23,7 +23,8 @@ from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
 
 ROWS, MASKED, SET_ASIDE, REJECTS = "rows.jsonl", "masked.jsonl", "set-aside.jsonl", "detect-rejects.jsonl"
-_LINES: Final = (ROWS, MASKED, SET_ASIDE)  # in the order of ``Detected``
+FAILED: Final = "failed.jsonl"
+_LINES: Final = (ROWS, MASKED, SET_ASIDE, FAILED)  # in the order of ``Detected``
 _NOTES: Final = "chunks.jsonl"
 _ABOUT: Final = "run.json"
 _PUBLISH: Final = "publish.json"
@@ -148,7 +149,7 @@ class UnfinishedRun:
         """Write the lines of the next chunk, and then its note."""
         assert self._notes is not None  # noqa: S101 - it is open
         with held_interrupts():
-            for file, data in zip(self._files, detected[:3], strict=True):
+            for file, data in zip(self._files, detected[:-1], strict=True):
                 if data:
                     file.write(data)
                     file.flush()

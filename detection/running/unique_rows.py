@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Collection, Iterator
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,20 +15,25 @@ from piiloom.foundation.repeated_ids import RepeatedIds, unique_ids
 _AT_ONCE: Final = 1000
 
 
-def with_unique_ids(lines: Path, repeated: RepeatedIds, target: Path) -> None:
-    """Copy *lines* to *target*. A row is the document of its ``row`` (from 1 on) if it has that key, else that of its line."""
+def with_unique_ids(lines: Path, repeated: RepeatedIds, target: Path, left_out: Collection[int] = ()) -> None:
+    """Copy *lines* to *target*.
+
+    A row is the document of its ``row`` (from 1 on) if it has that key, else that of its line, where the documents *left_out* (from 1 on)
+    have none.
+    """
+    numbers = (number for number in count() if number + 1 not in left_out)
     with lines.open("rb") as source, target.open("wb") as out:
-        first = 0
         while block := list(islice(source, _AT_ONCE)):
-            out.writelines(_renamed(block, first, repeated))
-            first += len(block)
+            out.writelines(_renamed(block, list(islice(numbers, len(block))), repeated))
 
 
-def _renamed(block: list[bytes], first: int, repeated: RepeatedIds) -> Iterator[bytes]:
+def _renamed(block: list[bytes], numbers: list[int], repeated: RepeatedIds) -> Iterator[bytes]:
     rows: list[dict[str, Any]] = [orjson.loads(line) for line in block]
     if "row" in rows[0]:
-        new = [unique_ids([row["id"]], row["row"] - 1, repeated)[0] for row in rows]
+        numbers = [row["row"] - 1 for row in rows]
+    if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        new = unique_ids([row["id"] for row in rows], numbers[0], repeated)
     else:
-        new = unique_ids([row["id"] for row in rows], first, repeated)
+        new = [unique_ids([row["id"]], number, repeated)[0] for row, number in zip(rows, numbers, strict=True)]
     for line, row, name in zip(block, rows, new, strict=True):
         yield line if name == row["id"] else row_line({**row, "id": name})

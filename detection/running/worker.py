@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.json_rows import row_line
 from piiloom.detection.detector import Detector
-from piiloom.detection.findings import ExaminingDetector, Findings
+from piiloom.detection.findings import BatchDetector, ExaminingDetector, Findings, Text
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.detection.running.chunks import Chunk
+from piiloom.detection.running.documents import Refused
 from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_of
 from piiloom.detection.running.tally import Tally
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
+
+DOCUMENT: Final = "document"  # in the line of a document that failed: its number in the input, from 1 on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +31,12 @@ class WorkSettings:
 
 
 class Detected(NamedTuple):
-    """What was made of a chunk: lines of the native rows, of the masked ones, and of what was set aside."""
+    """What was made of a chunk: lines of the native rows, of the masked ones, of what was set aside, and of documents that failed."""
 
     rows: bytes
     masked: bytes
     set_aside: bytes
+    failed: bytes
     tally: Tally
 
 
@@ -45,21 +49,29 @@ class ChunkWriter:
 
     def written(self, chunk: Chunk, found: Sequence[Findings]) -> Detected:
         """Return the lines of *chunk*; *found* has what was found in each of its documents."""
-        rows, masked, set_aside, tally = list[bytes](), list[bytes](), list[bytes](), Tally()
+        rows, masked, set_aside, failed, tally = list[bytes](), list[bytes](), list[bytes](), list[bytes](), Tally()
         for number, (document, findings) in enumerate(zip(chunk.documents, found, strict=True), start=chunk.first + 1):
+            for one in findings.set_aside:
+                set_aside.append(row_line({"row": number, "id": document.id, **asdict(one)}))
+            tally.catalogues[document.locale] = self.catalogue(document.locale)
+            if findings.failed is not None:
+                told = Refused(document.file, document.line, findings.failed, document.text)._asdict()
+                failed.append(row_line({**told, DOCUMENT: number}))
+                tally.failed += 1
+                tally.set_aside.update(one.reason for one in findings.set_aside)
+                continue
             spans = disjoint_spans(findings.spans)
             record = record_of(document, spans)
             rows.append(native_line(record, spans))
             if self._settings.mask is not None:
                 masked.append(row_line(self._settings.mask.row(record)))
-            for one in findings.set_aside:
-                set_aside.append(row_line({"row": number, "id": document.id, **asdict(one)}))
             tally.count(document.locale, spans, len(findings.spans) - len(spans), findings.set_aside)
-            tally.catalogues[document.locale] = self.catalogue(document.locale)
-        return Detected(b"".join(rows), b"".join(masked), b"".join(set_aside), tally)
+        return Detected(b"".join(rows), b"".join(masked), b"".join(set_aside), b"".join(failed), tally)
 
     def catalogue(self, locale: str) -> str:
-        """Return the digest of the catalogue of *locale*."""
+        """Return the digest of the catalogue of *locale*; empty if the detector uses none."""
+        if not self._settings.detector.family.catalogue:
+            return ""
         if locale not in self._catalogues:
             chosen = self._settings.detector
             self._catalogues[locale] = load_catalogue(locale, chosen.own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
@@ -69,13 +81,13 @@ class ChunkWriter:
 def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
     """Return what does chunks; the detector is made when the first one comes."""
     writer = ChunkWriter(settings)
-    examine: Callable[[str, str, str | None], Findings] | None = None
+    examine: Callable[[Sequence[Text]], list[Findings]] | None = None
 
     def do(chunk: Chunk) -> Detected:
         nonlocal examine
         try:
             examine = examine or _examiner(make_detector(settings.detector))
-            return writer.written(chunk, [examine(one.text, one.locale, one.question) for one in chunk.documents])
+            return writer.written(chunk, examine([Text(one.text, one.locale, one.question) for one in chunk.documents]))
         except (PiiloomError, OSError):
             raise
         except Exception as error:
@@ -84,10 +96,12 @@ def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
     return do
 
 
-def _examiner(detector: Detector) -> Callable[[str, str, str | None], Findings]:
+def _examiner(detector: Detector) -> Callable[[Sequence[Text]], list[Findings]]:
+    if isinstance(detector, BatchDetector):
+        return detector.examine_batch
     if isinstance(detector, ExaminingDetector):
-        return detector.examine
-    return lambda text, locale, question: Findings(spans=detector.detect(text, locale, question))
+        return lambda texts: [detector.examine(*one) for one in texts]
+    return lambda texts: [Findings(spans=detector.detect(*one)) for one in texts]
 
 
 def failed(place: str, error: Exception) -> RunError:

@@ -41,6 +41,8 @@ def prompt_bytes(messages: Sequence[Message]) -> int:
     return sum(len(message.content.encode("utf-8", "surrogatepass")) for message in messages)
 
 
-def schema_bytes(name: str, schema: JsonSchema) -> int:
-    """Return the length in UTF-8 bytes of *schema* as JSON plus its *name*."""
+def schema_bytes(name: str, schema: JsonSchema | None) -> int:
+    """Return the length in UTF-8 bytes of *schema* as JSON plus its *name*; 0 without one."""
+    if schema is None:
+        return 0
     return len(name.encode()) + len(json.dumps(schema, ensure_ascii=False, default=plain).encode("utf-8", "surrogatepass"))

@@ -63,7 +63,8 @@ class StandIn:
     async def complete(self, call: PromptCall) -> Completion:
         """Answer *call*; for a schema name without an answer here, make up a reply that fits the schema."""
         answer = self._answers.get(call.schema_name)
-        data = _of_schema(call.schema, call.schema) if answer is None else answer(call.variables)
+        schema = call.schema or {"type": "string"}
+        data = _of_schema(schema, schema) if answer is None else answer(call.variables)
         return Completion(text=json.dumps(data, ensure_ascii=False), data=data, model=self.model)
 
     async def aclose(self) -> None:

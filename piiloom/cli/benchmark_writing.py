@@ -9,9 +9,9 @@ from piiloom.cli.benchmark_write_options import WriteCommand
 from piiloom.cli.benchmarking import options_of
 from piiloom.cli.pace import dollars
 from piiloom.cli.terminal import say, say_json
+from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.benchmark.carrier_files import check_place, write_files
 from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written, write_carriers
-from piiloom.detection.hybrid.model_settings import ModelSettings
 from piiloom.execution.asking import Lost
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError

@@ -29,6 +29,7 @@ _READING: Final = "What is read"
 _FINDING: Final = "What is found"
 _WRITING: Final = "What is written"
 _WORK: Final = "Running"
+_LOCAL: Final = "Models on this machine, and services"
 DEFAULT_REPLIES: Final = Path("outputs/detection.duckdb")
 
 
@@ -44,7 +45,7 @@ class DetectCommand:
         ),
     ]
     out: Annotated[Path, typer.Option("--out", metavar="F", help="A .jsonl file for native rows, or a folder for any --format.")]
-    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help="Who looks: patterns, hybrid-offline or hybrid.")] = "patterns"
+    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help="Who looks; docs/detection.md tells of each.")] = "patterns"
     locale: Annotated[
         str | None,
         typer.Option("--locale", metavar="CODE", rich_help_panel=_READING, help="The locale of all texts, or of rows that name none."),
@@ -99,6 +100,46 @@ class DetectCommand:
     phases: Annotated[
         int, typer.Option("--phases", metavar="N", rich_help_panel=_FINDING, help="How many of the three phases a hybrid detector takes.")
     ] = 3
+    model_path: Annotated[
+        str | None,
+        typer.Option(
+            "--model-path", metavar="PATH", rich_help_panel=_LOCAL, help="The folder of a model on this machine (of presidio: or its name)."
+        ),
+    ] = None
+    label_map: Annotated[
+        Path | None,
+        typer.Option("--label-map", metavar="YAML", rich_help_panel=_LOCAL, help="Which type a label of the model or service is."),
+    ] = None
+    device: Annotated[
+        str | None, typer.Option("--device", metavar="NAME", rich_help_panel=_LOCAL, help="Where a local model runs: auto, cpu or cuda.")
+    ] = None
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", min=1, metavar="N", rich_help_panel=_LOCAL, help="Texts that a local model reads at once.")
+    ] = None
+    endpoint: Annotated[
+        str | None, typer.Option("--endpoint", metavar="URL", rich_help_panel=_LOCAL, help="Where azure or aws is asked.")
+    ] = None
+    region: Annotated[str | None, typer.Option("--region", metavar="NAME", rich_help_panel=_LOCAL, help="The region of aws.")] = None
+    examples: Annotated[
+        Path | None,
+        typer.Option("--examples", metavar="FILE", rich_help_panel=MODEL, help="Native rows from which the model is shown some (markers)."),
+    ] = None
+    shots: Annotated[
+        int | None, typer.Option("--shots", min=0, metavar="N", rich_help_panel=MODEL, help="How many of the examples it is shown.")
+    ] = None
+    verify: Annotated[
+        int | None,
+        typer.Option(
+            "--verify", metavar="1|2", rich_help_panel=MODEL, help="Have a model judge each span, without (1) or with a reasoning (2)."
+        ),
+    ] = None
+    base: Annotated[
+        Path | None, typer.Option("--base", metavar="DIR", rich_help_panel=MODEL, help="A language model on this machine, to be asked.")
+    ] = None
+    adapter: Annotated[
+        Path | None,
+        typer.Option("--adapter", metavar="DIR", rich_help_panel=MODEL, help="What piiloom train lora has trained for --base."),
+    ] = None
     file_format: Annotated[
         str | None,
         typer.Option("--format", metavar="FORMAT", rich_help_panel=_WRITING, help="The format of the folder, as of piiloom export."),
@@ -122,7 +163,7 @@ class DetectCommand:
         bool, typer.Option("--force", rich_help_panel=_WRITING, help="Replace what is there, and begin an unfinished run anew.")
     ] = False
     provider: Annotated[
-        str | None, typer.Option("--provider", rich_help_panel=MODEL, help="Whom --detector hybrid asks: openai, anthropic or compatible.")
+        str | None, typer.Option("--provider", rich_help_panel=MODEL, help="Whom a detector asks: openai, anthropic or compatible.")
     ] = None
     model: ModelOption = None
     base_url: BaseUrlOption = None

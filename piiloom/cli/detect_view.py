@@ -54,6 +54,8 @@ def _asides(figures: Mapping[str, Any], report: DetectionReport) -> list[str]:
     said = []
     if figures["rejected"]:
         said.append(f"not read: {figures['rejected']:,} of the rows or files, with their lines and reasons in {_named(report, REJECTS)}")
+    if figures["failed"]:
+        said.append(f"not detected: {counted(figures['failed'], 'document')}, with the reasons in {_named(report, REJECTS)}")
     if figures["repeated_ids"]:
         said.append(f"{counted(figures['repeated_ids'], 'document')} had the id of an earlier one, and got another: ID~2 …")
     if figures["overlapping"]:

@@ -9,8 +9,9 @@ from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.detect_options import DetectCommand
 from piiloom.cli.detect_progress import shown_detection
 from piiloom.cli.detect_view import print_detection
-from piiloom.detection.hybrid.model_settings import ModelSettings
-from piiloom.detection.registry import HYBRID, DetectorSettings
+from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import LocalModel, Prompting, Service
+from piiloom.detection.registry import FAMILIES, DetectorSettings
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.masking import BLOCK, Mask
 from piiloom.detection.running.progress import DetectionReport, Watch
@@ -21,7 +22,10 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
 
-_MODEL_ONLY: Final = {"provider": "--provider", "model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd"}
+_MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
+LOCAL: Final = "local"
+_BATCH: Final = 16
+_SHOTS: Final = 8
 
 
 def detect_and_report(asked: DetectCommand) -> None:
@@ -56,6 +60,7 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
         question_field=asked.question_field,
         locale_field=asked.locale_field,
         locale=asked.locale,
+        any_locale=asked.detector in FAMILIES and not FAMILIES[asked.detector].catalogue,
     )
     return DetectionRequest(
         inputs=inputs,
@@ -73,12 +78,6 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
     """Return the settings of the detector. Raises ``UsageError`` for what makes no sense."""
     if asked.engine not in BACKENDS:
         raise UsageError(f"there is no engine {asked.engine!r}", where="--engine", remedy=f"Choose one of {', '.join(BACKENDS)}")
-    if asked.detector != HYBRID:
-        for field, option in _MODEL_ONLY.items():
-            if getattr(asked, field) is not None:
-                raise UsageError(
-                    f"the detector {asked.detector!r} asks no model", where=option, remedy=f"Use --detector {HYBRID}, or leave it out"
-                )
     return DetectorSettings(
         detector=asked.detector,
         threshold=asked.threshold,
@@ -87,13 +86,61 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
         also=tuple(asked.also or ()),
         engine=next(name for name in BACKENDS if name == asked.engine),
         phases=asked.phases,
-        model=_model(asked) if asked.detector == HYBRID and asked.provider is not None else None,
+        model=_model(asked),
+        local=_local(asked),
+        service=_service(asked),
+        prompting=_prompting(asked),
+        verify=asked.verify,
     )
 
 
-def _model(asked: DetectCommand) -> ModelSettings:
+def _local(asked: DetectCommand) -> LocalModel | None:
+    if asked.model_path is None:
+        _refuse_alone(asked, "--model-path", device="--device", batch_size="--batch-size")
+        return None
+    return LocalModel(
+        path=asked.model_path, label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
+    )
+
+
+def _service(asked: DetectCommand) -> Service | None:
+    family = FAMILIES.get(asked.detector)
+    if asked.endpoint is None and asked.region is None and (family is None or "service" not in family.takes):
+        return None
+    return Service(
+        endpoint=asked.endpoint,
+        region=asked.region,
+        label_map=asked.label_map,
+        rpm=asked.rpm,
+        concurrency=asked.concurrency,
+        timeout_s=asked.timeout_s,
+    )
+
+
+def _prompting(asked: DetectCommand) -> Prompting | None:
+    if asked.examples is None:
+        _refuse_alone(asked, "--examples", shots="--shots")
+        return None
+    return Prompting(examples=asked.examples, shots=_SHOTS if asked.shots is None else asked.shots)
+
+
+def _refuse_alone(asked: DetectCommand, needed: str, **options: str) -> None:
+    """Raise ``UsageError`` if one of *options* (field: option) is given, which say nothing without *needed*."""
+    for field, option in options.items():
+        if getattr(asked, field) is not None:
+            raise UsageError(f"it says nothing without {needed}", where=option, remedy=f"Add {needed}, or leave it out")
+
+
+def _model(asked: DetectCommand) -> ModelSettings | None:
+    provider = asked.provider or (LOCAL if asked.base is not None else None)
+    if provider is None:
+        for field, option in _MODEL_ONLY.items():
+            if getattr(asked, field) is not None:
+                remedy = "Name the model's --provider, or leave it out"
+                raise UsageError(f"the detector {asked.detector!r} asks no model", where=option, remedy=remedy)
+        return None
     settings = ModelSettings(
-        provider=asked.provider or "",
+        provider=provider,
         store=asked.store,
         model=asked.model,
         base_url=asked.base_url,
@@ -107,6 +154,8 @@ def _model(asked: DetectCommand) -> ModelSettings:
         attempts=asked.attempts,
         batch=asked.batch,
         prompts=asked.prompts,
+        base=asked.base,
+        adapter=asked.adapter,
     )
     settings.spec()
     return settings

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from piiloom.detection.hybrid.candidates import merged, of_match
 from piiloom.detection.hybrid.consolidating import consolidated
 from piiloom.detection.hybrid.places import MARGIN, ambiguities, by_context, places_of, settled
-from piiloom.detection.hybrid.sentences import Sentences
 from piiloom.detection.hybrid.short_numbers import by_cues, checks, is_short_number
+from piiloom.detection.sentences import Sentences
 from piiloom.patterns.resolving import disjoint
 from tests.detection.small_catalogue import BY_ID, candidate, engine
 

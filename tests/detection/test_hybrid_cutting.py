@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.hybrid.chunking import cut_text
-from piiloom.detection.hybrid.sentences import REACH, Sentences
+from piiloom.detection.chunking import cut_text
+from piiloom.detection.sentences import REACH, Sentences
 
 TEXTS = st.text(st.sampled_from("ab Ż.!?…。؟।\n\t\u0301漢字5 '\"»"), max_size=120)
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from piiloom.corpus.mention_search import Range
+from piiloom.detection.asking.asker import Asker
 from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes, described
 from piiloom.detection.hybrid.by_model.claims import candidates_of, read_claims
 from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.places import Ambiguity
 from piiloom.detection.hybrid.short_numbers import Check
-from piiloom.execution.asking import FailureLimit, Fault, Lost, ask_model
-from piiloom.execution.calls import Calls
-from piiloom.execution.prompt_calls import prompt_call
-from piiloom.prompts.library import PromptLibrary
-from piiloom.providers.protocol import JsonSchema, PromptCall, SamplingSettings
+from piiloom.execution.asking import Fault, Lost
+from piiloom.providers.protocol import JsonSchema, SamplingSettings
 
 ZERO_SHOT: Final = "detect_zero_shot"
 RESOLUTION: Final = "detect_resolution"
@@ -49,11 +47,10 @@ class Read(NamedTuple):
 
 
 class ModelReader:
-    """Asks through *calls*; each method returns ``Lost`` if no usable reply came. Raises errors that would hit every other request, too."""
+    """Asks by *asker*; each method returns ``Lost`` if no usable reply came. Raises errors that would hit every other request, too."""
 
-    def __init__(self, calls: Calls, library: PromptLibrary, *, attempts: int, concurrency: int) -> None:
-        self._calls, self._library, self._attempts = calls, library, attempts
-        self._failure_limit = FailureLimit(calls, concurrency)
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
 
     async def find(self, text: str, piece: Range, asked: AskedTypes, item_id: str) -> Read | Lost:
         """Phase I: what ``text[start:end]`` has."""
@@ -108,22 +105,4 @@ class ModelReader:
     async def _ask(
         self, name: str, variables: Mapping[str, Any], item_id: str, read: Callable[[Any], R], settings: SamplingSettings
     ) -> R | Lost:
-        def make(attempt: int, fault: str | None) -> PromptCall:
-            return prompt_call(
-                self._library.find(name),
-                variables,
-                stage=name,
-                schema_name=name,
-                schema=_SCHEMAS[name],
-                item_id=item_id,
-                attempt=attempt,
-                fault=fault,
-                settings=settings,
-            )
-
-        async def judged(data: Any, attempt: int) -> R:  # noqa: ARG001 - all attempts are judged alike
-            return read(data)
-
-        judge: Callable[[Any, int], Awaitable[R]] = judged
-        found = await ask_model(self._calls, make, judge, attempts=self._attempts, failure_limit=self._failure_limit)
-        return found if isinstance(found, Lost) else found[0]
+        return await self._asker.ask(name, variables, item_id=item_id, read=read, schema=_SCHEMAS[name], settings=settings)

@@ -22,8 +22,9 @@ class ModelSettings:
     ``store`` is the DuckDB file of replies. ``run`` names what is worked on (a digest of the input, say): sessions with the same ``run``
     and settings are one run, whose budget they share. ``price`` has the form of --price, in USD per million tokens. ``rpm`` and ``tpm``
     limit requests and tokens a minute. ``attempts`` is the number of tries for one usable reply. ``unpriced`` accepts calls of unknown
-    cost. ``prompts`` is a folder with templates that replace ours. ``batch`` sends calls through the provider's batch API. *seed* makes
-    other draws: equal seeds find each other's replies. Raises ``UsageError`` if ``attempts`` or ``concurrency`` is below 1.
+    cost. ``prompts`` is a folder with templates that replace ours. ``batch`` sends calls through the provider's batch API. ``base`` and
+    ``adapter`` are the folders of a model on this machine (provider "local"). *seed* makes other draws: equal seeds find each other's
+    replies. Raises ``UsageError`` if ``attempts`` or ``concurrency`` is below 1.
     """
 
     provider: str
@@ -42,6 +43,8 @@ class ModelSettings:
     attempts: int = 3
     batch: bool = False
     prompts: Path | None = None
+    base: Path | None = None
+    adapter: Path | None = None
 
     def __post_init__(self) -> None:
         if self.attempts < _LEAST or self.concurrency < _LEAST:

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import Any, Final, Self
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
-from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES, ModelReader
-from piiloom.detection.hybrid.model_settings import ModelSettings
+from piiloom.detection.asking.asker import Asker
+from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.seeding import digest
-from piiloom.prompts.library import PromptLibrary, open_library
+from piiloom.prompts.library import open_library
 from piiloom.providers.protocol import Provider
 
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
 
 
 class ModelSession:
-    """An open session; make it with ``open``, within the event loop that it is used in, and end it with ``close``."""
+    """An open session: the ``channel`` of its calls, and the ``asker`` of its questions.
 
-    def __init__(self, reader: ModelReader, channel: CallChannel, asynchronous: AsyncExitStack, rest: ExitStack) -> None:
-        self.reader, self.channel = reader, channel
+    Make it with ``open``, within the event loop that it is used in, and end it with ``close``.
+    """
+
+    def __init__(self, channel: CallChannel, asker: Asker, asynchronous: AsyncExitStack, rest: ExitStack) -> None:
+        self.channel, self.asker = channel, asker
         self._asynchronous, self._rest = asynchronous, rest
         self._finished = False
 
     @classmethod
-    async def open(cls, settings: ModelSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
-        """Open the session. *provider* replaces that of the settings, and stays open; of *policy*, what the settings do not say counts.
+    async def open(
+        cls, settings: ModelSettings, templates: Sequence[str], *, provider: Provider | None = None, policy: CallPolicy | None = None
+    ) -> Self:
+        """Open the session, which asks by *templates* (names).
+
+        *provider* replaces that of the settings, and stays open; of *policy*, what the settings do not say counts.
 
         Raises errors of stores and providers, and ``UsageError`` for an unknown provider or a price that is needed.
         """
@@ -40,7 +48,7 @@ class ModelSession:
                 asynchronous.push_async_callback(provider.aclose)
             with ExitStack() as rest:
                 store = rest.enter_context(Store.open(settings.store))
-                run = _run(store, settings, library, provider)
+                run = _run(store, settings, [library.find(name).sha256 for name in templates], provider)
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
                 policy = replace(
                     policy or CallPolicy(),
@@ -51,10 +59,10 @@ class ModelSession:
                     batch=settings.batch,
                 )
                 channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
-                reader = ModelReader(channel.calls, library, attempts=settings.attempts, concurrency=settings.concurrency)
+                asker = Asker(channel.calls, library, attempts=settings.attempts, concurrency=settings.concurrency)
                 # Calls in flight are paid for, so wait for them: the next session finds their replies.
                 asynchronous.push_async_callback(channel.calls.drain)
-                session = cls(reader, channel, asynchronous.pop_all(), rest.pop_all())
+                session = cls(channel, asker, asynchronous.pop_all(), rest.pop_all())
         session._rest.callback(session._note_status, store, run.id)
         session._rest.callback(committer.close)
         committer.start()
@@ -72,8 +80,8 @@ class ModelSession:
         set_run_status(store, run_id, "finished" if self._finished else "interrupted")
 
 
-def _run(store: Store, settings: ModelSettings, library: PromptLibrary, provider: Provider) -> RunRow:
-    """Return the run of these settings: an earlier one, whose spending counts toward the budget, or a new one."""
+def _run(store: Store, settings: ModelSettings, prompts: list[str], provider: Provider) -> RunRow:
+    """Return the run of these settings and *prompts* (sha256 of each): an earlier one, whose spending counts, or a new one."""
     told: dict[str, Any] = {
         "detect": settings.run or True,
         "provider": provider.name,
@@ -82,5 +90,5 @@ def _run(store: Store, settings: ModelSettings, library: PromptLibrary, provider
         "attempts": settings.attempts,
         "seed": settings.seed,
     }
-    plan = digest("detect", told, [library.find(name).sha256 for name in TEMPLATES])
+    plan = digest("detect", told, prompts)
     return asking_run(store, "detect", told, plan)
