@@ -99,6 +99,7 @@ class ModelSpec(BaseModel):
 
 
 UNKNOWN = ModelSpec(thinking_tokens=UNKNOWN_THINKING_TOKENS)
+FREE = ModelSpec(input=0.0, output=0.0)
 
 
 class ModelBook(BaseModel):

@@ -21,9 +21,9 @@ from piiloom.detection.running.worker import WorkSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
+from piiloom.providers.factory import LOCAL
 
 _MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
-LOCAL: Final = "local"
 _BATCH: Final = 16
 _SHOTS: Final = 8
 
@@ -41,7 +41,7 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
 
     def agree() -> None:
         model = request.work.detector.model
-        if model is not None:
+        if model is not None and model.provider != LOCAL:
             place = f" at {model.base_url}" if model.base_url else ""
             words = f"the texts of {asked.source} would be sent to {model.provider}{place}, model {model.name}"
             agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
@@ -96,7 +96,8 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
 
 def _local(asked: DetectCommand) -> LocalModel | None:
     if asked.model_path is None:
-        _refuse_alone(asked, "--model-path", device="--device", batch_size="--batch-size")
+        if asked.base is None:
+            _refuse_alone(asked, "--model-path or --base", device="--device", batch_size="--batch-size")
         return None
     return LocalModel(
         path=asked.model_path, label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
@@ -156,6 +157,8 @@ def _model(asked: DetectCommand) -> ModelSettings | None:
         prompts=asked.prompts,
         base=asked.base,
         adapter=asked.adapter,
+        device=asked.device or "auto",
+        batch_size=asked.batch_size or _BATCH,
     )
     settings.spec()
     return settings

@@ -95,7 +95,9 @@ def _with_adapter(model: Any, folder: ModelFolder) -> Any:
         found = adapted.load_adapter(str(folder.adapter), "default", is_trainable=False)
     except Exception as error:
         problem = f"the adapter is damaged, or of another base model ({type(error).__name__})"
-        raise UsageError(problem, where=where, remedy=f"Copy its folder again, and give the base that it was trained on: {BASE_OPTION}") from error
+        raise UsageError(
+            problem, where=where, remedy=f"Copy its folder again, and give the base that it was trained on: {BASE_OPTION}"
+        ) from error
     lacking = [name for name in found.missing_keys if "lora_" in name]
     if lacking or found.unexpected_keys:
         problem = f"the adapter does not fit the base model ({len(lacking)} tensors are missing, {len(found.unexpected_keys)} are too many)"

@@ -24,12 +24,11 @@ from piiloom.providers.local.libraries import library
 from piiloom.providers.local.loading import device_named, load_model
 from piiloom.providers.local.model_folder import open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
-from piiloom.providers.prices import ModelSpec
+from piiloom.providers.prices import FREE
 from piiloom.providers.protocol import Completion, PromptCall, TokenUsage
 from piiloom.providers.replies import with_data
 
 NAME: Final = "local"
-FREE: Final = ModelSpec(input=0.0, output=0.0, overhead_tokens=0)
 _LEAST_ANSWER: Final = 16
 
 

@@ -41,7 +41,7 @@ class PromptLayout:
 
     def prompt(self, messages: Sequence[Message]) -> list[int]:
         """Return the tokens of *messages* and of the opening of the model's turn."""
-        given = [(message.role, message.content) for message in messages]
+        given: list[tuple[str, str]] = [(message.role, message.content) for message in messages]
         if self._joins_system:
             given = _with_system_joined(given)
         if any(self._looks_special(content) for _, content in given):
@@ -98,14 +98,13 @@ class PromptLayout:
     def _takes_system(self) -> bool:
         """Whether the template renders a message of the system. Raises ``UsageError`` if it renders not even one of the user."""
         try:
-            return "one" in self._rendered([("system", "one"), ("user", "two")], opened=True)
-        except Exception:  # noqa: BLE001 - templates raise what they like: most say so of a role that they don't know
-            pass
-        try:
             self._rendered([("user", "two")], opened=True)
         except Exception as error:
             raise UsageError("the tokenizer's chat template cannot be used", remedy="Use another base model") from error
-        return False
+        try:
+            return "one" in self._rendered([("system", "one"), ("user", "two")], opened=True)
+        except Exception:  # noqa: BLE001 - templates raise what they like for a role that they don't know
+            return False
 
     def _end_of_turn(self) -> int:
         """Return the token that ends an answer: the special one that the template has behind it, or else the tokenizer's end."""

@@ -43,10 +43,11 @@ def make_tokenizer(template: str | None = TEMPLATE, size: int = 400) -> Any:
     return tokenizer
 
 
-def write_model(folder: Path, template: str | None = TEMPLATE, *, seed: int = 1, context: int = 4096) -> Path:
-    """Write model and tokenizer to *folder*; another *seed* gives other weights."""
+def write_model(folder: Path, template: str | None = TEMPLATE, *, seed: int = 1, context: int = 4096, always: str | None = None) -> Path:
+    """Write model and tokenizer to *folder*; another *seed* gives other weights. A model with *always* says nothing but that token."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers.utils import logging
 
     torch.set_num_threads(1)
     tokenizer = make_tokenizer(template)
@@ -62,7 +63,30 @@ def write_model(folder: Path, template: str | None = TEMPLATE, *, seed: int = 1,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
+        initializer_range=0.5,
     )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    logging.disable_progress_bar()
+    model = LlamaForCausalLM(config)
+    if always is not None:  # every token is embedded alike, the layers add nothing, and the head knows one token only
+        model.model.embed_tokens.weight.data.fill_(1)
+        for layer in model.model.layers:
+            layer.self_attn.o_proj.weight.data.zero_()
+            layer.mlp.down_proj.weight.data.zero_()
+        model.lm_head.weight.data.zero_()
+        model.lm_head.weight.data[tokenizer.convert_tokens_to_ids(always)] = 1
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def write_adapter(base: Path, folder: Path) -> Path:
+    """Write an adapter with random weights for the model in *base*, as peft writes it."""
+    import peft
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(3)
+    model = AutoModelForCausalLM.from_pretrained(base)
+    config = peft.LoraConfig(r=4, lora_alpha=64, target_modules=["q_proj", "down_proj"], task_type="CAUSAL_LM", init_lora_weights=False)
+    peft.get_peft_model(model, config).save_pretrained(folder)
     return folder
