@@ -1,0 +1,226 @@
+"""The records that a detector is trained on: those of a release in a store, or of files.
+
+Validation records come from the release or from a file, or are taken from the training records. Then they are chosen as a release chooses
+its test split: groups (contrast groups, stories, persons, near-duplicates) stay together, so that validation measures what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.splits import split_records
+from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in
+from piiloom.detection.training.training_files import OneFile, read_file
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.taxonomy.own_types import OwnTypes, only
+
+DEFAULT_VALIDATION: Final = 0.1
+RELEASE_OPTION, TRAIN_OPTION, VALIDATION_OPTION = "--release", "--train", "--validation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingChoice:
+    """What to train on: a *release*, or the files *train*.
+
+    ``train_splits`` are the splits of the release to train on (of one with folds: all but one). ``validation`` is a file of validation
+    records; without it the release's validation split is taken, if there is one that is not trained on, and otherwise ``validation_size``
+    (a count or a share of the training records; 0: none) is taken off. ``file_format`` of the files: None is native or CAPID, by the
+    first row. ``skip_values``: as at an import of CAPID files. ``relevance``: whether it is to be learnt, so that a lack of it is an
+    error, for which ``without_relevance`` is the remedy.
+    """
+
+    release: str | None = None
+    train: tuple[Path, ...] = ()
+    train_splits: tuple[str, ...] = (TRAIN,)
+    validation: Path | None = None
+    validation_size: float = DEFAULT_VALIDATION
+    file_format: str | None = None
+    skip_values: bool = False
+    seed: int = 7
+    relevance: bool = False
+    without_relevance: str = "Train on records that have questions, and spans with relevance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingData:
+    """The records of the three splits, ``test`` and ``validation`` possibly empty.
+
+    ``types``: those of the training spans, in the order of the taxonomy. ``own_types``: definitions of the user's own among them.
+    ``about`` is for the trained folder: where the records come from, how many, and a digest of them. ``notes`` are for the user.
+    """
+
+    train: tuple[Record, ...]
+    validation: tuple[Record, ...]
+    test: tuple[Record, ...]
+    types: tuple[str, ...]
+    own_types: OwnTypes
+    about: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The digest of the training and validation records: equal if a training would see the same."""
+        return str(self.about["digest"])
+
+
+def read_training(choice: TrainingChoice, store: Store | None = None) -> TrainingData:
+    """Return the records of *choice*; *store* has its release.
+
+    Raises ``UsageError`` for a choice that makes no sense, ``ReleaseError`` for an unknown release, and ``DataError`` for files that
+    cannot be read, no records or spans to train on, or no relevance where it is wanted.
+    """
+    if (choice.release is None) == (not choice.train):
+        problem = "give a release or files to train on" if choice.release is None else "a release and files are both given"
+        raise UsageError(problem, where=f"{RELEASE_OPTION}, {TRAIN_OPTION}", remedy="Give one of the two")
+    found = _of_files(choice) if choice.release is None else _of_release(choice, store)
+    splits, notes = found.splits, list(found.notes)
+    train, validation = splits[TRAIN], splits.get(VALIDATION, [])
+    if not train:
+        raise DataError("there are no records to train on", where=found.where, remedy="Give data with at least one record")
+    if not validation and choice.validation_size:
+        train, validation, told = _split_off(train, choice)
+        notes += told
+    _check_spans(train, choice, found.where)
+    return TrainingData(
+        train=tuple(train),
+        validation=tuple(validation),
+        test=tuple(splits.get(TEST, [])),
+        types=_types(train),
+        own_types=found.own_types,
+        about={
+            **found.about,
+            "counts": {TRAIN: len(train), VALIDATION: len(validation)},
+            "seed": choice.seed,
+            "digest": _digest(train, validation),
+        },
+        notes=tuple(notes),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    splits: Mapping[str, list[Record]]
+    own_types: OwnTypes
+    about: Mapping[str, Any]
+    where: str
+    notes: tuple[str, ...] = ()
+
+
+def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
+    assert choice.release is not None  # noqa: S101 - the caller has looked
+    if store is None:
+        raise UsageError("a release is read from a store", where=RELEASE_OPTION, remedy="Name the store with --store")
+    row = get_release(store, choice.release)
+    there = count_members(store, choice.release)
+    for split in choice.train_splits:
+        if not there.get(split):
+            having = ", ".join(name for name, count in there.items() if count) or "none"
+            problem = f"the release {choice.release!r} has no records in the split {split!r}"
+            raise UsageError(problem, where="--split", remedy=f"Its splits: {having}")
+    splits = {TRAIN: [record for split in choice.train_splits for record in iter_release_records(store, choice.release, split)]}
+    for split in {VALIDATION, TEST} - set(choice.train_splits):
+        splits[split] = list(iter_release_records(store, choice.release, split))
+    if choice.validation is not None:
+        splits[VALIDATION] = _validation_of_file(choice).records
+    return _Found(
+        splits=splits,
+        own_types=only(types_of(store), types_in(store, choice.release)),
+        about={
+            "release": row.name,
+            "version": row.version,
+            "content_sha256": row.content_sha256,
+            "splits": list(choice.train_splits),
+        },
+        where=f"release {row.name}",
+    )
+
+
+def _of_files(choice: TrainingChoice) -> _Found:
+    read = [read_file(path, choice.file_format, skip_values=choice.skip_values, where=TRAIN_OPTION) for path in choice.train]
+    splits = {TRAIN: [record for one in read for record in one.records]}
+    if choice.validation is not None:
+        read.append(_validation_of_file(choice))
+        splits[VALIDATION] = read[-1].records
+    own = {one.name: one for file in read for one in file.own_types}
+    return _Found(
+        splits=splits,
+        own_types=tuple(own.values()),
+        about={"files": [{"name": one.path.name, "sha256": one.sha256} for one in read]},
+        where=", ".join(str(path) for path in choice.train),
+        notes=tuple(note for one in read for note in one.notes),
+    )
+
+
+def _validation_of_file(choice: TrainingChoice) -> OneFile:
+    assert choice.validation is not None  # noqa: S101 - the callers have looked
+    found = read_file(choice.validation, choice.file_format, skip_values=choice.skip_values, where=VALIDATION_OPTION)
+    if not found.records:
+        raise DataError("there are no records to validate on", where=str(choice.validation), remedy="Give a file with at least one record")
+    return found
+
+
+def _split_off(train: Sequence[Record], choice: TrainingChoice) -> tuple[list[Record], list[Record], list[str]]:
+    """Take validation records off *train*; ids of several files may repeat, so records are known by their number here."""
+    numbered = [_renamed(record, number) for number, record in enumerate(train)]
+    settings = SplitSettings(test_size=0, validation_size=choice.validation_size, seed=choice.seed)
+    try:
+        split = split_records(numbered, settings)
+    except PiiloomError as error:
+        remedy = "Give validation records of their own with --validation, or 0 as --validation-size to train without"
+        raise UsageError(f"no validation records can be taken off: {error.message}", where="--validation-size", remedy=remedy) from error
+    parts = {name: [train[int(number)] for number in split.ids.get(name, ())] for name in (TRAIN, VALIDATION)}
+    notes = [f"validation: {counted(len(parts[VALIDATION]), 'record')} of {len(train):,}, whose groups are not trained on"]
+    if split.withheld:
+        notes.append(f"{counted(len(split.withheld), 'record')} in neither: a group too large for validation must not be parted")
+    return parts[TRAIN], parts[VALIDATION], notes
+
+
+def _renamed(record: Record, number: int) -> Record:
+    return replace(record, id=f"{number:09d}", provenance=None)
+
+
+def _check_spans(train: Sequence[Record], choice: TrainingChoice, where: str) -> None:
+    """Raise ``DataError`` if there is nothing to learn."""
+    if not any(record.spans for record in train):
+        raise DataError("no record to train on has a span", where=where, remedy="Train on annotated records")
+    if not choice.relevance:
+        return
+    judged = Counter(span.relevance for record in train if record.question for span in record.spans)
+    if not judged["high"] and not judged["low"]:
+        problem = "no span has a relevance to a question, so that relevance cannot be learnt"
+        raise DataError(problem, where=where, remedy=choice.without_relevance)
+    if not (judged["high"] and judged["low"]):
+        only_one = "high" if judged["high"] else "low"
+        problem = f"all spans with a relevance have {only_one} relevance, so that nothing can be learnt of it"
+        raise DataError(problem, where=where, remedy=choice.without_relevance)
+
+
+def _types(train: Iterable[Record]) -> tuple[str, ...]:
+    """Return the types of the spans: those that ship in their order, then others by name."""
+    found = {span.entity_type for record in train for span in record.spans}
+    shipped = [name for name in shipped_taxonomy().types if name in found]
+    return (*shipped, *sorted(found.difference(shipped)))
+
+
+def _digest(*splits: Iterable[Record]) -> str:
+    """Return a SHA-256 over all that a training reads of the records, in their order."""
+    found = hashlib.sha256()
+    for records in splits:
+        found.update(b"\0split\0")
+        for one in records:
+            spans = [(span.start, span.end, span.entity_type, span.relevance) for span in one.spans]
+            found.update(json.dumps([one.context, one.question, one.contrast_group, spans]).encode())
+    return found.hexdigest()

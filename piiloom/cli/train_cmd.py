@@ -1,0 +1,20 @@
+"""``piiloom train``: detectors that learn from a release. Each sub-command has files of its own (``train_<name>_cmd.py``)."""
+
+from __future__ import annotations
+
+import typer
+
+from piiloom.cli import train_encoder_cmd
+from piiloom.cli.options import examples
+
+train_app = typer.Typer(
+    help="Train a detector on a release or on files: an encoder, and others.",
+    epilog=examples(
+        "piiloom train encoder --release v1 --base models/MiniLM-L6 --out outputs/encoder",
+        "piiloom detect texts.jsonl --detector encoder --model-path outputs/encoder --out outputs/found.jsonl",
+    ),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+train_app.command("encoder", epilog=train_encoder_cmd.EPILOG)(train_encoder_cmd.encoder)

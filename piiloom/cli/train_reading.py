@@ -1,0 +1,48 @@
+"""Reading what a ``piiloom train`` command trains on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from piiloom.cli.reading import store_for_reading
+from piiloom.cli.terminal import say_aside
+from piiloom.corpus.releases.sizes import parse_size
+from piiloom.corpus.split_names import TRAIN, VALIDATION
+from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+
+
+def training_choice(
+    *,
+    release: str | None,
+    splits: Sequence[str] | None,
+    train: Sequence[Path] | None,
+    validation: Path | None,
+    validation_size: str,
+    file_format: str | None,
+    skip_values: bool,
+    seed: int,
+) -> TrainingChoice:
+    """Return the choice that these options make. Raises ``UsageError`` for a size that is none."""
+    return TrainingChoice(
+        release=release,
+        train=tuple(train or ()),
+        train_splits=tuple(dict.fromkeys(splits)) if splits else (TRAIN,),
+        validation=validation,
+        validation_size=parse_size(validation_size, VALIDATION),
+        file_format=file_format,
+        skip_values=skip_values,
+        seed=seed,
+    )
+
+
+def read_and_tell(choice: TrainingChoice, store: Path) -> TrainingData:
+    """Read the records of *choice*, a release from the *store*, and say on standard error what is not as one might expect."""
+    if choice.release is None:
+        data = read_training(choice)
+    else:
+        with store_for_reading(store) as opened:
+            data = read_training(choice, opened)
+    for note in data.notes:
+        say_aside(note)
+    return data
