@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 
 EXTRA: Final = "lora"
+# They tell each other's users, and so ours, what will be called otherwise one day.
+_TALKATIVE: Final = ("transformers", "peft", "trl", "accelerate")
 
 
 def library(name: str) -> Any:
     """Return the module *name*, imported now. Raises ``UsageError`` with the command that installs it if it is missing."""
+    for other in _TALKATIVE:
+        warnings.filterwarnings("ignore", category=FutureWarning, module=rf"{other}\b")
     try:
         return importlib.import_module(name)
     except ImportError as error:

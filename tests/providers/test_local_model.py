@@ -24,7 +24,7 @@ from tests.providers.provider_calls import make_call
 from tests.providers.tiny_llama import STRICT_TEMPLATE, TEMPLATE, make_tokenizer, write_adapter, write_model
 
 pytest.importorskip("torch")
-pytestmark = [pytest.mark.train, pytest.mark.filterwarnings("ignore::FutureWarning"), pytest.mark.filterwarnings("ignore::UserWarning")]
+pytestmark = pytest.mark.train
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from piiloom.providers.local.libraries import library
 
 # In the manner of ChatML; the second one trims contents and knows no system, as some real ones.
 TEMPLATE = (
@@ -22,7 +25,8 @@ SENTENCES = [
 ]
 
 
-def make_tokenizer(template: str | None = TEMPLATE, size: int = 400) -> Any:
+def make_tokenizer(template: str | None = TEMPLATE, *, also: Sequence[str] = (), size: int = 400) -> Any:
+    """Return a tokenizer that has learnt ``SENTENCES``, and *also* those."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -31,7 +35,7 @@ def make_tokenizer(template: str | None = TEMPLATE, size: int = 400) -> Any:
     plain.decoder = decoders.ByteLevel()
     special = ["<s>", "</s>", "<pad>", "<|im_start|>", "<|im_end|>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    plain.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=size, special_tokens=special, initial_alphabet=alphabet))
+    plain.train_from_iterator([*SENTENCES, *also], trainers.BpeTrainer(vocab_size=size, special_tokens=special, initial_alphabet=alphabet))
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=plain,
         bos_token="<s>",
@@ -43,14 +47,19 @@ def make_tokenizer(template: str | None = TEMPLATE, size: int = 400) -> Any:
     return tokenizer
 
 
-def write_model(folder: Path, template: str | None = TEMPLATE, *, seed: int = 1, context: int = 4096, always: str | None = None) -> Path:
-    """Write model and tokenizer to *folder*; another *seed* gives other weights. A model with *always* says nothing but that token."""
+def write_model(
+    folder: Path, template: str | None = TEMPLATE, *, seed: int = 1, context: int = 4096, always: str | None = None, **options: Any
+) -> Path:
+    """Write model and tokenizer to *folder*; another *seed* gives other weights. A model with *always* says nothing but that token.
+
+    *options* are those of ``make_tokenizer``.
+    """
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
     from transformers.utils import logging
 
     torch.set_num_threads(1)
-    tokenizer = make_tokenizer(template)
+    tokenizer = make_tokenizer(template, **options)
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
@@ -81,10 +90,10 @@ def write_model(folder: Path, template: str | None = TEMPLATE, *, seed: int = 1,
 
 def write_adapter(base: Path, folder: Path) -> Path:
     """Write an adapter with random weights for the model in *base*, as peft writes it."""
-    import peft
     import torch
     from transformers import AutoModelForCausalLM
 
+    peft = library("peft")
     torch.manual_seed(3)
     model = AutoModelForCausalLM.from_pretrained(base)
     config = peft.LoraConfig(r=4, lora_alpha=64, target_modules=["q_proj", "down_proj"], task_type="CAUSAL_LM", init_lora_weights=False)
