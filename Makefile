@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
+TRAIN := $(VENV)/.train-installed
 
-.PHONY: demo test test-browser coverage test-long lint bench bench-commits docs clean
+.PHONY: demo test test-browser coverage test-long test-train lint bench bench-commits docs clean
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,6 +31,10 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,probe,ray,report,spacy,tokenizers]'
 	@touch $@ $(CORE)
 
+$(TRAIN): $(DEV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,presidio,aws]'
+	@touch $@
+
 # 200 records by the embedded composer (no key, no network, no model), as JSON lines and as a Hugging Face folder, and the page about them.
 demo: $(CORE)
 	@rm -rf outputs/demo && mkdir -p outputs/demo
@@ -48,7 +53,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 test: $(DEV)
-	$(PYTEST) -m "not long and not browser"
+	$(PYTEST) -m "not long and not browser and not train"
 
 # The quick ones that drive Chromium: the editor, the app as a person sees it, and the dataset page.
 test-browser: $(DEV)
@@ -56,12 +61,16 @@ test-browser: $(DEV)
 
 # All quick tests with a report of the lines that none of them runs.
 coverage: $(DEV)
-	$(PYTEST) -m "not long" --cov --cov-report=term
+	$(PYTEST) -m "not long and not train" --cov --cov-report=term
 
 # Some of their time they wait for processes, pauses and polls, so more of them are at work at once than there are cores.
 test-long: $(DEV)
-	$(BIN)/python -m pytest -m "long and not alone" -n 4 --dist worksteal
-	$(BIN)/python -m pytest -m "long and alone" -n 2
+	$(BIN)/python -m pytest -m "long and not alone and not train" -n 4 --dist worksteal
+	$(BIN)/python -m pytest -m "long and alone and not train" -n 2
+
+# One step of each training on the processor, and the detectors that load models.
+test-train: $(TRAIN)
+	$(BIN)/python -m pytest -m train -n 2 --dist worksteal
 
 bench: $(CORE)
 	$(BIN)/python benchmarks/composer_runs.py

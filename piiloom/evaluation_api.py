@@ -79,8 +79,11 @@ def evaluate(
 
 def compare(
     gold: FileOrRecords,
-    predictions: Mapping[str, FileOrRecords] | Sequence[str | Path],
+    predictions: Mapping[str, FileOrRecords] | Sequence[str | Path] = (),
     *,
+    detector: Sequence[str] = (),
+    keep: str | Path | None = None,
+    plots: str | Path | None = None,
     scheme: str = "exact",
     beta: Sequence[float] = (),
     by: str | None = None,
@@ -101,25 +104,32 @@ def compare(
     usage: Mapping[str, str | Path] | None = None,
     table: Sequence[str | Path] = (),
 ) -> Comparison:
-    """Rank systems by their *predictions* for *gold*, with intervals and tests of the differences.
+    """Rank systems by their *predictions* for *gold*, and each *detector* run on it, with intervals and tests of the differences.
 
-    *predictions*: files (or lists of records) by the name of the system, or a list of files, whose names are taken. The other keywords
-    are the options of ``piiloom compare``, with its defaults. ``comparison.systems`` are all systems, the best first, each with ``name``,
-    ``rank``, ``figures`` and ``intervals``. The table is also written to the files *table* (``.md``, ``.tex``, ``.html``, ``.json``), with
-    costs if there are files *usage* by name. Raises ``DataError``, ``UsageError`` and ``OutputError``.
+    *predictions*: files (or lists of records) by the name of the system, or a list of files, whose names are taken. A detector is written
+    as for ``--detector``: "Ours=encoder --model-path DIR". The other keywords are the options of ``piiloom compare``, with its defaults.
+    ``comparison.systems`` are all systems, the best first, each with ``name``, ``rank``, ``figures`` and ``intervals``. The table is also
+    written to the files *table* (``.md``, ``.tex``, ``.html``, ``.json``), with costs if there are files *usage* by name. Raises
+    ``DataError``, ``UsageError`` and ``OutputError``.
     """
-    given = {name: value for name, value in locals().items() if name not in ("gold", "predictions", "usage", "table")}
-    from piiloom.cli.compare_options import CompareCommand  # noqa: PLC0415 - few scripts want them, all would load them
+    apart = ("gold", "predictions", "detector", "usage", "table", "keep", "plots")
+    given = {name: value for name, value in locals().items() if name not in (*apart, "apart")}
+    from piiloom.cli.compare_detectors import asked_detectors, detector_folder  # noqa: PLC0415 - few scripts want them, all would load them
+    from piiloom.cli.compare_options import CompareCommand  # noqa: PLC0415
     from piiloom.cli.comparing import named_systems, run_comparison  # noqa: PLC0415
 
     by_name = predictions if isinstance(predictions, Mapping) else named_systems([str(path) for path in predictions])
     unknown = sorted((usage or {}).keys() - by_name.keys())
     if unknown:
         raise UsageError(f"no system is called {unknown[0]!r}", where="usage", remedy=f"The systems: {', '.join(by_name)}")
-    tables = [Path(path) for path in table]
-    with _files({"gold": gold}) as gold_path, _files(by_name) as systems:
-        request = CompareCommand(**_fields({**gold_path, **given}), predictions=[], table=tables)
-        return run_comparison(request, systems, {name: Path(path) for name, path in (usage or {}).items()})[0]
+    asked = asked_detectors(detector, tuple(by_name))
+    kept = None if keep is None else Path(keep)
+    with _files({"gold": gold}) as gold_path, _files(by_name) as systems, detector_folder(kept) as folder:
+        request = CompareCommand(
+            **_fields({**gold_path, **given}), table=[Path(path) for path in table], plots=None if plots is None else Path(plots)
+        )
+        tokens = {name: Path(path) for name, path in (usage or {}).items()}
+        return run_comparison(request, systems, tokens, asked, folder).comparison
 
 
 @contextmanager

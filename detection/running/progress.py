@@ -46,7 +46,7 @@ class DetectionReport:
     @property
     def documents_per_second(self) -> float | None:
         """How many documents this session did in a second; None if there were none to be done."""
-        done = self.figures["documents"] - self.kept
+        done = self.figures["documents"] + self.figures["failed"] - self.kept
         return done / self.seconds if done > 0 and self.seconds > 0 else None
 
     def to_json(self) -> dict[str, Any]:

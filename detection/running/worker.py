@@ -56,7 +56,7 @@ class ChunkWriter:
             tally.catalogues[document.locale] = self.catalogue(document.locale)
             if findings.failed is not None:
                 told = Refused(document.file, document.line, findings.failed, document.text)._asdict()
-                failed.append(row_line({**told, DOCUMENT: number}))
+                failed.append(row_line({**told, "id": document.id, DOCUMENT: number}))
                 tally.failed += 1
                 tally.set_aside.update(one.reason for one in findings.set_aside)
                 continue

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from piiloom.evaluation.calibration.calibrating import CalibrationFigures
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
 from piiloom.evaluation.scoring.bootstrap import ends
 
 
-def comparison_json(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> dict[str, Any]:
-    """Return *comparison*; *extra_columns* (see ``comparison_table``) go under "extra" of each system."""
+def comparison_json(
+    comparison: Comparison,
+    extra_columns: Mapping[str, Mapping[str, str]] | None = None,
+    calibrations: Mapping[str, CalibrationFigures] | None = None,
+) -> dict[str, Any]:
+    """Return *comparison*; *extra_columns* (see ``comparison_table``) go under "extra" of each system, its calibration beside it."""
     ranking, resampling = comparison.ranking, comparison.ranking.resampling
-    extra = extra_columns or {}
+    extra, known = extra_columns or {}, calibrations or {}
     return {
         "scheme": comparison.scheme,
         "by": comparison.by,
@@ -24,7 +29,8 @@ def comparison_json(comparison: Comparison, extra_columns: Mapping[str, Mapping[
         "permutations": ranking.permutations,
         "seed": resampling.seed,
         "systems": [
-            _system(one, {title: cells[one.name] for title, cells in extra.items() if one.name in cells}) for one in comparison.systems
+            _system(one, {title: cells[one.name] for title, cells in extra.items() if one.name in cells}, known.get(one.name))
+            for one in comparison.systems
         ],
         "pairs": [
             {"systems": [test.first, test.second], "difference": test.difference, "p": test.p, "p_adjusted": test.adjusted}
@@ -33,7 +39,7 @@ def comparison_json(comparison: Comparison, extra_columns: Mapping[str, Mapping[
     }
 
 
-def _system(one: RankedSystem, extra: Mapping[str, str]) -> dict[str, Any]:
+def _system(one: RankedSystem, extra: Mapping[str, str], calibration: CalibrationFigures | None) -> dict[str, Any]:
     return {
         "name": one.name,
         "rank": one.rank,
@@ -44,4 +50,5 @@ def _system(one: RankedSystem, extra: Mapping[str, str]) -> dict[str, Any]:
         "difference_interval": ends(one.difference_interval),
         "p_adjusted": one.p,
         **({"extra": dict(extra)} if extra else {}),
+        **({"calibration": calibration.to_json()} if calibration else {}),
     }

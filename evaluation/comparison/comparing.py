@@ -94,9 +94,7 @@ def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs
     A document that *open_pairs* gives for some systems only has no counts for the others: tables of entities name the documents in which
     there is one. Raises ``UsageError``, before anything is read, if there is no system or the figure to rank by is none of the headline.
     """
-    by = _by(scheme, ranking.by)
-    if not systems:
-        raise UsageError("nothing to compare", remedy="Name one or more files of predictions after the gold file")
+    by = check_ranking(scheme, tuple(systems), ranking)
     tables, passes = [], []
     for path in systems.values():
         table, clusters = CountTable(scheme), Clusters(ranking.cluster)
@@ -153,7 +151,11 @@ def rank_systems(
     return tuple(sorted(ranked, key=lambda one: one.rank)), tests
 
 
-def _by(scheme: Scheme, wanted: str | None) -> str:
+def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: Ranking) -> str:
+    """Return the figure to rank by. Raises ``UsageError`` if there is no system, or the figure is none of the headline."""
+    if not systems:
+        raise UsageError("nothing to compare", remedy="Name files of predictions after the gold file, or a --detector")
+    wanted = ranking.by
     if wanted is None:
         return next((name for name in scheme.headline if name.endswith("f1")), scheme.headline[0])
     if wanted not in scheme.headline:

@@ -5,7 +5,7 @@ Cells whose text piiloom did not write are ``quoted``: names of systems, and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
@@ -41,8 +41,13 @@ class ComparisonTable:
     notes: tuple[str, ...]
 
 
-def comparison_table(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> ComparisonTable:
-    """Return the table of *comparison*. *extra_columns*: more columns by title, their cells by the system's name (missing ones: "–")."""
+def comparison_table(
+    comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]] | None = None, extra_notes: Sequence[str] = ()
+) -> ComparisonTable:
+    """Return the table of *comparison*.
+
+    *extra_columns*: more columns by title, their cells by the system's name (missing ones: "–"); *extra_notes* go with them.
+    """
     extra = extra_columns or {}
     best = {name: max(one.figures[name] for one in comparison.systems) for name in comparison.headline}
     if comparison.ranking.lowest:  # which says nothing about the other figures
@@ -66,7 +71,7 @@ def comparison_table(comparison: Comparison, extra_columns: Mapping[str, Mapping
         title=f"{counted(len(comparison.systems), 'system')} by {comparison.by}, scheme {comparison.scheme}",
         columns=(*(Cell(text=title) for title in titles), *map(quoted, extra)),
         rows=tuple(rows),
-        notes=notes_on(comparison),
+        notes=(*notes_on(comparison), *extra_notes),
     )
 
 

@@ -23,7 +23,8 @@ class Mention:
 
     ``start`` and ``end`` are code points, half-open; both are None if the file gives no place, or none that exists. ``text`` is the value
     as the file has it; if there is a place, it is what stands there. ``entity_type`` is None if the file states none. ``annotator`` is
-    set where a file has several annotators, ``identifier`` where it says what kind of identifier a mention is.
+    set where a file has several annotators, ``identifier`` where it says what kind of identifier a mention is, ``score`` (0 to 1) where a
+    detector says how sure it is.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Mention:
     subject: str | None = None
     annotator: str | None = None
     identifier: Identifier | None = None
+    score: float | None = None
 
     @property
     def place(self) -> tuple[int, int] | None:

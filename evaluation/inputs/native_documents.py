@@ -1,7 +1,8 @@
 """Documents of rows in the native shape, which the reader of nearly every format makes.
 
 Unlike records, they keep overlapping and repeated mentions, types as they are written, and predicted values without a place. A span
-without ``text`` has that of its range; ``annotator`` and ``identifier`` (direct or quasi) are read where spans have them.
+without ``text`` has that of its range; ``annotator``, ``identifier`` (direct or quasi) and ``score`` (a number from 0 to 1, else it
+is none) are read where spans have them.
 """
 
 from __future__ import annotations
@@ -80,7 +81,12 @@ class NativeDocuments:
             subject=subject,
             annotator=annotator,
             identifier=identifier,
+            score=_score(span.get("score")),
         )
+
+
+def _score(found: object) -> float | None:
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1 else None
 
 
 def document_id(row: Json) -> str | None:

@@ -18,9 +18,26 @@ class CompareCommand(InputChoice):
 
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="The file as it should be annotated.")]
     predictions: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="[NAME=]FILE...", help="Predictions for it, a file a system; without a name, that of the file is taken."),
-    ]
+    ] = None
+    detectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--detector",
+            metavar="'[NAME=]DETECTOR …'",
+            help="Run this detector on GOLD, with options of piiloom detect, and take what it finds as a system; can be repeated.",
+        ),
+    ] = None
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="DIR", help="Keep in DIR what the detectors found; without it, that is removed.")
+    ] = None
+    plots: Annotated[
+        Path | None,
+        typer.Option(
+            "--plots", metavar="DIR", help="Draw quality against time and cost of the detectors, and how far scores can be trusted."
+        ),
+    ] = None
     scheme: Annotated[str, typer.Option("--scheme", metavar="SCHEME", help="What counts as found; docs/schemes.md defines them.")] = "exact"
     beta: Annotated[
         list[float] | None, typer.Option("--beta", metavar="B", help="Also give the F that weighs recall B times as much; can be repeated.")

@@ -14,8 +14,8 @@ from piiloom.evaluation.comparison.table import NOTHING, difference_of, interval
 _FIRST, _NEXT = 3, 4
 
 
-def print_comparison(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]]) -> None:
-    """Print the ranks, then the figures that did not fit, *extra_columns* (see ``comparison_table``) and what the figures rest on."""
+def print_comparison(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]], extra_notes: Sequence[str] = ()) -> None:
+    """Print the ranks, then the figures that did not fit, the extras (see ``comparison_table``) and what the figures rest on."""
     names = sorted(comparison.headline, key=lambda name: name != comparison.by)
     if len(names) <= _FIRST:
         names = list(comparison.headline)
@@ -24,7 +24,7 @@ def print_comparison(comparison: Comparison, extra_columns: Mapping[str, Mapping
         console().print(_more(comparison, names[first : first + _NEXT]))
     if extra_columns:
         console().print(_extra(comparison, extra_columns))
-    for note in notes_on(comparison):
+    for note in (*notes_on(comparison), *extra_notes):
         say(note)
 
 

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
+from piiloom.cli.compare_detectors import AskedDetector, asked_detectors, detector_folder, run_detectors
 from piiloom.cli.compare_options import CompareCommand
 from piiloom.cli.compare_table import print_comparison
 from piiloom.cli.evaluation_reading import input_options
 from piiloom.cli.terminal import say, say_json
+from piiloom.evaluation.calibration.calibrating import CalibrationCollector, CalibrationFigures
 from piiloom.evaluation.comparison.as_json import comparison_json
 from piiloom.evaluation.comparison.as_page import html_page
 from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
-from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, compare_files
+from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, check_ranking, compare_files
+from piiloom.evaluation.comparison.measured import NOTE, Measured, measured_columns
 from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
 from piiloom.evaluation.cost.cost_figures import COLUMNS
 from piiloom.evaluation.cost.costing import CostCollector, usage_source
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.opening import open_pairs
+from piiloom.evaluation.pages.writing import write_plot
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
+from piiloom.evaluation.scoring.collector import Collector
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.whole_files import drafted
 
 Extra = Mapping[str, Mapping[str, str]]
 
@@ -34,23 +41,42 @@ FORMS = (*_TABLES, "json")
 
 def compare_and_report(request: CompareCommand) -> None:
     """Compare and print the table; what is wrong with the request comes out before anything is read."""
-    systems, form = named_systems(request.predictions), request.form
+    systems, form = named_systems(request.predictions or ()), request.form
+    asked = asked_detectors(request.detectors or (), tuple(systems))
     if form is not None and form not in FORMS:
         raise UsageError(f"unknown form {form!r}", where="--print", remedy=f"Give one of: {', '.join(FORMS)}")
-    comparison, extra = run_comparison(request, systems, _usage_files(request.usage or (), systems))
+    if request.keep is not None and not asked:
+        raise UsageError("there is nothing to keep", where="--keep", remedy="Name a --detector, or leave it out")
+    usage = _usage_files(request.usage or (), systems)
+    with detector_folder(request.keep) as folder:
+        compared = run_comparison(request, systems, usage, asked, folder)
+    comparison, extra = compared.comparison, compared.extra
     if request.as_json or form == "json":
-        say_json(comparison_json(comparison, extra))
+        say_json(comparison_json(comparison, extra, compared.calibrations))
         return
     if form is not None:
-        say(_in_form(comparison, form, extra).rstrip("\n"))
+        say(_in_form(compared, form).rstrip("\n"))
         return
-    print_comparison(comparison, extra)
-    for path in request.table or ():
+    print_comparison(comparison, extra, compared.notes)
+    for path in (*(request.table or ()), *compared.pictures):
         say(f"written: {path}")
 
 
-def run_comparison(request: CompareCommand, systems: Mapping[str, Path], usage: Mapping[str, Path]) -> tuple[Comparison, Extra]:
-    """Compare *systems* (predictions by name), and write the tables; return the figures, and what the files *usage* by name add to tables.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A comparison, columns and notes that go beside it, how far the scores of each system can be trusted, and pictures that were drawn."""
+
+    comparison: Comparison
+    extra: Extra
+    notes: tuple[str, ...]
+    calibrations: Mapping[str, CalibrationFigures]
+    pictures: tuple[Path, ...]
+
+
+def run_comparison(
+    request: CompareCommand, systems: Mapping[str, Path], usage: Mapping[str, Path], asked: Sequence[AskedDetector], folder: Path
+) -> Compared:
+    """Compare *systems* (predictions by name) and the detectors *asked*, whose findings go to *folder*, and write tables and pictures.
 
     Raises ``UsageError``, ``DataError`` and ``OutputError``.
     """
@@ -58,12 +84,35 @@ def run_comparison(request: CompareCommand, systems: Mapping[str, Path], usage: 
     for path in tables:
         _check_place(path, (request.gold, *systems.values()))
     scheme = make_scheme(request.scheme, SchemeOptions(beta=tuple(request.beta or ())))
+    ranking = _ranking(request)
+    check_ranking(scheme, [*systems, *(one.name for one in asked)], ranking)
     costs = {name: CostCollector(usage_source(path)) for name, path in usage.items()}
-    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, costs), scheme, _ranking(request))
-    extra = _cost_columns(costs)
+    found, measured = run_detectors(asked, request.gold, folder)
+    systems = {**systems, **found}
+    calibrations = {name: CalibrationCollector() for name in systems}
+    watching: dict[str, list[Collector]] = {name: [one] for name, one in calibrations.items()}
+    for name, cost in costs.items():
+        watching[name].append(cost)
+    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching), scheme, ranking)
+    figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
+    extra = {**_cost_columns(costs), **measured_columns(measured, {name: one.ece for name, one in figures.items()})}
+    pictures = () if request.plots is None else _drawn(request.plots, comparison, measured, figures)
+    compared = Compared(comparison=comparison, extra=extra, notes=(NOTE,) if measured else (), calibrations=figures, pictures=pictures)
     for path in tables:
-        _write(path, _in_form(comparison, path.suffix[1:], extra))
-    return comparison, extra
+        _write(path, _in_form(compared, path.suffix[1:]))
+    return compared
+
+
+def _drawn(
+    folder: Path, comparison: Comparison, measured: Mapping[str, Measured], figures: Mapping[str, CalibrationFigures]
+) -> tuple[Path, ...]:
+    if find_spec("matplotlib") is None:
+        raise UsageError("plots need matplotlib", where="--plots", remedy=f"Install it: {how_to_install('report')}")
+    from piiloom.evaluation.comparison.pictures import quality_plot, reliability_plot  # noqa: PLC0415 - loads matplotlib
+
+    drawn = [quality_plot(comparison, measured)] if measured else []
+    drawn += [reliability_plot(figures)] if figures else []
+    return tuple(path for plot in drawn for path in write_plot(folder, plot))
 
 
 def _ranking(request: CompareCommand) -> Ranking:
@@ -76,17 +125,17 @@ def _ranking(request: CompareCommand) -> Ranking:
     )
 
 
-def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], costs: Mapping[str, CostCollector]) -> OpenPairs:
-    """Return what reads a system beside the gold, and lets the collector of its cost look on."""
+def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], watching: Mapping[str, Sequence[Collector]]) -> OpenPairs:
+    """Return what reads a system beside the gold, and lets those that are *watching* it look on."""
     placed = scheme.needs == "places"
     options = replace(input_options(request, scheme.needs), offsets=placed, types_matter=scheme.name in BY_TYPE)
     name_of = {path: name for name, path in systems.items()}
 
     def read(gold: Path, found: Path) -> Iterator[Pair]:
-        cost = costs.get(name_of[found])
+        collectors = watching[name_of[found]]
         for pair in open_pairs(gold, found, options)[0]:
-            if cost is not None:
-                cost.add(pair)
+            for one in collectors:
+                one.add(pair)
             yield pair
 
     return read
@@ -132,10 +181,11 @@ def _parted(word: str) -> tuple[str | None, Path]:
     return (None, Path(word)) if not equals or Path(word).exists() else (name, Path(file))
 
 
-def _in_form(comparison: Comparison, form: str, extra: Extra) -> str:
+def _in_form(compared: Compared, form: str) -> str:
     if form == "json":
-        return json.dumps(comparison_json(comparison, extra), ensure_ascii=False, indent=2) + "\n"
-    return _TABLES[form](comparison_table(comparison, extra))
+        told = comparison_json(compared.comparison, compared.extra, compared.calibrations)
+        return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    return _TABLES[form](comparison_table(compared.comparison, compared.extra, compared.notes))
 
 
 def _check_place(path: Path, inputs: Sequence[Path]) -> None:
@@ -149,14 +199,5 @@ def _check_place(path: Path, inputs: Sequence[Path]) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(text.encode("utf-8", "replace"))
-        draft.replace(path)
-    except OSError as error:
-        reason = f"the table cannot be written ({error.strerror})"
-        raise OutputError(reason, where=str(path), remedy="Name another file with --table") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+    with drafted(path) as file:
+        file.write(text.encode("utf-8", "replace"))

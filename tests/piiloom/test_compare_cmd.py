@@ -125,5 +125,5 @@ def test_a_table_that_cannot_be_written_is_an_error(cli, files, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder.md").mkdir()
     words = ("compare", files["gold"], files["bad"], *QUICK, "--table")
-    assert "the table cannot be written" in cli(*words, tmp_path / "file" / "t.md").error_line()
+    assert "the file cannot be written" in cli(*words, tmp_path / "file" / "t.md").error_line()
     assert "this is a folder" in cli(*words, tmp_path / "folder.md").error_line()

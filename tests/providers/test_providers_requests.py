@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import httpx2
 import pytest
 
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, Refused, Truncated
+from piiloom.providers.errors import (
+    AuthFailed,
+    BudgetExceeded,
+    InvalidReply,
+    InvalidRequest,
+    ProviderUnavailable,
+    RateLimited,
+    Refused,
+    Truncated,
+)
 from piiloom.providers.redaction import WITHHELD
 from tests.fakes.llm_wire import Request, reply_body
 from tests.providers.provider_calls import DATA, KEY, NAMES, PROMPT, complete, make_call, mocked
@@ -248,3 +258,19 @@ def test_openai_cost_counts_cached_and_written_tokens_at_their_own_price():
     completion = complete(mocked("openai", answering(200, good("openai", usage=usage))))
     assert (completion.usage.input, completion.usage.cached, completion.usage.output) == (1300, 200, 50)
     assert completion.cost_usd == pytest.approx((1000 * 0.10 + 200 * 0.01 + 100 * 0.125 + 50 * 0.50) / 1e6)
+
+
+@each_provider
+def test_a_plain_text_is_asked_for_without_a_format(name: str) -> None:
+    call = replace(make_call(), schema=None)
+    request = captured(name, call)
+    assert not {"text", "response_format", "format"} & json.loads(request.content).keys()
+    assert "schema" not in request.content.decode()
+    handler = answering(200, good(name, "<think>hm</think>I have <health>asthma</health>.\n"))
+    assert complete(mocked(name, handler), call).data == "I have <health>asthma</health>.\n"
+
+
+@each_provider
+def test_a_blank_text_is_no_reply(name: str) -> None:
+    with pytest.raises(InvalidReply, match="empty"):
+        complete(mocked(name, answering(200, good(name, " \n"))), replace(make_call(), schema=None))
