@@ -86,7 +86,7 @@ def lora(
 ) -> None:
     """Train an adapter (LoRA) for a language model on this machine, on the rows that piiloom export writes.
 
-    The loss is on the answers only. Needs piiloom's extra "lora" and the memory for the base model: a GPU for models of some billion
+    The loss is on the answers only. Needs piiloom's extra "train" and the memory for the base model: a GPU for models of some billion
     weights. docs/training-llm.md tells more.
     """
     from piiloom.cli.train_lora_running import train_and_report

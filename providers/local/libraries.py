@@ -9,7 +9,7 @@ from typing import Any, Final
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 
-EXTRA: Final = "lora"
+EXTRA: Final = "train"
 # They tell each other's users, and so ours, what will be called otherwise one day.
 _TALKATIVE: Final = ("transformers", "peft", "trl", "accelerate")
 
