@@ -17,7 +17,8 @@ VERIFIERS: Final = (1, 2)
 class LocalModel:
     """A model on this machine.
 
-    ``path`` is its folder, or a name that its library knows. ``label_map`` is a YAML file that says which type a label of the model is.
+    ``path`` is its folder, or a name that its library knows; empty: none, for a detector that does without. ``label_map`` is a YAML file
+    that says which type a label of the model is.
     ``batch_size`` is how many texts it reads at once. Raises ``UsageError`` for what makes no sense.
     """
 
@@ -35,7 +36,8 @@ class LocalModel:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests: the path, and of a folder names, sizes and times of its files."""
-        return {"path": self.path, "files": traces(Path(self.path)), "label_map": _sha256(self.label_map)}
+        files = traces(Path(self.path)) if self.path else []
+        return {"path": self.path, "files": files, "label_map": digest_of(self.label_map)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class Service:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests."""
-        return {"endpoint": self.endpoint, "region": self.region, "label_map": _sha256(self.label_map)}
+        return {"endpoint": self.endpoint, "region": self.region, "label_map": digest_of(self.label_map)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ class Prompting:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests."""
-        return {"examples": _sha256(self.examples), "shots": self.shots}
+        return {"examples": digest_of(self.examples), "shots": self.shots}
 
 
 def traces(folder: Path) -> list[list[Any]]:
@@ -88,5 +90,8 @@ def traces(folder: Path) -> list[list[Any]]:
     return [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
 
 
-def _sha256(path: Path | None) -> str | None:
-    return None if path is None else sha256_of(path)
+def digest_of(path: Path | None) -> str | None:
+    """The digest of a file; that of a shipped label map's name is the name."""
+    if path is None:
+        return None
+    return sha256_of(path) if path.is_file() else str(path)

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, cast
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
-from piiloom.detection.detector_settings import VERIFIERS, LocalModel, Prompting, Service
+from piiloom.detection.detector_settings import VERIFIERS, LocalModel, Prompting, Service, digest_of
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
@@ -83,6 +83,21 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             catalogue=True,
         ),
+        "presidio": Family(
+            about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
+            make="piiloom.detection.adapters.presidio.presidio_detector:make",
+            may=frozenset({"local"}),
+        ),
+        "huggingface": Family(
+            about="a token classifier of transformers in a folder of yours",
+            make="piiloom.detection.adapters.huggingface.huggingface_detector:make",
+            needs=frozenset({"local"}),
+        ),
+        "gliner": Family(
+            about="a GLiNER model in a folder of yours, asked for our types",
+            make="piiloom.detection.adapters.gliner_detector:make",
+            needs=frozenset({"local"}),
+        ),
     }
 )
 
@@ -101,7 +116,8 @@ _OPTIONS: Final = MappingProxyType(
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
-    ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files; ``unconfirmed`` adds types whose format no
+    ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files, or files of own recognizers
+    of presidio; ``unconfirmed`` adds types whose format no
     source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three phases the hybrid detectors take; 0 gives
     what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are
     for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1) or with a reasoning (2).
@@ -163,13 +179,15 @@ class DetectorSettings:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What shapes the findings, for digests; the contents of ``own`` files are in the digest of a locale's catalogue."""
+        """What shapes the findings, for digests; if a catalogue is used, the contents of ``own`` files are in the digest of that."""
         shaping: dict[str, Any] = {
             "detector": self.detector,
             "threshold": self.threshold,
             "unconfirmed": self.unconfirmed,
             "also": list(self.also),
         }
+        if self.own and not self.family.catalogue:
+            shaping["own"] = [digest_of(path) for path in self.own]
         if self.family.takes & {"phases", "model"}:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         for name in _OPTIONS:

@@ -78,7 +78,10 @@ class DetectCommand:
     types: Annotated[
         list[Path] | None,
         typer.Option(
-            "--types", metavar="YAML", rich_help_panel=_FINDING, help="Entities of your own, in the form of the catalogue; repeatable."
+            "--types",
+            metavar="YAML",
+            rich_help_panel=_FINDING,
+            help="Entities of your own, in the form of the catalogue; of presidio: recognizers in its form; repeatable.",
         ),
     ] = None
     unconfirmed: Annotated[

@@ -95,12 +95,13 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
 
 
 def _local(asked: DetectCommand) -> LocalModel | None:
-    if asked.model_path is None:
+    family = FAMILIES.get(asked.detector)
+    if asked.model_path is None and (asked.label_map is None or family is None or "local" not in family.may):
         if asked.base is None:
             _refuse_alone(asked, "--model-path or --base", device="--device", batch_size="--batch-size")
         return None
     return LocalModel(
-        path=asked.model_path, label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
+        path=asked.model_path or "", label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
     )
 
 
