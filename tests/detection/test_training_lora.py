@@ -18,9 +18,9 @@ from piiloom.detection.training.lora.examples import NO_LOSS, chat_rows, example
 from piiloom.detection.training.lora.lora_progress import LoraProgress
 from piiloom.detection.training.lora.lora_settings import TASKS, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import train_lora
-from piiloom.detection.training.lora.unfinished import CHECKPOINTS, NOTE
 from piiloom.detection.training.model_card import read_about
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider
 from piiloom.providers.local.loading import load_model

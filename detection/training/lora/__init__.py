@@ -3,6 +3,6 @@
 ``lora_settings``  what is set, with the defaults
 ``examples``       records as tokens, in the layout in which a detector asks
 ``preparing``      the base model in memory, and the trainer for it
-``unfinished``     what an interrupted training leaves behind
+``lora_progress``  how far it is
 ``lora_training``  the training from data to the finished folder
 """

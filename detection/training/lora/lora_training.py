@@ -18,9 +18,9 @@ from piiloom.detection.training.lora.examples import Examples, check_enough, exa
 from piiloom.detection.training.lora.lora_progress import Heard, Watch, listening
 from piiloom.detection.training.lora.lora_settings import LoraPlace, LoraSettings
 from piiloom.detection.training.lora.preparing import Hardware, TrainerParts, choose_hardware, load_for_training, make_trainer
-from piiloom.detection.training.lora.unfinished import Note, UnfinishedTraining, damaged
 from piiloom.detection.training.model_card import CARD, About, write_about
 from piiloom.detection.training.training_data import TrainingData
+from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted, PiiloomError, RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
@@ -34,6 +34,7 @@ from piiloom.taxonomy.own_types import types_in_force
 FAMILY: Final = "lora"
 _MOST_TOKENS: Final = 4096  # of an example, for a model that does not say how many it takes
 _README: Final = "README.md"
+_STATE: Final = "trainer_state.json"  # what the trainer writes last to a checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +74,10 @@ def train_lora(
     notes = [*hardware.notes, *_told(train, validation, most, layout)]
     for note in notes:
         tell(note)
-    unfinished = UnfinishedTraining(place.out, CARD)
+    unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
     wanted = Note(
         digest=digest(data.digest, settings.identity, folder.digest, most),
-        batch=settings.batch,
-        accumulation=settings.accumulation,
+        in_force={"batch": settings.batch, "accumulation": settings.accumulation},
     )
     session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
     in_force = session.train(
@@ -120,13 +120,15 @@ class _Session:
                 return note
             self._trainer = None  # what it holds on to is free only behind the block
             _empty_cache()
-            if note.batch == 1:
+            batch = note.in_force["batch"]
+            if batch == 1:
                 remedy = "Use a smaller model, or leave long examples out with --max-length"
                 raise RunError("the memory is not enough for a single example", where="--batch 1", remedy=remedy)
             # The largest part that divides it (of 2, 4, 8 the half), so that a step has as many examples as before.
-            smaller = max(size for size in range(1, note.batch) if note.batch % size == 0)
-            note = replace(note, batch=smaller, accumulation=note.batch * note.accumulation // smaller)
-            say(f"the memory is not enough: batch {note.batch} with accumulation {note.accumulation} from now on")
+            smaller = max(size for size in range(1, batch) if batch % size == 0)
+            accumulation = batch * note.in_force["accumulation"] // smaller
+            note = replace(note, in_force={"batch": smaller, "accumulation": accumulation})
+            say(f"the memory is not enough: batch {smaller} with accumulation {accumulation} from now on")
             self._unfinished.note(note)
 
     def _attempt(self, note: Note) -> None:
@@ -156,7 +158,7 @@ class _Session:
             checkpoints=self._unfinished.checkpoints,
             callback=listening(self._heard, self._watch),
         )
-        return make_trainer(self._settings, self._hardware, parts, batch=note.batch, accumulation=note.accumulation)
+        return make_trainer(self._settings, self._hardware, parts, **note.in_force)
 
     def save(self, out: Path) -> None:
         """Write the adapter. peft's own page about it is left out: it is an empty form."""
@@ -174,8 +176,7 @@ class _Session:
         last = heard.losses[-max(1, len(heard.losses) // 10) :]
         return {
             "steps": self._trainer.state.global_step,
-            "batch": note.batch,
-            "accumulation": note.accumulation,
+            **note.in_force,
             "loss": round(sum(last) / len(last), 4) if last else None,
             "validation_loss": [[round(epoch, 2), round(loss, 4)] for epoch, loss in heard.validation],
             "examples": {"train": len(self._train.kept), "validation": len(self._validation.kept)},

@@ -11,7 +11,7 @@ from typing import Any, Final
 from piiloom.detection.training.lora.examples import Example
 from piiloom.detection.training.lora.lora_settings import LoraSettings
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.local.libraries import how_to_install_it, library
+from piiloom.providers.local.libraries import library
 from piiloom.providers.local.loading import device_named, load_base
 from piiloom.providers.local.model_folder import ModelFolder
 
@@ -37,7 +37,7 @@ def choose_hardware(settings: LoraSettings) -> Hardware:
         if device != "cuda":
             raise UsageError("4 bits need a GPU with CUDA", where="--precision", remedy="Use --precision 32bit on a CPU")
         if not there:
-            raise UsageError(f"4 bits need the library {_FOUR_BITS}", where="--precision", remedy=how_to_install_it())
+            raise UsageError(f"4 bits need the library {_FOUR_BITS}", where="--precision", remedy=f"Install it: pip install {_FOUR_BITS}")
     if settings.precision != "auto":
         return Hardware(device=device, precision=settings.precision)
     if device == "cpu":

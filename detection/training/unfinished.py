@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,24 +16,25 @@ from piiloom.foundation.whole_files import check_folder, drafted, output_errors
 NOTE: Final = "unfinished.json"
 CHECKPOINTS: Final = "checkpoints"
 _CHECKPOINT: Final = re.compile(r"checkpoint-(\d+)")
-_STATE: Final = "trainer_state.json"
 ANEW: Final = "Begin anew with --force"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """``digest`` is of all that shapes the adapter; ``batch`` and ``accumulation`` are those in force, which memory may have changed."""
+    """``digest`` is of all that shapes the model; ``in_force`` are numbers that a session has changed and the next one goes on with."""
 
     digest: str
-    batch: int
-    accumulation: int
+    in_force: Mapping[str, int] = field(default_factory=dict)
 
 
 class UnfinishedTraining:
-    """The folder *out* while it is trained in; *finished* names the file that it has at the end."""
+    """The folder *out* while it is trained in.
 
-    def __init__(self, out: Path, finished: str) -> None:
-        self._out, self._finished = out, finished
+    *finished* names the file that it has at the end, *state* the JSON file that is written last to each checkpoint.
+    """
+
+    def __init__(self, out: Path, *, finished: str, state: str) -> None:
+        self._out, self._finished, self._state = out, finished, state
         self.checkpoints = out / CHECKPOINTS
 
     def begin(self, wanted: Note, *, resume: bool, force: bool) -> Note:
@@ -64,13 +65,13 @@ class UnfinishedTraining:
             fh.write(json.dumps(asdict(note)).encode())
 
     def last_checkpoint(self) -> Path | None:
-        """Return the newest complete checkpoint. Raises ``DataError`` if it is damaged."""
+        """Return the newest complete checkpoint (a folder ``checkpoint-N``). Raises ``DataError`` if it is damaged."""
         found = sorted(self._numbered(), reverse=True)
         if not found:
             return None
         newest = found[0][1]
         try:
-            json.loads((newest / _STATE).read_text(encoding="utf-8"))
+            json.loads((newest / self._state).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise damaged(newest) from None
         return newest
@@ -84,15 +85,16 @@ class UnfinishedTraining:
     def _read(self) -> Note:
         path = self._out / NOTE
         try:
-            return Note(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            note = Note(**json.loads(path.read_text(encoding="utf-8")))
+            return replace(note, in_force={name: int(number) for name, number in note.in_force.items()})
+        except (OSError, ValueError, TypeError, AttributeError):
             raise DataError("the note of the unfinished training is damaged", where=str(path), remedy=ANEW) from None
 
     def _numbered(self) -> Iterable[tuple[int, Path]]:
-        """The checkpoints with the step at which each was written; the trainer's state is written last, so others are not whole."""
+        """The whole checkpoints with their numbers."""
         for path in self.checkpoints.iterdir() if self.checkpoints.is_dir() else ():
             match = _CHECKPOINT.fullmatch(path.name)
-            if match and (path / _STATE).is_file():
+            if match and (path / self._state).is_file():
                 yield int(match[1]), path
 
 
