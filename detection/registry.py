@@ -83,6 +83,11 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             catalogue=True,
         ),
+        "spacy": Family(
+            about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",
+            make="piiloom.detection.spacy_pipeline.spacy_detector:make",
+            needs=frozenset({"local"}),
+        ),
         "presidio": Family(
             about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
             make="piiloom.detection.adapters.presidio.presidio_detector:make",
