@@ -32,6 +32,8 @@ from piiloom.foundation.whole_files import output_errors
 from piiloom.taxonomy.own_types import types_in_force
 
 FAMILY: Final = "spacy"
+_NAME: Final = "pii"
+_DESCRIPTION: Final = "Finds personal information; trained by piiloom (see piiloom.json)."
 _STATE: Final = "state.json"
 _PIPELINE: Final = "pipeline"
 _BEST: Final = "best"
@@ -88,6 +90,8 @@ def train_spacy(
         "seconds": round(time.monotonic() - began, 1),
         **({"validation": _scores(nlp, validation)} if validation else {}),
     }
+    # The base's own name and figures are not those of what was made of it; its licence stays.
+    nlp.meta |= {"name": _NAME, "version": "0.0.0", "description": _DESCRIPTION, "performance": figures.get("validation", {})}
     with output_errors(place.out):
         nlp.to_disk(place.out)
     unfinished.finish()
@@ -151,7 +155,8 @@ class _Session:
         return self._nlp.from_disk(self._unfinished.checkpoints / f"{_BEST}-{state.best_epoch}")
 
     def _is_stale(self, state: _State) -> bool:
-        return bool(self._validation) and state.epoch - state.best_epoch >= self._settings.patience
+        # A recognizer finds nothing at all in its first epochs, which is no reason to stop.
+        return bool(self._validation) and state.best > 0 and state.epoch - state.best_epoch >= self._settings.patience
 
     def _epoch(self, number: int) -> float:
         # Seeded anew for each epoch, so that a resumed training draws the same.
