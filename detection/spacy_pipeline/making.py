@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -86,15 +87,16 @@ def initialize(made: Made, examples: Sequence[Any], seed: int) -> Any:
     return optimizer
 
 
-def make_examples(nlp: Any, records: Sequence[Record]) -> tuple[list[Any], Counter[str]]:
-    """Return *records* as examples for *nlp*, by our export for spaCy; and how many spans that changes, by reason."""
+def make_examples(nlp: Any, *splits: Sequence[Record]) -> tuple[list[list[Any]], Counter[str]]:
+    """Return the records of *splits* as examples for *nlp*, by our export for spaCy; and how many spans that changes, by reason."""
     spacy = import_spacy()
     with TemporaryDirectory() as folder:
         pipeline, written = Path(folder) / "pipeline", Path(folder) / "records.spacy"
         blank = spacy.blank(nlp.lang)
         blank.tokenizer = nlp.tokenizer
         blank.to_disk(pipeline)
+        records = [record for split in splits for record in split]
         losses = DocBinFormat().write(records, written, WriteOptions(tokenizer=f"spacy:{pipeline}"))
-        docs = list(spacy.tokens.DocBin().from_disk(written).get_docs(nlp.vocab))
-    examples = [spacy.training.Example(nlp.make_doc(doc.text), doc) for doc in docs]
+        docs = iter(list(spacy.tokens.DocBin().from_disk(written).get_docs(nlp.vocab)))
+    examples = [[spacy.training.Example(nlp.make_doc(doc.text), doc) for doc in islice(docs, len(split))] for split in splits]
     return examples, Counter(entry.reason for entry in losses.entries)

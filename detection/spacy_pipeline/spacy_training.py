@@ -70,9 +70,8 @@ def train_spacy(
     made = make_pipeline(place.base, language_for(data.train))
     about_base = {name: value for name, value in made.base.items() if not name.startswith("_")}
     with types_in_force(data.own_types):
-        train, changed = make_examples(made.nlp, data.train)
-        validation, also_changed = make_examples(made.nlp, data.validation)
-    notes = [*([made.note] if made.note else []), *_told(changed + also_changed, has_validation=bool(validation))]
+        (train, validation), changed = make_examples(made.nlp, data.train, data.validation)
+    notes = [*([made.note] if made.note else []), *_told(changed, has_validation=bool(validation))]
     for note in notes:
         tell(note)
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
@@ -86,7 +85,7 @@ def train_spacy(
     figures = {
         "epochs": state.epoch,
         "best_epoch": state.best_epoch,
-        "spans_changed": dict(changed + also_changed),
+        "spans_changed": dict(changed),
         "seconds": round(time.monotonic() - began, 1),
         **({"validation": _scores(nlp, validation)} if validation else {}),
     }

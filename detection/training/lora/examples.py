@@ -9,7 +9,7 @@ An example of more tokens than fit is left out and counted: cut, it would teach 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,12 +28,13 @@ from piiloom.providers.protocol import Message
 
 NO_LOSS: Final = -100  # the label of a token that is not learnt, in transformers
 
-_FORMATS: Final = MappingProxyType(
+# The format, and of one that is a folder the file.
+_FORMATS: Final[Mapping[str, tuple[Format, str]]] = MappingProxyType(
     {
-        CAPID: (ChatFormat, ""),
-        MARKERS: (OpenAIFineTuningFormat, ""),
-        VERIFIER_1: (VerifierFormat, FILES[0]),
-        VERIFIER_2: (VerifierFormat, FILES[1]),
+        CAPID: (ChatFormat(), ""),
+        MARKERS: (OpenAIFineTuningFormat(), ""),
+        VERIFIER_1: (VerifierFormat(), FILES[0]),
+        VERIFIER_2: (VerifierFormat(), FILES[1]),
     }
 )
 
@@ -67,11 +68,10 @@ class Examples:
 
 def chat_rows(records: Sequence[Record], task: str) -> Iterator[list[dict[str, str]]]:
     """Yield the conversations in which *records* teach *task*: what ``piiloom export`` writes, which a file in between makes sure."""
-    chosen, file_name = _FORMATS[task]
-    make: Callable[[], Format] = chosen
+    file_format, file_name = _FORMATS[task]
     with TemporaryDirectory() as folder:
         written = Path(folder) / "rows"
-        make().write(records, written, WriteOptions())
+        file_format.write(records, written, WriteOptions())
         with (written / file_name if file_name else written).open(encoding="utf-8") as rows:
             for row in rows:
                 yield json.loads(row)["messages"]

@@ -74,6 +74,11 @@ def train_lora(
     notes = [*hardware.notes, *_told(train, validation, most, layout)]
     for note in notes:
         tell(note)
+
+    def say(what: str) -> None:
+        notes.append(what)
+        tell(what)
+
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
     wanted = Note(
         digest=digest(data.digest, settings.identity, folder.digest, most),
