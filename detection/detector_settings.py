@@ -9,7 +9,7 @@ from typing import Any, Final
 from piiloom.corpus.releases.foreign_files import sha256_of
 from piiloom.foundation.errors import UsageError
 
-DEVICES: Final = ("auto", "cpu", "cuda")
+DEVICES: Final = ("auto", "cpu", "cuda", "onnx")
 VERIFIERS: Final = (1, 2)
 
 

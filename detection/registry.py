@@ -83,6 +83,11 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             catalogue=True,
         ),
+        "encoder": Family(
+            about="an encoder that piiloom train encoder has trained; it judges relevance, too",
+            make="piiloom.detection.encoder.encoder_detector:make",
+            needs=frozenset({"local"}),
+        ),
         "spacy": Family(
             about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",
             make="piiloom.detection.spacy_pipeline.spacy_detector:make",

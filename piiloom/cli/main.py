@@ -44,6 +44,7 @@ from piiloom.cli import (
     stories_cmd,
     surrogate_cmd,
     trace_cmd,
+    train_cmd,
     utility_cmd,
 )
 from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
@@ -106,6 +107,7 @@ app.command("compare", epilog=compare_cmd.EPILOG)(compare_cmd.compare)
 app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
 app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
+app.add_typer(train_cmd.train_app, name="train")
 app.command("detect", epilog=detect_cmd.EPILOG)(detect_cmd.detect)
 app.add_typer(entities_cmd.entities_app, name="entities")
 app.add_typer(benchmark_cmd.benchmark_app, name="benchmark")

@@ -85,9 +85,7 @@ def train_lora(
         in_force={"batch": settings.batch, "accumulation": settings.accumulation},
     )
     session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
-    in_force = session.train(
-        unfinished.begin(wanted, resume=place.resume, force=place.force), lambda said: (notes.append(said), tell(said))
-    )
+    in_force = session.train(unfinished.begin(wanted, resume=place.resume, force=place.force), say)
     session.save(place.out)
     figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device}
     unfinished.finish()

@@ -1,0 +1,122 @@
+"""From the probabilities of tags to spans with exact offsets, at word boundaries."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from piiloom.corpus.word_edges import is_word_character
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_TINY = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A span that was found: its place in the text and among the tokens, the number of its type, and how sure the tags are of it."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    type_number: int
+    confidence: float
+
+
+def softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the probabilities along the last axis."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def decode(text: str, offsets: Sequence[tuple[int, int]], logits: NDArray[np.float32]) -> list[Decoded]:
+    """Return the spans of *text* by the tag *logits* of its tokens, in order and disjoint.
+
+    Where a span begins and ends is decided by all types together, its type by all of its tokens: so a span never falls apart because
+    its tokens lean towards two types. The confidence is that of the least sure token times that of the type.
+    """
+    if not len(offsets):
+        return []
+    probabilities = softmax(logits)
+    begins, goes_on = probabilities[:, 1::2], probabilities[:, 2::2]
+    parts = np.stack([probabilities[:, 0], begins.sum(axis=1), goes_on.sum(axis=1)], axis=1)
+    found: list[Decoded] = []
+    for first, last in _runs(parts.argmax(axis=1), offsets):
+        by_type = (begins[first:last] + goes_on[first:last]).sum(axis=0)
+        number = int(by_type.argmax())
+        inside = float((1 - parts[first:last, 0]).min())
+        confidence = inside * float(by_type[number] / max(_TINY, by_type.sum())) * float(max(parts[first, 1], parts[first, 2]))
+        start, end = offsets[first][0], offsets[last - 1][1]
+        found.append(Decoded(start, end, first, last, number, min(1.0, max(0.0, confidence))))
+    return _repaired(text, found)
+
+
+def _runs(tags: NDArray[np.intp], offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the runs of tokens that a span has: a 1 begins one, a 2 goes on, or begins one where none is open."""
+    runs: list[tuple[int, int]] = []
+    is_open = False
+    for at, tag in enumerate(tags.tolist()):
+        if tag == 0:
+            is_open = False
+        # A piece of a word begins no span within the word of the span that is open.
+        elif is_open and (tag == 2 or offsets[at][0] < offsets[at - 1][1]):
+            runs[-1] = (runs[-1][0], at + 1)
+        else:
+            runs.append((at, at + 1))
+            is_open = True
+    return runs
+
+
+def _repaired(text: str, found: Sequence[Decoded]) -> list[Decoded]:
+    """Let spans begin and end where words do; spans that so meet in one word become one, of the surer type."""
+    repaired: list[Decoded] = []
+    for one in found:
+        start, end = _whole_words(text, one.start, one.end)
+        if start >= end:
+            continue
+        before = repaired[-1] if repaired else None
+        if before is not None and start < before.end:
+            surer = one if one.confidence > before.confidence else before
+            sure = min(one.confidence, before.confidence)
+            repaired[-1] = Decoded(before.start, max(end, before.end), before.first, one.last, surer.type_number, sure)
+        else:
+            repaired.append(Decoded(start, end, one.first, one.last, one.type_number, one.confidence))
+    return repaired
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return [start, end) without blanks at its ends, and with the rest of words that it has a part of."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start == end:
+        return start, end
+    while start > 0 and _one_word(text[start - 1], text[start]):
+        start -= 1
+    while end < len(text) and _one_word(text[end - 1], text[end]):
+        end += 1
+    return start, end
+
+
+def _one_word(left: str, right: str) -> bool:
+    """Whether two neighbours are of one word: not in scripts that write no blanks, where characters stand for themselves."""
+    if unicodedata.combining(right):
+        return True
+    return is_word_character(left) and is_word_character(right) and not (_without_blanks(left) or _without_blanks(right))
+
+
+def _without_blanks(character: str) -> bool:
+    """Whether *character* is Thai, Lao, Burmese, Khmer, Chinese or Japanese."""
+    code = ord(character)
+    return 0x0E00 <= code <= 0x0EFF or 0x1000 <= code <= 0x109F or 0x1780 <= code <= 0x17FF or 0x3040 <= code <= 0x30FF or _han(code)
+
+
+def _han(code: int) -> bool:
+    return 0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or 0x20000 <= code <= 0x3FFFF

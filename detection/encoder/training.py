@@ -1,0 +1,274 @@
+"""The training loop. Needs the extra ``train``.
+
+It is our own and not the Trainer of transformers: the relevance head has a loss over spans and pairs of records, a batch that does not fit
+is halved while the training runs, and a resumed training must give the very weights of one that was never killed. Each of these would
+be an override of the Trainer, and this loop is shorter than the overrides.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import torch
+
+from piiloom.detection.encoder.batches import Batch, epoch_batches
+from piiloom.detection.encoder.checkpoints import Checkpoints
+from piiloom.detection.encoder.encoder_settings import EncoderSettings
+from piiloom.detection.encoder.examples import Example
+from piiloom.detection.encoder.losses import batch_loss, class_weights, totals_of
+from piiloom.detection.encoder.network import EncoderNetwork
+from piiloom.foundation.errors import RunError
+from piiloom.foundation.seeding import derive_rng
+
+_CLIP: Final = 1.0
+_SMOOTHING: Final = 0.05
+Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingProgress:
+    """Where a training stands. ``loss`` is a running mean, ``eta_s`` the seconds that the rest takes at most.
+
+    ``validation``: the figures of the epoch that has just ended, else None. ``note`` is something to be told, as a halved batch.
+    """
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    eta_s: float
+    validation: Figures | None = None
+    note: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class History:
+    """What came of a training: the mean loss of each epoch, the figures of the validation after each, and the best epoch (from 1).
+
+    ``losses`` has (step, running loss) of each tenth of an epoch, for the plot. ``micro_batch`` is what is read at once in the end.
+    """
+
+    epoch_losses: list[float] = field(default_factory=list)
+    validations: list[dict[str, float]] = field(default_factory=list)
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    best_epoch: int = 0
+    micro_batch: int = 0
+    seconds: float = 0.0
+
+
+Validate = Callable[[EncoderNetwork], dict[str, float]]
+Watch = Callable[[TrainingProgress], None]
+
+
+class Training:
+    """Trains *network* on *examples*. *validate* gives figures with a "score", of which more is better; None: the last epoch is the best."""
+
+    def __init__(
+        self,
+        network: EncoderNetwork,
+        examples: Sequence[Example],
+        settings: EncoderSettings,
+        *,
+        pad: int,
+        dtype: torch.dtype | None,
+        validate: Validate | None,
+        watch: Watch,
+    ) -> None:
+        self._network, self._examples, self._settings = network, examples, settings
+        self._pad, self._dtype, self._validate, self._watch = pad, dtype, validate, watch
+        self._weights = class_weights(examples, network.tags.out_features, wanted=settings.class_weights)
+        contrast = settings.contrast and settings.relevance
+        self._contrast_weight = settings.contrast_weight if contrast else 0.0
+        self._plan = [
+            epoch_batches(examples, settings.batch_size, seed=settings.seed, epoch=epoch, contrast=contrast)
+            for epoch in range(settings.epochs)
+        ]
+        self.steps = sum(len(batches) for batches in self._plan)
+        heads = [*network.tags.parameters(), *network.relevance.parameters()]
+        self._optimiser = torch.optim.AdamW(
+            [
+                {"params": list(network.body.parameters()), "rate": settings.learning_rate},
+                {"params": heads, "rate": settings.head_learning_rate},
+            ],
+            weight_decay=settings.weight_decay,
+        )
+        self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)  # type: ignore[attr-defined]
+        self.history = History(micro_batch=settings.batch_size)
+        self._step, self._epoch, self._in_epoch = 0, 0, 0
+        self._loss, self._epoch_loss = 0.0, 0.0
+        self._best: dict[str, torch.Tensor] | None = None
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self._network.parameters()).device
+
+    def run(self, checkpoints: Checkpoints) -> History:
+        """Train, going on from a checkpoint if there is one; afterwards the network has the weights of the best epoch."""
+        if (state := checkpoints.load()) is not None:
+            self._restore(state)
+        begun = saved = time.monotonic()
+        seconds, first = self.history.seconds, self._step
+        while self._epoch < self._settings.epochs and not self._is_enough():
+            batches = self._plan[self._epoch]
+            while self._in_epoch < len(batches):
+                self._train_on(batches[self._in_epoch])
+                now = time.monotonic()
+                self.history.seconds = seconds + now - begun
+                if now - saved >= 60 * self._settings.checkpoint_minutes:
+                    checkpoints.save(self._state())
+                    saved = time.monotonic()
+                self._tell((now - begun) / (self._step - first) * (self.steps - self._step))
+            self._end_epoch(len(batches))
+            self.history.seconds = seconds + time.monotonic() - begun
+            checkpoints.save(self._state())
+            saved = time.monotonic()
+            pace = (saved - begun) / max(1, self._step - first)
+            self._tell(pace * (self.steps - self._step), validation=self.history.validations[-1] if self.history.validations else None)
+        if self._best is not None:
+            self._network.load_state_dict(self._best)
+        return self.history
+
+    def _is_enough(self) -> bool:
+        patience = self._settings.patience
+        return bool(
+            patience and self._validate is not None and self.history.best_epoch and self._epoch - self.history.best_epoch >= patience
+        )
+
+    def _train_on(self, batch: Batch) -> None:
+        """Do one step; a batch that does not fit into the memory is halved, and the gradients of its parts are added."""
+        examples = self._drawn([self._examples[number] for number in batch])
+        self._network.train()
+        self._set_rates()
+        while True:
+            try:
+                loss = self._gradients(examples)
+                break
+            except torch.OutOfMemoryError:
+                self._halve()
+        self._scaler.unscale_(self._optimiser)
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), _CLIP)
+        self._scaler.step(self._optimiser)
+        self._scaler.update()
+        self._step += 1
+        self._in_epoch += 1
+        self._epoch_loss += loss
+        self._loss = loss if self._step == 1 else (1 - _SMOOTHING) * self._loss + _SMOOTHING * loss
+        if self._in_epoch % max(1, len(self._plan[self._epoch]) // 10) == 0:
+            self.history.losses.append((self._step, self._loss))
+
+    def _drawn(self, examples: list[Example]) -> list[Example]:
+        """Return *examples*, some of them without their question."""
+        share = self._settings.question_dropout
+        if not share or self._settings.hide_question:
+            return examples
+        rng = derive_rng("encoder questions", self._settings.seed, self._step)
+        by_group: dict[object, bool] = {}  # a contrast group is hidden as a whole: half of a pair teaches nothing
+        hidden = [by_group.setdefault(one.group or number, rng.random() < share) for number, one in enumerate(examples)]
+        return [one.without_question() if hide else one for one, hide in zip(examples, hidden, strict=True)]
+
+    def _gradients(self, examples: Sequence[Example]) -> float:
+        self._optimiser.zero_grad(set_to_none=True)
+        totals, loss = totals_of(examples, self._weights), 0.0
+        size = self.history.micro_batch
+        for at in range(0, len(examples), size):
+            part = batch_loss(
+                self._network,
+                examples[at : at + size],
+                self._weights,
+                totals,
+                pad=self._pad,
+                contrast_weight=self._contrast_weight,
+                dtype=self._dtype,
+            )
+            self._scaler.scale(part).backward()  # type: ignore[no-untyped-call]
+            loss += float(part.detach())
+        return loss
+
+    def _halve(self) -> None:
+        size = self.history.micro_batch
+        if size == 1:
+            raise RunError(
+                "one text alone does not fit into the memory of the device", remedy="Give a smaller --max-tokens, or --device cpu"
+            )
+        self.history.micro_batch = (size + 1) // 2
+        self._optimiser.zero_grad(set_to_none=True)
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+        self._tell(
+            0.0,
+            note=f"the memory of the device does not hold {size} texts at once: {self.history.micro_batch} are read at once from here on, "
+            f"and their gradients added, so that a step still learns from {self._settings.batch_size}",
+        )
+
+    def _set_rates(self) -> None:
+        """Warm up, then fall to 0 in a line."""
+        warm = max(1.0, self._settings.warm_up * self.steps)
+        factor = min((self._step + 1) / warm, (self.steps - self._step) / max(1.0, self.steps - warm))
+        for group in self._optimiser.param_groups:
+            group["lr"] = group["rate"] * factor
+
+    def _end_epoch(self, batches: int) -> None:
+        self.history.epoch_losses.append(self._epoch_loss / max(1, batches))
+        self._epoch, self._in_epoch, self._epoch_loss = self._epoch + 1, 0, 0.0
+        if self._validate is None:
+            self.history.best_epoch = self._epoch
+            return
+        self._network.eval()
+        figures = self._validate(self._network)
+        self.history.validations.append(figures)
+        best = self.history.best_epoch
+        if not best or figures["score"] > self.history.validations[best - 1]["score"]:
+            self.history.best_epoch = self._epoch
+            self._best = {name: weight.detach().cpu().clone() for name, weight in self._network.state_dict().items()}
+
+    def _tell(self, eta_s: float, *, validation: Figures | None = None, note: str | None = None) -> None:
+        self._watch(
+            TrainingProgress(
+                epoch=min(self._epoch + 1, self._settings.epochs),
+                epochs=self._settings.epochs,
+                step=self._step,
+                steps=self.steps,
+                loss=self._loss,
+                eta_s=eta_s,
+                validation=validation,
+                note=note,
+            )
+        )
+
+    def _state(self) -> dict[str, Any]:
+        history = self.history
+        return {
+            "network": self._network.state_dict(),
+            "best": self._best,
+            "optimiser": self._optimiser.state_dict(),
+            "scaler": self._scaler.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_cuda": torch.cuda.get_rng_state() if self._device.type == "cuda" else None,
+            "place": [self._step, self._epoch, self._in_epoch],
+            "loss": [self._loss, self._epoch_loss],
+            "history": {name: getattr(history, name) for name in History.__slots__},  # type: ignore[attr-defined]
+        }
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self._network.load_state_dict(state["network"])
+        self._best = state["best"]
+        self._optimiser.load_state_dict(state["optimiser"])
+        self._scaler.load_state_dict(state["scaler"])
+        torch.set_rng_state(state["random"])
+        if state["random_cuda"] is not None and self._device.type == "cuda":
+            torch.cuda.set_rng_state(state["random_cuda"])
+        self._step, self._epoch, self._in_epoch = state["place"]
+        self._loss, self._epoch_loss = state["loss"]
+        self.history = History(**state["history"])
+        self.history.losses = [(int(step), float(loss)) for step, loss in self.history.losses]
+
+
+def seed_all(seed: int) -> None:
+    """Seed what the training draws from."""
+    random.seed(seed)
+    torch.manual_seed(seed)

@@ -1,0 +1,115 @@
+"""How well an encoder does on the validation records, and how sure it may be. Needs no PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from piiloom.corpus.record import Record, Relevance
+from piiloom.detection.encoder.calibration import Calibration, expected_error, fit_calibration
+from piiloom.detection.encoder.relevance_head import RelevanceHead
+from piiloom.detection.encoder.tags import token_tags
+from piiloom.detection.encoder.text_reading import Reading, TextReader
+from piiloom.detection.findings import Text
+
+
+@dataclass(slots=True)
+class _Counts:
+    found: int = 0
+    gold: int = 0
+    exact: int = 0
+    typed: int = 0
+    found_hit: int = 0
+    gold_hit: int = 0
+    confidences: list[float] = field(default_factory=list)
+    right: list[bool] = field(default_factory=list)
+    # (gold, said) of each judged span; and by mention of a contrast group, which of its judgements are right by label.
+    judged: list[tuple[Relevance, Relevance]] = field(default_factory=list)
+    contrasts: dict[tuple[str, int, int], dict[str, bool]] = field(default_factory=dict)
+
+
+class Validator:
+    """Measures on *records*. ``hide``: what every question is replaced by, for the ablation."""
+
+    def __init__(self, records: Sequence[Record], types: Sequence[str], *, hide: str | None = None) -> None:
+        self._records, self._types = records, types
+        self._texts = [Text(one.context, one.locale, hide if hide and one.question else one.question) for one in records]
+
+    def measure(self, reader: TextReader, head: RelevanceHead | None) -> tuple[dict[str, float], Calibration | None]:
+        """Return the figures ("score" is what early stopping looks at) and a calibration of scores, None if there is too little for one."""
+        counts = _Counts()
+        reader.read(self._texts, lambda number, reading: self._count(self._records[number], reading, head, counts))
+        calibration = fit_calibration(counts.confidences, counts.right)
+        return _figures(counts, calibration), calibration
+
+    def _count(self, record: Record, reading: Reading, head: RelevanceHead | None, counts: _Counts) -> None:
+        found = reading.spans()
+        gold = {(span.start, span.end): span.entity_type for span in record.spans}
+        counts.found += len(found)
+        counts.gold += len(gold)
+        for one in found:
+            known = gold.get((one.start, one.end))
+            right = known == self._types[one.type_number]
+            counts.exact += known is not None
+            counts.typed += right
+            counts.found_hit += any(one.start < end and one.end > start for start, end in gold)
+            counts.confidences.append(one.confidence)
+            counts.right.append(right)
+        counts.gold_hit += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
+        if head is not None and record.question:
+            self._judge(record, reading, head, counts)
+
+    def _judge(self, record: Record, reading: Reading, head: RelevanceHead, counts: _Counts) -> None:
+        numbers = {span.entity_type: 0 for span in record.spans}
+        owners = token_tags(reading.tokens.offsets, record.spans, numbers)[1]
+        for position, span in enumerate(record.spans):
+            own = [at for at, owner in enumerate(owners) if owner == position]
+            if span.relevance is None or not own:
+                continue
+            high = reading.high(head, own[0], own[-1] + 1)
+            if high is None:
+                continue
+            said: Relevance = "high" if high >= 0.5 else "low"
+            counts.judged.append((span.relevance, said))
+            if record.contrast_group is not None:
+                sides = counts.contrasts.setdefault((record.contrast_group, span.start, span.end), {})
+                sides[span.relevance] = sides.get(span.relevance, True) and said == span.relevance
+
+
+def _figures(counts: _Counts, calibration: Calibration | None) -> dict[str, float]:
+    exact, typed = (_f1(hits, hits, counts.found, counts.gold) for hits in (counts.exact, counts.typed))
+    figures: dict[str, float] = {
+        "span_f1_exact": exact,
+        "span_f1_overlap": _f1(counts.found_hit, counts.gold_hit, counts.found, counts.gold),
+        "span_f1_typed": typed,
+    }
+    score = typed
+    if counts.judged:
+        sides = [[said == side for gold, said in counts.judged if gold == side] for side in ("high", "low")]
+        balanced = sum(sum(side) / len(side) if side else 0.0 for side in sides) / 2
+        figures["relevance_balanced"] = balanced
+        score = (typed + balanced) / 2
+    changing = [sides for sides in counts.contrasts.values() if len(sides) == 2]
+    if changing:
+        figures["contrast_consistent"] = sum(all(sides.values()) for sides in changing) / len(changing)
+    if counts.confidences:
+        scores = counts.confidences if calibration is None else [calibration.score(one) for one in counts.confidences]
+        figures["calibration_error"] = expected_error(scores, counts.right)
+    return {name: round(value, 6) for name, value in (figures | {"score": score}).items()}
+
+
+def _f1(found_hits: int, gold_hits: int, found: int, gold: int) -> float:
+    precision, recall = found_hits / max(1, found), gold_hits / max(1, gold)
+    return 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def shown(figures: dict[str, Any] | None) -> str:
+    """Return figures in one line for people."""
+    names = {
+        "span_f1_exact": "F1 exact",
+        "span_f1_typed": "with type",
+        "relevance_balanced": "relevance",
+        "contrast_consistent": "contrasts",
+    }
+    return ", ".join(f"{label} {figures[name]:.3f}" for name, label in names.items() if figures and name in figures)

@@ -1,0 +1,81 @@
+"""The work behind ``piiloom train encoder``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from piiloom.cli.terminal import say, say_aside, say_json
+from piiloom.cli.train_progress import TrainingLines
+from piiloom.cli.train_reading import read_and_tell
+from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
+from piiloom.detection.encoder.encoder_training import train_encoder
+from piiloom.detection.encoder.validating import shown
+from piiloom.detection.training.model_card import About, base_facts
+from piiloom.detection.training.training_data import TrainingChoice
+from piiloom.foundation.errors import Interrupted
+from piiloom.foundation.whole_files import write_folder
+
+if TYPE_CHECKING:
+    from piiloom.detection.encoder.training import History
+
+NO_RELEVANCE = "Train spans and types alone with --no-relevance"
+
+
+def train_and_report(
+    choice: TrainingChoice,
+    store: Path,
+    base: Path,
+    out: Path,
+    settings: EncoderSettings,
+    *,
+    resume: bool,
+    force: bool,
+    onnx: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Train, say how it goes on standard error, and print what came of it."""
+    base_facts(base)  # before the records, which take longer to read
+    data = read_and_tell(replace(choice, relevance=settings.relevance, without_relevance=NO_RELEVANCE), store)
+    lines = TrainingLines(quiet=quiet)
+    try:
+        about, history = train_encoder(data, base, out, settings, watch=lines.watch, resume=resume, force=force, onnx=onnx)
+    except KeyboardInterrupt:
+        if not (out / CHECKPOINT).exists():
+            raise
+        remedy = "Give the same command with --resume, and it goes on from there"
+        raise Interrupted("the training was stopped; its last checkpoint is kept", where=str(out), remedy=remedy) from None
+    plotted = _plotted(out, history)
+    if as_json:
+        told = {name: getattr(about, name) for name in ("family", "base", "data", "settings", "figures", "piiloom")}
+        say_json({"out": str(out), "types": list(about.types), **told})
+        return
+    _print(about, out, plot=plotted)
+
+
+def _print(about: About, out: Path, *, plot: bool) -> None:
+    figures = about.figures
+    counts = about.data["counts"]
+    took = f"{figures['epochs']} epochs, {figures['seconds']:,.0f} s on {about.settings['device_used']}"
+    say(f"trained on {counts['train']:,} records, {took}")
+    if figures["validation"]:
+        say(f"validation ({counts['validation']:,} records, epoch {figures['best_epoch']}): {shown(figures['validation'])}")
+    else:
+        say("no validation records: the last epoch is kept, and scores are not calibrated")
+    say(f"model  {out}" + (", with plot.png" if plot else ""))
+    say(f"next   piiloom detect INPUT --detector encoder --model-path {out} --out FOUND.jsonl")
+
+
+def _plotted(out: Path, history: History) -> bool:
+    """Draw losses and validation where matplotlib is there; it comes with the extra ``report``, and a training does not need it."""
+    with suppress(ImportError):
+        from piiloom.cli.train_encoder_plot import draw_history  # noqa: PLC0415 - needs matplotlib
+
+        plot = draw_history(history)
+        write_folder(out, {"plot.svg": plot.svg, "plot.png": plot.png})
+        return True
+    say_aside("no plot of the losses: it needs matplotlib (the extra report)")
+    return False
