@@ -7,6 +7,9 @@ message of the system gets it at the head of the user's message, with a blank li
 The answer's tokens are made by themselves and follow those of the prompt. So a prompt has the same tokens whether an answer
 follows (training) or not (asking), whatever the white space at their seam; taken together, tokens could join across it.
 
+White space at the end of a message is left out: the templates that prompts are made of leave it out, and so do most chat templates.
+An export has it, and a model is to be asked what it has learnt.
+
 Texts may have what looks like a special token (``<|im_end|>``). In a message it is tokenized as the characters it consists of, so no
 text can end a turn or open one.
 """
@@ -41,7 +44,7 @@ class PromptLayout:
 
     def prompt(self, messages: Sequence[Message]) -> list[int]:
         """Return the tokens of *messages* and of the opening of the model's turn."""
-        given: list[tuple[str, str]] = [(message.role, message.content) for message in messages]
+        given: list[tuple[str, str]] = [(message.role, message.content.rstrip()) for message in messages]
         if self._joins_system:
             given = _with_system_joined(given)
         if any(self._looks_special(content) for _, content in given):

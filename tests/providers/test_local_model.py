@@ -89,6 +89,11 @@ def test_a_text_cannot_end_its_turn() -> None:
     assert names.count("<|im_start|>") == 2
 
 
+def test_white_space_behind_a_text_changes_nothing() -> None:
+    layout = PromptLayout(make_tokenizer())
+    assert layout.prompt([Message(role="user", content="Leeds \n\n")]) == layout.prompt([Message(role="user", content="Leeds")])
+
+
 def test_examples_are_turns_of_their_own() -> None:
     tokenizer = make_tokenizer()
     roles = [Message(role="system", content="s"), Message(role="user", content="q"), Message(role="assistant", content="a")]

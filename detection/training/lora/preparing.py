@@ -80,8 +80,9 @@ class TrainerParts:
 
 def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts, *, batch: int, accumulation: int) -> Any:
     """Return trl's trainer for a new adapter; equal settings give equal adapters on one machine."""
-    torch, trl, datasets = library("torch"), library("trl"), library("datasets")
-    library("transformers").set_seed(settings.seed)
+    torch, trl, datasets, transformers = library("torch"), library("trl"), library("datasets"), library("transformers")
+    transformers.utils.logging.set_verbosity_error()  # what goes wrong is raised; the rest is for those who write trainers
+    transformers.set_seed(settings.seed)
     on_gpu = hardware.device == "cuda"
     half = "" if hardware.precision == "32bit" or not on_gpu else "bf16" if torch.cuda.is_bf16_supported() else "fp16"
     config = trl.SFTConfig(
@@ -132,5 +133,5 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
         peft_config=adapter,
         callbacks=[parts.callback],
     )
-    trainer.remove_callback(library("transformers").PrinterCallback)  # it prints each step to standard output
+    trainer.remove_callback(transformers.PrinterCallback)  # it prints each step to standard output
     return trainer
