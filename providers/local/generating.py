@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 from piiloom.foundation.noop import noop
-from piiloom.providers.local.libraries import library
+from piiloom.providers.local.libraries import library, out_of_memory
 from piiloom.providers.local.loading import LoadedModel
 
 
@@ -62,8 +62,10 @@ class Generator:
         torch = library("torch")
         try:
             return self._generate(torch, asked)
-        except torch.OutOfMemoryError:
-            pass  # what the exception holds on to is free only behind this block
+        except Exception as error:
+            if not out_of_memory(error):
+                raise
+        # What the exception held on to is free only here, behind its block.
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         return None

@@ -30,3 +30,11 @@ def library(name: str) -> Any:
 def how_to_install_it() -> str:
     """Return the remedy for a missing library."""
     return f"Install it: {how_to_install(EXTRA)}"
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether *error* says that the memory of a GPU or of the machine is not enough; some libraries say so by a plain ``RuntimeError``."""
+    if isinstance(error, MemoryError | library("torch").OutOfMemoryError):
+        return True
+    said = str(error).casefold() if isinstance(error, RuntimeError) else ""
+    return "out of memory" in said or "can't allocate memory" in said or "alloc_failed" in said

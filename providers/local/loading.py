@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.providers.local.libraries import library
+from piiloom.providers.local.libraries import library, out_of_memory
 from piiloom.providers.local.model_folder import ADAPTER_OPTION, BASE_OPTION, ModelFolder
 from piiloom.providers.local.prompt_layout import PromptLayout
 
@@ -118,15 +118,9 @@ def _loaded(what: str, folder: ModelFolder, load: Callable[[], T]) -> T:
         return load()
     except PiiloomError:
         raise
-    except MemoryError:
-        raise
     except Exception as error:
         where = f"{BASE_OPTION} {folder.base}"
-        if _out_of_memory(error):
+        if out_of_memory(error):
             raise UsageError("the model is larger than the memory", where=where, remedy="Use a smaller model, or --device cpu") from error
         problem = f"{what} cannot be loaded ({type(error).__name__})"
         raise UsageError(problem, where=where, remedy="Copy the whole folder again, or name another; --debug shows the cause") from error
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, library("torch").OutOfMemoryError)

@@ -25,7 +25,7 @@ from piiloom.foundation.errors import Interrupted, PiiloomError, RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import output_errors
-from piiloom.providers.local.libraries import library
+from piiloom.providers.local.libraries import library, out_of_memory
 from piiloom.providers.local.loading import load_tokenizer
 from piiloom.providers.local.model_folder import ModelFolder, open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
@@ -81,7 +81,7 @@ def train_lora(
 
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
     wanted = Note(
-        digest=digest(data.digest, settings.identity, folder.digest, most),
+        digest=digest(data.digest, settings.identity, hardware.precision, folder.digest, most),
         in_force={"batch": settings.batch, "accumulation": settings.accumulation},
     )
     session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
@@ -137,7 +137,6 @@ class _Session:
     def _attempt(self, note: Note) -> None:
         """Train with the batch of *note* from the last checkpoint on. Raises ``_OutOfMemory``."""
         checkpoint = self._unfinished.last_checkpoint()
-        outside = library("torch").OutOfMemoryError
         try:
             self._trainer = self._made(note)
             self._trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
@@ -145,9 +144,9 @@ class _Session:
             raise Interrupted("the training is stopped", remedy="Go on from its last checkpoint: the same command with --resume") from None
         except (PiiloomError, OSError):
             raise
-        except outside:
-            raise _OutOfMemory from None
-        except Exception:
+        except Exception as error:
+            if out_of_memory(error):
+                raise _OutOfMemory from None
             if checkpoint is not None and self._heard.first == 0:  # not a step was made: the checkpoint could not be read
                 raise damaged(checkpoint) from None
             raise

@@ -115,6 +115,8 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
         disable_tqdm=True,
         report_to="none",
     )
+    if config.n_gpu > 1:
+        config._n_gpu = 1  # noqa: SLF001 - with several, the trainer would put a batch on each, and a step would be another
     adapter = library("peft").LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
