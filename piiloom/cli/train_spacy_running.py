@@ -29,8 +29,8 @@ def train_and_report(
 
 def _print(report: SpacyReport, *, records: int, validation: int) -> None:
     figures = report.figures
-    epochs = counted(figures["epochs"], "epoch")
-    say(f"trained on {counted(records, 'record')}, {epochs} from {report.base}; kept is epoch {figures['best_epoch']}")
+    trained = f"trained on {counted(records, 'record')}, from {report.base}"
+    say(f"{trained}; kept is epoch {figures['best_epoch']} of {figures['epochs']}")
     if (found := figures.get("validation")) is not None:
         say(f"on {counted(validation, 'validation record')}: precision {found['p']:.3f}, recall {found['r']:.3f}, F1 {found['f']:.3f}")
     say(f"{counted(round(figures['seconds']), 'second')}; the pipeline is in {report.out}")
