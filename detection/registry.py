@@ -188,6 +188,11 @@ class DetectorSettings:
         return self.family.waits or self.verify is not None
 
     @property
+    def sends(self) -> bool:
+        """Whether texts leave this machine."""
+        return self.service is not None or (self.model is not None and self.model.base is None)
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests; if a catalogue is used, the contents of ``own`` files are in the digest of that."""
         shaping: dict[str, Any] = {

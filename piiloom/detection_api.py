@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from piiloom.detection.detector import ScoredSpan
     from piiloom.detection.running.progress import DetectionReport, Watch
 
-_PATHS = ("store", "prompts")
+_PATHS = ("store", "prompts", "label_map", "examples", "base", "adapter")
 _COMMAND = "piiloom detect"
 
 
@@ -31,6 +31,17 @@ class DetectorOptions(TypedDict, total=False):
     also: list[str] | None
     engine: str
     phases: int
+    model_path: str | None
+    label_map: str | Path | None
+    device: str | None
+    batch_size: int | None
+    endpoint: str | None
+    region: str | None
+    examples: str | Path | None
+    shots: int | None
+    verify: int | None
+    base: str | Path | None
+    adapter: str | Path | None
     provider: str | None
     model: str | None
     base_url: str | None
@@ -95,8 +106,8 @@ def detect(
 
     command = _command(DetectorOptions, options, source=Path(), out=Path(), locale=locale)
     settings = settings_of(command)
-    if settings.model is not None and not command.yes:
-        raise UsageError("sending texts to a provider must be confirmed", where="yes", remedy="Give yes=True")
+    if settings.sends and not command.yes:
+        raise UsageError("sending texts to a provider or a service must be confirmed", where="yes", remedy="Give yes=True")
     found = detect_texts([texts] if isinstance(texts, str) else texts, locale, question, settings)
     return found[0] if isinstance(texts, str) else found
 

@@ -86,7 +86,7 @@ def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
     def do(chunk: Chunk) -> Detected:
         nonlocal examine
         try:
-            examine = examine or _examiner(make_detector(settings.detector))
+            examine = examine or examiner_of(make_detector(settings.detector))
             return writer.written(chunk, examine([Text(one.text, one.locale, one.question) for one in chunk.documents]))
         except (PiiloomError, OSError):
             raise
@@ -96,7 +96,8 @@ def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
     return do
 
 
-def _examiner(detector: Detector) -> Callable[[Sequence[Text]], list[Findings]]:
+def examiner_of(detector: Detector) -> Callable[[Sequence[Text]], list[Findings]]:
+    """Return what has *detector* examine texts, in the way that suits it."""
     if isinstance(detector, BatchDetector):
         return detector.examine_batch
     if isinstance(detector, ExaminingDetector):

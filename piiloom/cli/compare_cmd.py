@@ -13,7 +13,7 @@ EPILOG = examples(
     "piiloom compare test.jsonl 'Our CRF=crf.jsonl' BERT=bert.jsonl --by recall --cluster story",
     "piiloom compare test.jsonl crf.jsonl bert.jsonl --table outputs/systems.tex --table outputs/systems.html",
     "piiloom compare test.jsonl crf.jsonl bert.jsonl --print md",
-    "piiloom compare test.jsonl --detector patterns --detector 'Ours=encoder --model-path outputs/encoder' --plots outputs/plots",
+    "piiloom compare test.jsonl --detector patterns --detector 'with rules=hybrid-offline' --plots outputs/plots",
 )
 
 

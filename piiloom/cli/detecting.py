@@ -40,8 +40,9 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
     request = request_of(asked)
 
     def agree() -> None:
-        model = request.work.detector.model
-        if model is not None and model.provider != LOCAL:
+        settings = request.work.detector
+        model = settings.model
+        if model is not None and settings.sends:
             place = f" at {model.base_url}" if model.base_url else ""
             words = f"the texts of {asked.source} would be sent to {model.provider}{place}, model {model.name}"
             agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
