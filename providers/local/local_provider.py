@@ -30,6 +30,7 @@ from piiloom.providers.replies import with_data
 
 NAME: Final = "local"
 _LEAST_ANSWER: Final = 16
+_GATHERING_S: Final = 0.05  # calls that are begun together come within some commits of the journal, of 10 ms each
 
 
 def tell_on_stderr(line: str) -> None:
@@ -112,8 +113,9 @@ class LocalProvider:
         """Answer what waits, a batch after the other, until nothing does."""
         loop = asyncio.get_running_loop()
         while self._waiting:
-            await asyncio.sleep(0)  # calls that start in the same turn of the loop share a batch
             size = self._options.batch_size if self._generator is None else self._generator.batch_size
+            if len(self._waiting) < size:
+                await asyncio.sleep(_GATHERING_S)
             batch, self._waiting = self._waiting[:size], self._waiting[size:]
             batch = [one for one in batch if not one.answer.done()]  # whoever was cancelled waits no more
             try:
