@@ -14,6 +14,7 @@ import numpy as np
 
 _LEAST: Final = 20
 _EDGE: Final = 1e-4
+_SURE: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +43,9 @@ def fit_calibration(confidences: Sequence[float], right: Sequence[bool]) -> Cali
         return None
     x = np.array([_logit(one) for one in confidences])
     target = np.where(np.array(right), (wins + 1) / (wins + 2), 1 / (losses + 2))
-    slope, shift = 1.0, 0.0
+    slope, shift = 0.0, math.log(wins / losses)
     for _ in range(100):
-        p = 1 / (1 + np.exp(-(slope * x + shift)))
+        p = 1 / (1 + np.exp(-np.clip(slope * x + shift, -_SURE, _SURE)))
         residual, weight = target - p, p * (1 - p) + 1e-9
         gradient = np.array([(residual * x).sum(), residual.sum()])
         hessian = np.array([[(weight * x * x).sum(), (weight * x).sum()], [(weight * x).sum(), weight.sum()]]) + 1e-6 * np.eye(2)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
 
-Precision = Literal["auto", "fp32", "bf16", "fp16"]
-Device = Literal["auto", "cpu", "cuda"]
+PRECISIONS: Final = ("auto", "fp32", "bf16", "fp16")
+DEVICES: Final = ("auto", "cpu", "cuda")
 MAX_TOKENS: Final = 384
 OVERLAP: Final = 64
 # A question longer than that is cut: what is left of a window must hold text.
@@ -59,8 +59,8 @@ class EncoderSettings:
     hide_question: bool = False
     question_dropout: float = 0.1
     patience: int = 2
-    precision: Precision = "auto"
-    device: Device = "auto"
+    precision: str = "auto"
+    device: str = "auto"
     threads: int = 0
     max_tokens: int = MAX_TOKENS
     seed: int = 7
@@ -74,7 +74,7 @@ class EncoderSettings:
         for name in ("learning_rate", "head_learning_rate"):
             if not 0 < getattr(self, name) < 1:
                 raise UsageError("a learning rate lies between 0 and 1", where=_option(name), remedy="Usual are 1e-5 to 1e-3")
-        for name, known in (("precision", get_args(Precision)), ("device", get_args(Device))):
+        for name, known in (("precision", PRECISIONS), ("device", DEVICES)):
             if getattr(self, name) not in known:
                 raise UsageError(
                     f"there is no {name} {getattr(self, name)!r}", where=_option(name), remedy=f"Choose one of {', '.join(known)}"

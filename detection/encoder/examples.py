@@ -58,8 +58,9 @@ def _examples_of(record: Record, maker: WindowMaker, number_of: Mapping[str, int
     for window in tokens.windows:
         judged: list[JudgedSpan] = []
         begin, end = window.text
-        for position, span in enumerate(record.spans):
-            if position in places and span.relevance is not None and record.question:
+        has_question = window.question[0] < window.question[1]
+        for position, span in enumerate(record.spans if has_question else ()):
+            if position in places and span.relevance is not None:
                 first, last = places[position]
                 if begin <= first and last <= end:
                     shift = window.at - begin

@@ -22,9 +22,10 @@ def read_heads(folder: Path) -> Mapping[str, NDArray[Any]]:
     except ImportError:
         raise UsageError("the encoder needs the package safetensors", remedy=f"Install it: {how_to_install('train')}") from None
     try:
-        return load_file(folder / HEADS)
+        weights: Mapping[str, NDArray[Any]] = load_file(folder / HEADS)
     except Exception as error:  # the library raises errors of its own
         raise damaged_heads(folder) from error
+    return weights
 
 
 def damaged_heads(folder: Path) -> DataError:

@@ -14,13 +14,14 @@ from piiloom.detection.encoder.relevance_head import PARTS
 from piiloom.foundation.errors import DataError, UsageError
 
 _DROPOUT: Final = 0.1
+_FIT: Final = "Name the folder of an encoder as transformers saves it: config.json and model.safetensors that fit together"
 # How configurations call the dropout of attention weights. It is off: on a processor it takes a fifth of the time.
 _ATTENTION_DROPOUT: Final = ("attention_probs_dropout_prob", "attention_dropout")
 # Models that count positions from their padding token on, so that they read that many fewer.
 _SHIFTED: Final = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"})
 
 
-class RelevanceLayers(nn.Module):
+class RelevanceLayers(nn.Module):  # type: ignore[misc]
     """See ``relevance_head``, which does the same in NumPy."""
 
     def __init__(self, width: int) -> None:
@@ -32,10 +33,10 @@ class RelevanceLayers(nn.Module):
     def forward(self, span: Tensor, question: Tensor, first: Tensor) -> Tensor:
         """Return (low, high) logits of each row."""
         seen = self.dropout(torch.cat([span, question, span * question, first], dim=-1))
-        return self.outer(torch.tanh(self.inner(seen)))  # type: ignore[no-any-return]
+        return self.outer(torch.tanh(self.inner(seen)))
 
 
-class EncoderNetwork(nn.Module):
+class EncoderNetwork(nn.Module):  # type: ignore[misc]
     """``forward`` gives the tag logits and the states of all tokens."""
 
     def __init__(self, body: nn.Module, tags: int) -> None:
@@ -74,17 +75,21 @@ def load_body(folder: Path, *, eager: bool, where: str = "--base") -> nn.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             options: dict[str, Any] = {"config": config, "local_files_only": True, "dtype": torch.float32}
-            body = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager" if eager else None, **options)
-    except Exception as error:  # noqa: BLE001 - the library raises what it likes
+            options |= {"attn_implementation": "eager" if eager else None, "output_loading_info": True}
+            body, told = transformers.AutoModel.from_pretrained(folder, **options)
+    except Exception as error:  # the library raises what it likes
         problem = f"the model cannot be loaded ({type(error).__name__})"
-        remedy = "Name the folder of an encoder as transformers saves it: config.json and model.safetensors that fit together"
-        raise UsageError(problem, where=f"{where} {folder}", remedy=remedy) from error
+        raise UsageError(problem, where=f"{where} {folder}", remedy=_FIT) from error
     if not hasattr(body.config, "hidden_size") or getattr(body.config, "is_encoder_decoder", False):
         problem = f"a model of the kind {body.config.model_type!r} is no encoder"
         raise UsageError(problem, where=f"{where} {folder}", remedy="Use one such as BERT, RoBERTa, DeBERTa or ModernBERT")
+    # Else the library draws at random what is missing, and training would begin at nothing.
+    if absent := [name for name in told["missing_keys"] if "pooler" not in name]:
+        problem = f"the weights do not fit the configuration: {len(absent)} parts are missing"
+        raise UsageError(problem, where=f"{where} {folder}", remedy=_FIT)
     if hasattr(body, "pooler"):
         body.pooler = None
-    return body  # type: ignore[no-any-return]
+    return body
 
 
 def model_tokens(config: Any) -> int:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from piiloom.detection.encoder.hardware import chosen_device, chosen_precision
 from piiloom.detection.encoder.network import EncoderNetwork, load_network
+from piiloom.foundation.errors import RunError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -28,14 +29,13 @@ class TorchBackend:
         """See ``Backend``. A batch that does not fit into the memory is halved."""
         try:
             return self._run(ids, mask, segments)
-        except torch.OutOfMemoryError:
+        except torch.OutOfMemoryError as error:
             if len(ids) == 1:
-                raise
-        import numpy  # noqa: PLC0415, ICN001 - only here
-
+                problem = "one window of a text alone does not fit into the memory of the device"
+                raise RunError(problem, remedy="Use --device cpu, or train with a smaller --max-tokens") from error
         half = len(ids) // 2
         parts = [self.run(ids[part], mask[part], segments[part]) for part in (slice(0, half), slice(half, None))]
-        return numpy.concatenate([one for one, _ in parts]), numpy.concatenate([one for _, one in parts])
+        return np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
 
     def _run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], segments: NDArray[np.int64]
@@ -44,7 +44,7 @@ class TorchBackend:
         enabled = self._dtype is not None
         with torch.inference_mode(), torch.autocast(self._device.type, dtype=self._dtype or torch.bfloat16, enabled=enabled):
             logits, states = self._network(*given)
-        return cast("tuple[NDArray[np.float32], NDArray[np.float32]]", (logits.float().cpu().numpy(), states.float().cpu().numpy()))
+        return logits.float().cpu().numpy(), states.float().cpu().numpy()
 
 
 def open_backend(folder: Path, tags: int, device: str) -> TorchBackend:

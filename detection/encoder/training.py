@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
@@ -21,52 +20,22 @@ from piiloom.detection.encoder.encoder_settings import EncoderSettings
 from piiloom.detection.encoder.examples import Example
 from piiloom.detection.encoder.losses import batch_loss, class_weights, totals_of
 from piiloom.detection.encoder.network import EncoderNetwork
+from piiloom.detection.encoder.training_history import Figures, History, TrainingProgress
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.seeding import derive_rng
 
 _CLIP: Final = 1.0
 _SMOOTHING: Final = 0.05
-Figures = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingProgress:
-    """Where a training stands. ``loss`` is a running mean, ``eta_s`` the seconds that the rest takes at most.
-
-    ``validation``: the figures of the epoch that has just ended, else None. ``note`` is something to be told, as a halved batch.
-    """
-
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    loss: float
-    eta_s: float
-    validation: Figures | None = None
-    note: str | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class History:
-    """What came of a training: the mean loss of each epoch, the figures of the validation after each, and the best epoch (from 1).
-
-    ``losses`` has (step, running loss) of each tenth of an epoch, for the plot. ``micro_batch`` is what is read at once in the end.
-    """
-
-    epoch_losses: list[float] = field(default_factory=list)
-    validations: list[dict[str, float]] = field(default_factory=list)
-    losses: list[tuple[int, float]] = field(default_factory=list)
-    best_epoch: int = 0
-    micro_batch: int = 0
-    seconds: float = 0.0
-
 
 Validate = Callable[[EncoderNetwork], dict[str, float]]
 Watch = Callable[[TrainingProgress], None]
 
 
 class Training:
-    """Trains *network* on *examples*. *validate* gives figures with a "score", of which more is better; None: the last epoch is the best."""
+    """Trains *network* on *examples*.
+
+    *validate* gives figures with a "score", of which more is better; None: the last epoch is the best.
+    """
 
     def __init__(
         self,
@@ -97,7 +66,7 @@ class Training:
             ],
             weight_decay=settings.weight_decay,
         )
-        self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)  # type: ignore[attr-defined]
+        self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)
         self.history = History(micro_batch=settings.batch_size)
         self._step, self._epoch, self._in_epoch = 0, 0, 0
         self._loss, self._epoch_loss = 0.0, 0.0
@@ -185,7 +154,7 @@ class Training:
                 contrast_weight=self._contrast_weight,
                 dtype=self._dtype,
             )
-            self._scaler.scale(part).backward()  # type: ignore[no-untyped-call]
+            self._scaler.scale(part).backward()
             loss += float(part.detach())
         return loss
 
@@ -251,7 +220,7 @@ class Training:
             "random_cuda": torch.cuda.get_rng_state() if self._device.type == "cuda" else None,
             "place": [self._step, self._epoch, self._in_epoch],
             "loss": [self._loss, self._epoch_loss],
-            "history": {name: getattr(history, name) for name in History.__slots__},  # type: ignore[attr-defined]
+            "history": {name: getattr(history, name) for name in History.__slots__},
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:

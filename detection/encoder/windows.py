@@ -7,6 +7,7 @@ question has an empty one, so that the form is the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 TOKENIZER: Final = "tokenizer.json"
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,9 @@ class WindowMaker:
 
     def tokens(self, text: str, question: str | None) -> Tokens:
         """Return *text* in windows with *question*."""
-        encoded = self._tokenizer.encode(text, add_special_tokens=False)
-        asked = self._tokenizer.encode(question, add_special_tokens=False).ids[: self._windows.question_tokens] if question else []
+        encoded = self._tokenizer.encode(_encodable(text), add_special_tokens=False)
+        asked = self._tokenizer.encode(_encodable(question), add_special_tokens=False).ids if question else []
+        asked = asked[: self._windows.question_tokens]
         room = self._windows.max_tokens - self._special - len(asked)
         windows = [self._window(asked, encoded.ids, part) for part in _parts(len(encoded.ids), room, self._windows.overlap)]
         return Tokens(list(encoded.offsets), windows, _homes(windows))
@@ -97,10 +100,16 @@ def open_tokenizer(folder: Path) -> Tokenizer:
 
 
 def plain(tokenizer: Tokenizer) -> Tokenizer:
-    """Return *tokenizer* so that it neither pads nor cuts."""
+    """Return *tokenizer* so that it neither pads nor cuts, and "[SEP]" in a text is text."""
     tokenizer.no_padding()
     tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
     return tokenizer
+
+
+def _encodable(text: str) -> str:
+    """Return *text* with halves of characters, which the library refuses, as U+FFFD: as long as before."""
+    return _HALVES.sub("\ufffd", text)
 
 
 def _run(segments: Sequence[int | None], which: int) -> tuple[int, int]:

@@ -39,7 +39,7 @@ class TrainingChoice:
     records; without it the release's validation split is taken, if there is one that is not trained on, and otherwise ``validation_size``
     (a count or a share of the training records; 0: none) is taken off. ``file_format`` of the files: None is native or CAPID, by the
     first row. ``skip_values``: as at an import of CAPID files. ``relevance``: whether it is to be learnt, so that a lack of it is an
-    error, for which ``without_relevance`` is the remedy.
+    error, for which ``without_relevance`` is the remedy. Raises ``UsageError`` unless there is either a release or files.
     """
 
     release: str | None = None
@@ -52,6 +52,11 @@ class TrainingChoice:
     seed: int = 7
     relevance: bool = False
     without_relevance: str = "Train on records that have questions, and spans with relevance"
+
+    def __post_init__(self) -> None:
+        if (self.release is None) == (not self.train):
+            problem = "give a release or files to train on" if self.release is None else "a release and files are both given"
+            raise UsageError(problem, where=f"{RELEASE_OPTION}, {TRAIN_OPTION}", remedy="Give one of the two")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +84,9 @@ class TrainingData:
 def read_training(choice: TrainingChoice, store: Store | None = None) -> TrainingData:
     """Return the records of *choice*; *store* has its release.
 
-    Raises ``UsageError`` for a choice that makes no sense, ``ReleaseError`` for an unknown release, and ``DataError`` for files that
-    cannot be read, no records or spans to train on, or no relevance where it is wanted.
+    Raises ``UsageError`` for splits or a validation that cannot be, ``ReleaseError`` for an unknown release, and ``DataError`` for files
+    that cannot be read, no records or spans to train on, or no relevance where it is wanted.
     """
-    if (choice.release is None) == (not choice.train):
-        problem = "give a release or files to train on" if choice.release is None else "a release and files are both given"
-        raise UsageError(problem, where=f"{RELEASE_OPTION}, {TRAIN_OPTION}", remedy="Give one of the two")
     found = _of_files(choice) if choice.release is None else _of_release(choice, store)
     splits, notes = found.splits, list(found.notes)
     train, validation = splits[TRAIN], splits.get(VALIDATION, [])

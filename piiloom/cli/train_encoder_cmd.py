@@ -111,8 +111,8 @@ def encoder(
         class_weights=class_weights,
         hide_question=hide_question,
         patience=patience,
-        precision=precision,  # type: ignore[arg-type] - checked by the settings
-        device=device,  # type: ignore[arg-type] - as above
+        precision=precision,
+        device=device,
         threads=threads,
         max_tokens=max_tokens,
         seed=seed,

@@ -9,7 +9,7 @@ from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from piiloom.detection.encoder.training import History
+    from piiloom.detection.encoder.training_history import History
 
 _SHOWN = (("span_f1_typed", "span F1 (exact, with type)", BLUE), ("relevance_balanced", "relevance (balanced accuracy)", ORANGE))
 

@@ -19,7 +19,7 @@ from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.whole_files import write_folder
 
 if TYPE_CHECKING:
-    from piiloom.detection.encoder.training import History
+    from piiloom.detection.encoder.training_history import History
 
 NO_RELEVANCE = "Train spans and types alone with --no-relevance"
 

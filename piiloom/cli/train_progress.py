@@ -9,7 +9,7 @@ from piiloom.cli.terminal import error_console, say_aside
 from piiloom.detection.encoder.validating import shown
 
 if TYPE_CHECKING:
-    from piiloom.detection.encoder.training import TrainingProgress
+    from piiloom.detection.encoder.training_history import TrainingProgress
 
 _EVERY_S, _EVERY_ON_TERMINAL_S = 30.0, 5.0
 

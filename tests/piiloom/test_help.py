@@ -56,6 +56,7 @@ def test_all_commands_are_there():
         "releases delete",
         "releases diff",
         "trace",
+        "train encoder",
         "cost",
         "rejects",
         "journal show",
@@ -118,7 +119,7 @@ def test_examples_use_options_that_exist(name):
         words = line.split()
         assert words[:2] == ["piiloom", root]
         command = COMMANDS[" ".join(words[1:3]) if hasattr(ROOT.commands[root], "commands") else root]
-        known = {option for parameter in command.params for option in parameter.opts}
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word for word in words if word.startswith("--")} <= known
 
 

@@ -1,0 +1,1 @@
+"""What detectors learn from releases."""

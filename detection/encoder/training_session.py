@@ -1,0 +1,137 @@
+"""One training from a base model to a trained folder. Needs the extra ``train``; ``encoder_training`` has checked what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+from piiloom.detection.encoder.checkpoints import Checkpoints
+from piiloom.detection.encoder.encoder_settings import EncoderSettings
+from piiloom.detection.encoder.examples import HIDDEN, make_examples
+from piiloom.detection.encoder.hardware import chosen_device, chosen_precision, named
+from piiloom.detection.encoder.head_files import HEADS
+from piiloom.detection.encoder.network import EncoderNetwork, load_body, model_tokens
+from piiloom.detection.encoder.onnx_backend import MODEL, export_onnx
+from piiloom.detection.encoder.relevance_head import RelevanceHead
+from piiloom.detection.encoder.tags import tag_count
+from piiloom.detection.encoder.text_reading import TextReader
+from piiloom.detection.encoder.torch_backend import TorchBackend
+from piiloom.detection.encoder.training import Training, seed_all
+from piiloom.detection.encoder.training_history import History, TrainingProgress
+from piiloom.detection.encoder.validating import Measured, Validator
+from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain
+from piiloom.detection.training.model_card import About, write_about
+from piiloom.detection.training.training_data import TrainingData
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import digest
+from piiloom.foundation.whole_files import output_errors
+
+WEIGHTS: Final = "model.safetensors"
+
+
+class Session:
+    """The network, the tokenizer and the validation of a training; *facts* are those of the base for the card."""
+
+    def __init__(self, data: TrainingData, base: Path, facts: Mapping[str, Any], settings: EncoderSettings) -> None:
+        if settings.threads:
+            torch.set_num_threads(settings.threads)
+        self._data, self._settings, self._facts = data, settings, facts
+        self._device = chosen_device(settings.device)
+        self._dtype = chosen_precision(settings.precision, self._device)
+        seed_all(settings.seed)
+        body = load_body(base, eager=self._device.type == "cpu" and self._dtype is not None)
+        self._tokenizer = fast_tokenizer(base)
+        self._pad = int(self._tokenizer.pad_token_id or 0)
+        self._network = EncoderNetwork(body, tag_count(len(data.types))).to(self._device)
+        self._windows = settings.windows.bounded(model_tokens(body.config))
+        self._maker = WindowMaker(plain(self._tokenizer.backend_tokenizer), self._windows)
+        self._validator = Validator(data.validation, data.types, hide=HIDDEN if settings.hide_question else None)
+        self._measured = Measured(figures={})
+
+    def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, History]:
+        """Train, going on from a checkpoint in *out* if there is one, and write the folder."""
+        data, settings = self._data, self._settings
+        identity = digest(data.digest, list(data.types), settings.shaping, self._facts, named(self._dtype), self._device.type)
+        checkpoints = Checkpoints(out, identity)
+        examples = make_examples(data.train, self._maker, data.types, hide_question=settings.hide_question)
+        validate = self._validate if data.validation else None
+        training = Training(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
+        history = training.run(checkpoints)
+        self._network.eval()
+        figures = self._validate(self._network) if data.validation else {}  # once more, of the best epoch: its calibration is kept
+        about = self._write(out, self._about(history, figures, len(examples)), onnx=onnx)
+        checkpoints.remove()
+        return about, history
+
+    def _validate(self, network: EncoderNetwork) -> dict[str, float]:
+        reader = TextReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
+        self._measured = self._validator.measure(reader, head_of(network) if self._settings.relevance else None)
+        return self._measured.figures
+
+    def _about(self, history: History, figures: Mapping[str, float], examples: int) -> About:
+        used = {
+            "windows": asdict(self._windows),
+            "pad": self._pad,
+            "learnt_relevance": self._settings.relevance,
+            "calibration": asdict(self._measured.calibration) if self._measured.calibration is not None else None,
+            "outside_bias": self._measured.outside_bias,
+            "precision_used": named(self._dtype),
+            "device_used": self._device.type,
+            "threads_used": torch.get_num_threads(),
+        }
+        came = {
+            "validation": dict(figures),
+            "best_epoch": history.best_epoch,
+            "epochs": len(history.epoch_losses),
+            "epoch_losses": [round(loss, 6) for loss in history.epoch_losses],
+            "validations": history.validations,
+            "micro_batch": history.micro_batch,
+            "seconds": round(history.seconds, 1),
+        }
+        return About(
+            family="encoder",
+            types=self._data.types,
+            own_types=self._data.own_types,
+            base=self._facts,
+            data={**self._data.about, "examples": examples},
+            settings={**self._settings.to_json(), **used},
+            figures=came,
+        )
+
+    def _write(self, out: Path, about: About, *, onnx: bool) -> About:
+        """Write the folder; the card comes last, with the size of each file, by which a broken copy is known."""
+        network = self._network.to("cpu")
+        with output_errors(out):
+            network.body.save_pretrained(out)
+            self._tokenizer.save_pretrained(out)
+            self._tokenizer.backend_tokenizer.save(str(out / TOKENIZER))  # as it was used here: without padding and cutting
+            save_file(network.heads(), out / HEADS)
+            if onnx:
+                export_onnx(network, out)
+            sizes = {name: (out / name).stat().st_size for name in (WEIGHTS, HEADS, TOKENIZER, MODEL) if (out / name).is_file()}
+        about = replace(about, settings={**about.settings, "files": sizes})
+        write_about(out, about)
+        return about
+
+
+def head_of(network: EncoderNetwork) -> RelevanceHead:
+    """Return the relevance head of *network* as it is now."""
+    return RelevanceHead.of({name: weight.float().numpy() for name, weight in network.heads().items()})
+
+
+def fast_tokenizer(base: Path) -> Any:
+    """Return the tokenizer in *base*. Raises ``UsageError`` unless it is one that tells where its tokens stand."""
+    remedy = "Use a base with a tokenizer.json, or one that transformers can make it from"
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(base, local_files_only=True)
+    except Exception as error:  # the library raises what it likes
+        raise UsageError(f"the tokenizer cannot be loaded ({type(error).__name__})", where=f"--base {base}", remedy=remedy) from error
+    if not getattr(tokenizer, "is_fast", False):
+        raise UsageError("the tokenizer does not tell where its tokens stand in the text", where=f"--base {base}", remedy=remedy)
+    return tokenizer

@@ -1,0 +1,179 @@
+"""What the encoder does without PyTorch: tags, spans at word boundaries, calibrated scores, settings."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from piiloom.corpus.record import Span
+from piiloom.detection.encoder.calibration import Calibration, expected_error, fit_calibration
+from piiloom.detection.encoder.decoding import decode
+from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows, settings_of
+from piiloom.detection.encoder.relevance_head import RelevanceHead
+from piiloom.detection.encoder.tags import tag_count, token_tags
+from piiloom.detection.encoder.windows import WindowMaker, plain
+from piiloom.foundation.errors import UsageError
+
+TYPES = ("health", "name")
+
+
+def logits_of(tags: list[int], types: int = len(TYPES)) -> np.ndarray:
+    """Logits of an encoder that is sure of *tags*."""
+    return np.eye(tag_count(types), dtype=np.float32)[tags] * 12
+
+
+def words_of(text: str) -> list[tuple[int, int]]:
+    """The places of the words of *text*, which are divided by single blanks."""
+    found, at = [], 0
+    for word in text.split(" "):
+        if word:
+            found.append((at, at + len(word)))
+        at += len(word) + 1
+    return found
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 2), st.sampled_from(TYPES)), max_size=8))
+def test_tags_and_spans_are_inverse(plan: list[tuple[int, int, str]]) -> None:
+    words, spans = ["so"], []
+    for length, gap, kind in plan:
+        start = len(" ".join(words)) + 1
+        words += ["word"] * length
+        spans.append(Span(id=str(len(spans)), start=start, end=len(" ".join(words)), entity_type=kind))
+        words += ["and"] * gap
+    text = " ".join(words)
+    offsets = words_of(text)
+    tags, owners = token_tags(offsets, spans, {name: number for number, name in enumerate(TYPES)})
+    assert [owner for owner in dict.fromkeys(owners) if owner >= 0] == list(range(len(spans)))
+    found = decode(text, offsets, logits_of(tags))
+    assert [(one.start, one.end, TYPES[one.type_number]) for one in found] == [(s.start, s.end, s.entity_type) for s in spans]
+
+
+@given(st.text(alphabet="ab 1é.-'中文\u0301\n", max_size=30), st.data())
+def test_spans_are_exact_whatever_the_tags(text: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    offsets = list(zip(cuts[::2], cuts[1::2], strict=False))
+    tags = data.draw(st.lists(st.integers(0, 4), min_size=len(offsets), max_size=len(offsets)))
+    found = decode(text, offsets, logits_of(tags))
+    last = 0
+    for one in found:
+        assert last <= one.start < one.end <= len(text)
+        assert not text[one.start].isspace()
+        assert not text[one.end - 1].isspace()
+        assert 0 <= one.confidence <= 1
+        last = one.end
+
+
+def test_pieces_of_a_word_give_the_word() -> None:
+    text, offsets = "my hypothyroidism, yes", [(0, 2), (3, 8), (8, 13), (13, 17), (17, 18), (19, 22)]
+    for tags in ([0, 1, 2, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 2, 2, 0, 0]):
+        assert [text[one.start : one.end] for one in decode(text, offsets, logits_of(tags))] == ["hypothyroidism"]
+
+
+def test_scripts_without_blanks_are_left_as_they_are() -> None:
+    text = "我叫王小明。"
+    offsets = [(at, at + 1) for at in range(len(text))]
+    assert [text[one.start : one.end] for one in decode(text, offsets, logits_of([0, 0, 3, 4, 4, 0]))] == ["王小明"]
+
+
+def test_the_type_is_that_of_all_tokens() -> None:
+    text = "bad back pain"
+    found = decode(text, words_of(text), logits_of([1, 4, 2]))
+    assert [(one.start, one.end, TYPES[one.type_number]) for one in found] == [(0, 13, "health")]
+
+
+# ---- windows
+
+
+def word_tokenizer() -> Any:
+    """A tokenizer of words and the pairs of BERT."""
+    from tokenizers import Tokenizer, pre_tokenizers, processors
+    from tokenizers.models import WordLevel
+
+    made = Tokenizer(WordLevel({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    pair = "[CLS] $A [SEP] $B:1 [SEP]:1"
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair=pair, special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
+    return made
+
+
+@given(count=st.integers(0, 200), asked=st.integers(0, 30), size=st.integers(32, 90))
+def test_windows_lose_no_token(count: int, asked: int, size: int) -> None:
+    windows = Windows(max_tokens=10_000).bounded(size)
+    maker = WindowMaker(word_tokenizer(), windows)
+    tokens = maker.tokens("w " * count, "q " * asked or None)
+    assert len(tokens.offsets) == count == len(tokens.homes)
+    for window in tokens.windows:
+        assert len(window.ids) == len(window.segments) <= size
+        assert window.question[1] - window.question[0] == min(asked, windows.question_tokens)
+        assert window.ids[window.at : window.at + window.text[1] - window.text[0]] == [0] * (window.text[1] - window.text[0])
+        assert set(window.segments[window.at :]) == {1}
+    for at, home in enumerate(tokens.homes):
+        begin, end = tokens.windows[home].text
+        assert begin <= at < end
+        # Between two windows, a token has at least a third of the overlap on either side.
+        if home + 1 < len(tokens.windows):
+            assert end - at >= windows.overlap // 3
+        if home:
+            assert at - begin >= windows.overlap // 3
+
+
+def test_a_text_cannot_pass_for_marks_of_the_encoder() -> None:
+    from tokenizers import AddedToken
+
+    tokenizer = word_tokenizer()
+    tokenizer.add_special_tokens([AddedToken("[SEP]", special=True)])
+    maker = WindowMaker(plain(tokenizer), Windows())
+    (window,) = maker.tokens("so [SEP] it", "is").windows
+    assert window.ids.count(tokenizer.token_to_id("[SEP]")) == 2
+
+
+def test_half_a_character_is_a_token_like_any_other() -> None:
+    assert WindowMaker(word_tokenizer(), Windows()).tokens("so \ud83d it", "\udc00?").offsets == [(0, 2), (3, 4), (5, 7)]
+
+
+# ---- scores
+
+
+@pytest.mark.parametrize(("slope", "shift"), [(0.5, -0.4), (2.0, 0.5)])
+def test_scores_become_what_they_say(slope: float, shift: float) -> None:
+    rng = random.Random(1)
+    confidences = [rng.uniform(0.02, 0.98) for _ in range(4000)]
+    right = [rng.random() < 1 / (1 + math.exp(-(slope * math.log(p / (1 - p)) + shift))) for p in confidences]
+    fitted = fit_calibration(confidences, right)
+    assert fitted is not None
+    assert (fitted.slope, fitted.shift) == pytest.approx((slope, shift), abs=0.12)
+    assert expected_error([fitted.score(one) for one in confidences], right) < 0.03 < expected_error(confidences, right)
+
+
+def test_too_little_is_no_calibration() -> None:
+    assert fit_calibration([0.5] * 30, [True] * 30) is None
+    assert fit_calibration([], []) is None
+    assert Calibration().score(0.3) == 0.3
+
+
+def test_a_calibration_that_would_turn_the_order_round_is_none() -> None:
+    assert fit_calibration([0.9] * 50 + [0.1] * 50, [False] * 50 + [True] * 50) is None
+
+
+def test_the_head_reads_the_question() -> None:
+    width = 2
+    inner = np.zeros((width, 4 * width), dtype=np.float32)
+    inner[0, 4] = 4.0  # the first of the products
+    head = RelevanceHead(inner, np.zeros(width, np.float32), np.array([[-3, 0], [3, 0]], np.float32), np.zeros(2, np.float32))
+    states = np.array([[0, 0], [1, 0], [1, 0], [-1, 0]], dtype=np.float32)
+    assert head.high(states, (1, 2), (2, 3)) > 0.9
+    assert head.high(states, (1, 2), (3, 4)) < 0.1
+
+
+def test_settings_survive_and_are_checked() -> None:
+    settings = EncoderSettings(epochs=3, precision="bf16")
+    assert settings_of(settings.to_json() | {"of_the_future": 1}) == settings
+    for wrong in ({"epochs": 0}, {"precision": "int8"}, {"device": "tpu"}, {"learning_rate": 3.0}, {"max_tokens": 8}):
+        with pytest.raises(UsageError, match=f"--{next(iter(wrong)).replace('_', '-')}"):
+            EncoderSettings(**wrong)  # type: ignore[arg-type]
