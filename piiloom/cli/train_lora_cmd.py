@@ -28,7 +28,6 @@ EPILOG = examples(
     "piiloom train lora --release v1 --base models/llama --out outputs/capid-adapter",
     "piiloom train lora --train outputs/v1/train.jsonl --base models/llama --task markers --out outputs/markers-adapter",
     "piiloom train lora --release v1 --base models/llama --out outputs/capid-adapter --resume",
-    "piiloom detect texts.jsonl --detector capid --base models/llama --adapter outputs/capid-adapter --out outputs/found.jsonl",
 )
 _HOW = "How it is trained"
 
@@ -55,7 +54,9 @@ def lora(
     ] = 2,
     accumulation: Annotated[int, typer.Option("--accumulation", metavar="N", rich_help_panel=_HOW, help="Batches for each step.")] = 4,
     epochs: Annotated[float, typer.Option("--epochs", metavar="X", rich_help_panel=_HOW, help="How often each example is seen.")] = 2.0,
-    learning_rate: Annotated[float, typer.Option("--learning-rate", metavar="X", rich_help_panel=_HOW, help="Of AdamW.")] = 2e-4,
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", metavar="X", rich_help_panel=_HOW, help="The learning rate of AdamW.")
+    ] = 2e-4,
     warmup: Annotated[
         float, typer.Option("--warmup", metavar="SHARE", rich_help_panel=_HOW, help="The share of steps in which the learning rate rises.")
     ] = 0.03,

@@ -27,7 +27,6 @@ EPILOG = examples(
     "piiloom train spacy --release v1 --out outputs/pipeline",
     "piiloom train spacy --release v1 --base en_core_web_lg --out outputs/pipeline",
     "piiloom train spacy --train outputs/v1/train.jsonl --out outputs/pipeline --resume",
-    "piiloom detect texts.jsonl --detector spacy --model-path outputs/pipeline --out outputs/found.jsonl",
 )
 _HOW = "How it is trained"
 
@@ -57,7 +56,9 @@ def spacy(
     ] = 5,
     words: Annotated[int, typer.Option("--words", metavar="N", rich_help_panel=_HOW, help="Tokens of a step, at most.")] = 2000,
     dropout: Annotated[float, typer.Option("--dropout", metavar="SHARE", rich_help_panel=_HOW, help="Share of values left out.")] = 0.1,
-    learning_rate: Annotated[float, typer.Option("--learning-rate", metavar="X", rich_help_panel=_HOW, help="Of Adam.")] = 1e-3,
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", metavar="X", rich_help_panel=_HOW, help="The learning rate of Adam.")
+    ] = 1e-3,
     seed: SeedOption = DEFAULT_SEED,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished training in --out, if there is one.")] = False,
     force: ForceOption = False,

@@ -57,6 +57,8 @@ def test_all_commands_are_there():
         "releases diff",
         "trace",
         "train encoder",
+        "train spacy",
+        "train lora",
         "cost",
         "rejects",
         "journal show",
