@@ -1,8 +1,10 @@
 """The provider "local": a causal language model from a local folder, if wanted with an adapter (``piiloom train lora``).
 
 Calls that come while the model is busy are gathered and answered together. The model runs in a thread of its own, so that the event
-loop lives. Decoding is greedy: the same prompt has the same answer, but for what batching does to the last bits of numbers. Nothing
-forces a reply into the schema of a call; a model learns the form of its replies in training.
+loop lives. Decoding is greedy: the same prompt has the same answer, but for what batching does to the last bits of numbers.
+
+A call without a schema, as all are that a model can be trained for, is asked as it stands. The schema of a call is put behind the
+instruction, as for a server that knows no schemas; nothing forces a reply into it.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from threading import Event
 from typing import Final
 
 from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.providers.chat_dialects import schema_instruction
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, Truncated
 from piiloom.providers.local.generating import Answered, Asked, Generator
 from piiloom.providers.local.libraries import library
@@ -25,7 +28,7 @@ from piiloom.providers.local.loading import device_named, load_model
 from piiloom.providers.local.model_folder import open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.prices import FREE
-from piiloom.providers.protocol import Completion, PromptCall, TokenUsage
+from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
 from piiloom.providers.replies import with_data
 
 NAME: Final = "local"
@@ -159,7 +162,7 @@ class LocalProvider:
 
     def _asked(self, call: PromptCall, layout: PromptLayout) -> Asked:
         """Return the prompt of *call*. Raises ``InvalidRequest`` if the model has no room for it and an answer."""
-        prompt = layout.prompt(call.render())
+        prompt = layout.prompt(messages_of(call))
         limit, context = call.settings.max_output_tokens, self._folder.context
         if context is not None:
             room = context - len(prompt)
@@ -190,3 +193,14 @@ class LocalProvider:
             return with_data(completion, call.schema, provider=NAME)
         except ProviderError as error:
             return error
+
+
+def messages_of(call: PromptCall) -> list[Message]:
+    """Return the messages of *call*, with its schema, if it has one, at the end of the instruction."""
+    messages = list(call.render())
+    if call.schema is None:
+        return messages
+    wanted = schema_instruction(call.schema_name, call.schema)
+    instructions = [message.content for message in messages if message.role == "system"]
+    rest = [message for message in messages if message.role != "system"]
+    return [Message(role="system", content="\n\n".join([*instructions, wanted])), *rest]

@@ -101,6 +101,15 @@ def test_examples_are_turns_of_their_own() -> None:
     assert tokenizer.decode(tokens).count("assistant") == 2
 
 
+def test_a_schema_stands_behind_the_instruction_and_nothing_else_changes() -> None:
+    asked, bare = make_call(), replace(make_call(), schema=None)
+    instruction, *rest = local_provider.messages_of(asked)
+    assert instruction.content.startswith("You write one sentence.\n\nAnswer with one JSON object")
+    assert '"sentence"' in instruction.content
+    assert local_provider.messages_of(bare)[1:] == rest
+    assert local_provider.messages_of(bare) == list(bare.render())
+
+
 def test_a_batch_answers_as_each_call_alone(base: Path) -> None:
     calls = [plain("Leeds " * many, limit=5 + many) for many in range(6)]
     together = answers(LocalProvider(LocalOptions(base=base, batch_size=4)), calls)
