@@ -39,10 +39,8 @@ class LocalModel:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests: the path, and of a folder names, sizes and times of its files."""
-        folder = Path(self.path)
-        files = sorted(one for one in folder.rglob("*") if one.is_file()) if self.path and folder.is_dir() else []
-        known = [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
-        return {"path": self.path, "files": known, "label_map": digest_of(self.label_map)}
+        files = traces(Path(self.path)) if self.path else []
+        return {"path": self.path, "files": files, "label_map": digest_of(self.label_map)}
 
     @property
     def own_types(self) -> OwnTypes:
@@ -95,6 +93,12 @@ class Prompting:
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests."""
         return {"examples": digest_of(self.examples), "shots": self.shots}
+
+
+def traces(folder: Path) -> list[list[Any]]:
+    """Return names, sizes and times of the files in *folder*: equal if, as good as surely, nothing was changed. Empty if it is none."""
+    files = sorted(one for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else []
+    return [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
 
 
 def digest_of(path: Path | None) -> str | None:

@@ -101,6 +101,11 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             make="piiloom.detection.encoder.encoder_detector:make",
             needs=frozenset({"local"}),
         ),
+        "spacy": Family(
+            about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",
+            make="piiloom.detection.spacy_pipeline.spacy_detector:make",
+            needs=frozenset({"local"}),
+        ),
         "probe": Family(
             about="the small detector that piiloom probe --save has trained, with relevance",
             make="piiloom.detection.probe_detector:make",

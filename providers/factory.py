@@ -22,7 +22,10 @@ from piiloom.providers.tuning_api import TuningApi
 if TYPE_CHECKING:
     import httpx2
 
+    from piiloom.providers.local.local_provider import LocalProvider
+
 COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
+LOCAL = "local"  # made by make_local_provider: it has folders in place of a key and a URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +135,16 @@ def make_provider(
         response_format=response_format,
     )
     return kind.load()(options)
+
+
+def make_local_provider(base: Path, adapter: Path | None = None, *, device: str = "auto", batch_size: int = 16) -> LocalProvider:
+    """Build the provider "local": the causal language model in the folder *base*, with the *adapter* of another one if given.
+
+    Raises ``UsageError`` if a folder is not what it should be, or a library is missing.
+    """
+    from piiloom.providers.local.local_provider import LocalOptions, LocalProvider  # noqa: PLC0415 - only who asks such a model needs it
+
+    return LocalProvider(LocalOptions(base=base, adapter=adapter, device=device, batch_size=batch_size))
 
 
 def choose_model(name: str, model: str | None, models_file: Path | None = None) -> str:

@@ -110,6 +110,7 @@ def tuned_family(model: str) -> str:
 
 
 UNKNOWN = ModelSpec(thinking_tokens=UNKNOWN_THINKING_TOKENS)
+FREE = ModelSpec(input=0.0, output=0.0)
 
 
 class TuningTerms(BaseModel):

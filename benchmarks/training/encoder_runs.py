@@ -59,6 +59,7 @@ class Scorer:
         self.head = head_of(network)
         maker = WindowMaker(open_tokenizer(folder), Windows(**self.about.settings["windows"]))
         self.reader = TextReader(TorchBackend(network, None), maker, pad=self.about.settings["pad"], batch_size=16)
+        self.bias = float(self.about.settings["outside_bias"])
         self.hide = bool(self.about.settings["hide_question"])
 
     def comparisons(self, corpus: Sequence[ProbeRecord]) -> list[Comparison]:
@@ -67,7 +68,7 @@ class Scorer:
 
         def take(number: int, reading: Reading) -> None:
             record = corpus[number]
-            spans = [FoundSpan(one.start, one.end, self.about.types[one.type_number]) for one in reading.spans()]
+            spans = [FoundSpan(one.start, one.end, self.about.types[one.type_number]) for one in reading.spans(self.bias)]
             found[number] = compare(record, spans, list(self._judged(record, reading)))
 
         self.reader.read([Text(one.context, "en_US", HIDDEN if self.hide else one.question) for one in corpus], take)
@@ -86,7 +87,8 @@ class Scorer:
     def contrasts(self, path: Path) -> dict[str, float]:
         """The figures of the training's own validation, among them the consistency over contrast groups."""
         records = read_file(path, None, skip_values=True, where="--test").records
-        return Validator(records, self.about.types, hide=HIDDEN if self.hide else None).measure(self.reader, self.head)[0]
+        validator = Validator(records, self.about.types, hide=HIDDEN if self.hide else None)
+        return validator.measure(self.reader, self.head, outside_bias=self.bias).figures
 
 
 def scored(comparisons: Sequence[Comparison]) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class EncoderDetector:
         try:
             self._windows, self._pad = Windows(**settings["windows"]), int(settings["pad"])
             self._calibration = Calibration(**settings["calibration"]) if settings["calibration"] else Calibration()
+            self._outside_bias = float(settings["outside_bias"])
             self._learnt_relevance = bool(settings["learnt_relevance"])
             sizes: Mapping[str, int] = dict(settings["files"])
         except (KeyError, TypeError, ValueError):
@@ -77,7 +78,7 @@ class EncoderDetector:
 
     def _spans(self, reading: Reading) -> list[ScoredSpan]:
         spans: list[ScoredSpan] = []
-        for one in reading.spans():
+        for one in reading.spans(self._outside_bias):
             entity_type, score = self._types[one.type_number], self._calibration.score(one.confidence)
             if entity_type is None or score < self._threshold:
                 continue

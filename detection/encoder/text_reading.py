@@ -36,9 +36,9 @@ class Reading:
     logits: NDArray[np.float32]
     states: list[NDArray[np.float32]]
 
-    def spans(self) -> list[Decoded]:
-        """Return the spans that are found."""
-        return decode(self.text.text, self.tokens.offsets, self.logits)
+    def spans(self, outside_bias: float = 0.0) -> list[Decoded]:
+        """Return the spans that are found; see ``decode``."""
+        return decode(self.text.text, self.tokens.offsets, self.logits, outside_bias=outside_bias)
 
     def high(self, head: RelevanceHead, first: int, last: int) -> float | None:
         """Return the probability that tokens *first* to *last* are of high relevance to the question; None if there is none."""

@@ -11,7 +11,6 @@ import torch
 import transformers
 from safetensors.torch import save_file
 
-from piiloom.detection.encoder.calibration import Calibration
 from piiloom.detection.encoder.checkpoints import Checkpoints
 from piiloom.detection.encoder.encoder_settings import EncoderSettings
 from piiloom.detection.encoder.examples import HIDDEN, make_examples
@@ -25,7 +24,7 @@ from piiloom.detection.encoder.text_reading import TextReader
 from piiloom.detection.encoder.torch_backend import TorchBackend
 from piiloom.detection.encoder.training import Training, seed_all
 from piiloom.detection.encoder.training_history import History, TrainingProgress
-from piiloom.detection.encoder.validating import Validator
+from piiloom.detection.encoder.validating import Measured, Validator
 from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain
 from piiloom.detection.training.model_card import About, write_about
 from piiloom.detection.training.training_data import TrainingData
@@ -53,7 +52,7 @@ class Session:
         self._windows = settings.windows.bounded(model_tokens(body.config))
         self._maker = WindowMaker(plain(self._tokenizer.backend_tokenizer), self._windows)
         self._validator = Validator(data.validation, data.types, hide=HIDDEN if settings.hide_question else None)
-        self._calibration: Calibration | None = None
+        self._measured = Measured(figures={})
 
     def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, History]:
         """Train, going on from a checkpoint in *out* if there is one, and write the folder."""
@@ -72,15 +71,16 @@ class Session:
 
     def _validate(self, network: EncoderNetwork) -> dict[str, float]:
         reader = TextReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
-        figures, self._calibration = self._validator.measure(reader, head_of(network) if self._settings.relevance else None)
-        return figures
+        self._measured = self._validator.measure(reader, head_of(network) if self._settings.relevance else None)
+        return self._measured.figures
 
     def _about(self, history: History, figures: Mapping[str, float], examples: int) -> About:
         used = {
             "windows": asdict(self._windows),
             "pad": self._pad,
             "learnt_relevance": self._settings.relevance,
-            "calibration": asdict(self._calibration) if self._calibration is not None else None,
+            "calibration": asdict(self._measured.calibration) if self._measured.calibration is not None else None,
+            "outside_bias": self._measured.outside_bias,
             "precision_used": named(self._dtype),
             "device_used": self._device.type,
             "threads_used": torch.get_num_threads(),

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from piiloom.corpus.record import Record, Relevance
 from piiloom.detection.encoder.calibration import Calibration, expected_error, fit_calibration
+from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import token_tags
 from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.findings import Text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Added to the log-odds of being outside of all spans.
+_BIASES: Final = tuple(step / 4 for step in range(-8, 13))
 
 
 @dataclass(slots=True)
@@ -29,6 +38,18 @@ class _Counts:
     contrasts: dict[tuple[str, int, int], dict[str, bool]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What came of a validation: figures ("score" is what early stopping looks at), and how the detector is to be set.
+
+    ``calibration`` is None if there is too little for one. ``outside_bias`` is the one with the best F1.
+    """
+
+    figures: dict[str, float]
+    calibration: Calibration | None = None
+    outside_bias: float = 0.0
+
+
 class Validator:
     """Measures on *records*. ``hide``: what every question is replaced by, for the ablation."""
 
@@ -36,15 +57,37 @@ class Validator:
         self._records, self._types = records, types
         self._texts = [Text(one.context, one.locale, hide if hide and one.question else one.question) for one in records]
 
-    def measure(self, reader: TextReader, head: RelevanceHead | None) -> tuple[dict[str, float], Calibration | None]:
-        """Return the figures ("score" is what early stopping looks at) and a calibration of scores, None if there is too little for one."""
+    def measure(self, reader: TextReader, head: RelevanceHead | None, *, outside_bias: float | None = None) -> Measured:
+        """Measure with *outside_bias*, or with the one that is found to be best."""
         counts = _Counts()
-        reader.read(self._texts, lambda number, reading: self._count(self._records[number], reading, head, counts))
-        calibration = fit_calibration(counts.confidences, counts.right)
-        return _figures(counts, calibration), calibration
+        read: list[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]] = []
 
-    def _count(self, record: Record, reading: Reading, head: RelevanceHead | None, counts: _Counts) -> None:
-        found = reading.spans()
+        def take(number: int, reading: Reading) -> None:
+            record = self._records[number]
+            read.append((record, reading.tokens.offsets, reading.logits.astype(np.float16)))
+            if head is not None and record.question:
+                self._judge(record, reading, head, counts)
+
+        reader.read(self._texts, take)
+        bias = self._best_bias(read) if outside_bias is None else outside_bias
+        self._count_all(read, bias, counts)
+        calibration = fit_calibration(counts.confidences, counts.right)
+        return Measured(figures=_figures(counts, calibration), calibration=calibration, outside_bias=bias)
+
+    def _best_bias(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]]) -> float:
+        """Return the bias with which most spans are right; of equal ones that nearest to none."""
+        scores: dict[float, float] = {}
+        for bias in sorted(_BIASES, key=abs):
+            counts = _Counts()
+            self._count_all(read, bias, counts)
+            scores[bias] = _f1(counts.typed, counts.typed, counts.found, counts.gold)
+        return max(scores, key=lambda bias: scores[bias])
+
+    def _count_all(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]], bias: float, counts: _Counts) -> None:
+        for record, offsets, logits in read:
+            self._count(record, decode(record.context, offsets, logits, outside_bias=bias), counts)
+
+    def _count(self, record: Record, found: Sequence[Decoded], counts: _Counts) -> None:
         gold = {(span.start, span.end): span.entity_type for span in record.spans}
         counts.found += len(found)
         counts.gold += len(gold)
@@ -57,8 +100,6 @@ class Validator:
             counts.confidences.append(one.confidence)
             counts.right.append(right)
         counts.gold_hit += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
-        if head is not None and record.question:
-            self._judge(record, reading, head, counts)
 
     def _judge(self, record: Record, reading: Reading, head: RelevanceHead, counts: _Counts) -> None:
         numbers = {span.entity_type: 0 for span in record.spans}

@@ -21,9 +21,9 @@ from piiloom.detection.running.worker import WorkSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
+from piiloom.providers.factory import LOCAL
 
 _MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
-LOCAL: Final = "local"
 _BATCH: Final = 16
 _SHOTS: Final = 8
 
@@ -112,7 +112,8 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
 def _local(asked: DetectCommand) -> LocalModel | None:
     family = FAMILIES.get(asked.detector)
     if asked.model_path is None and (asked.label_map is None or family is None or "local" not in family.may):
-        _refuse_alone(asked, "--model-path", device="--device", batch_size="--batch-size")
+        if asked.base is None:
+            _refuse_alone(asked, "--model-path or --base", device="--device", batch_size="--batch-size")
         return None
     return LocalModel(
         path=asked.model_path or "", label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
@@ -172,6 +173,8 @@ def _model(asked: DetectCommand) -> ModelSettings | None:
         prompts=asked.prompts,
         base=asked.base,
         adapter=asked.adapter,
+        device=asked.device or "auto",
+        batch_size=asked.batch_size or _BATCH,
     )
     settings.spec()
     return settings

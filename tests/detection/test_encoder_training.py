@@ -133,10 +133,10 @@ def test_a_batch_that_does_not_fit_is_halved_and_learns_the_same(
 
 
 def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from piiloom.detection.encoder.validating import Validator
+    from piiloom.detection.encoder.validating import Measured, Validator
 
     scores = iter([0.5, 0.7, 0.6, 0.65, 0.9, 0.9])
-    monkeypatch.setattr(Validator, "measure", lambda *_: ({"score": next(scores)}, None))
+    monkeypatch.setattr(Validator, "measure", lambda *_: Measured(figures={"score": next(scores)}))
     about, _ = train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=6), watch=lambda _: None)
     assert (about.figures["best_epoch"], about.figures["epochs"]) == (2, 4)
 

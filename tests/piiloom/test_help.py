@@ -58,6 +58,8 @@ def test_all_commands_are_there():
         "train openai",
         "trace",
         "train encoder",
+        "train spacy",
+        "train lora",
         "cost",
         "rejects",
         "journal show",
