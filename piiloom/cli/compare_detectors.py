@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from piiloom.detection.registry import FAMILIES
+from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.comparison.measured import Measured
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.whole_files import output_errors

@@ -11,7 +11,8 @@ from piiloom.cli.detect_progress import shown_detection
 from piiloom.cli.detect_view import print_detection
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector_settings import LocalModel, Prompting, Service
-from piiloom.detection.registry import FAMILIES, DetectorSettings
+from piiloom.detection.families import FAMILIES
+from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.masking import BLOCK, Mask
 from piiloom.detection.running.progress import DetectionReport, Watch
