@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.terminal import say, say_aside, say_json
-from piiloom.cli.train_reading import read_and_tell
+from piiloom.cli.train_lora_cmd import LoraCommand
+from piiloom.cli.train_reading import read_and_tell, settings_of, training_choice
 from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import LoraReport, train_lora
-from piiloom.detection.training.training_data import TrainingChoice
 from piiloom.foundation.counting import counted
 from piiloom.foundation.noop import noop
 
 
-def train_and_report(choice: TrainingChoice, settings: LoraSettings, place: LoraPlace, store: Path, *, quiet: bool, as_json: bool) -> None:
+def train_and_report(asked: LoraCommand) -> None:
     """Train and print what came of it; what is wrong with the request or the base comes out before the training."""
-    data = read_and_tell(choice, store)
+    settings, place = settings_of(LoraSettings, asked), settings_of(LoraPlace, asked)
+    data = read_and_tell(training_choice(asked, asked.seed), asked.store)
     with AskingLine() as show:
-        report = train_lora(data, settings, place, watch=noop if quiet else show, tell=say_aside)
-    if as_json:
+        report = train_lora(data, settings, place, watch=noop if asked.quiet or asked.as_json else show, tell=say_aside)
+    if asked.as_json:
         say_json({"out": str(report.out), "base": report.base, "task": report.task, "notes": list(report.notes), **report.figures})
     else:
         _print(report, place)

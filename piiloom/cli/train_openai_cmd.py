@@ -10,16 +10,7 @@ import typer
 
 from piiloom.cli.model_options import CALLS, BudgetOption, TimeoutOption, UnpricedOption
 from piiloom.cli.options import JsonOption, examples
-from piiloom.cli.train_options import (
-    DEFAULT_VALIDATION_SIZE,
-    FormatOption,
-    ReleaseOption,
-    SkipValuesOption,
-    SplitOption,
-    TrainOption,
-    ValidationOption,
-    ValidationSizeOption,
-)
+from piiloom.cli.train_options import TrainingInput
 from piiloom.generation.settings.command_line_options import takes
 
 EPILOG = examples(
@@ -36,16 +27,9 @@ _DO = "Instead of training"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TuneCommand:
+class TuneCommand(TrainingInput):
     """What the command line asks for; each field is an option. None: not given."""
 
-    release: ReleaseOption = None
-    splits: SplitOption = None
-    train: TrainOption = None
-    validation: ValidationOption = None
-    validation_size: ValidationSizeOption = DEFAULT_VALIDATION_SIZE
-    file_format: FormatOption = None
-    skip_values: SkipValuesOption = False
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="The folder of the job: new, or that of a job to go on with, which needs no data."),

@@ -33,7 +33,7 @@ _INSTEAD: Final = ("estimate", "status", "cancel", "unpause", "delete_files", "l
 _OF_A_PLAN: Final = {
     "release": "--release",
     "train": "--train",
-    "splits": "--split",
+    "split": "--split",
     "validation": "--validation",
     "task": "--task",
     "model": "--model",
@@ -141,16 +141,7 @@ def _epochs(text: str | None) -> int | None:
 
 
 def _prepared(asked: TuneCommand, settings: JobSettings) -> tuple[TrainingData, Prepared]:
-    choice = training_choice(
-        release=asked.release,
-        splits=asked.splits,
-        train=asked.train,
-        validation=asked.validation,
-        validation_size=asked.validation_size,
-        file_format=asked.file_format,
-        skip_values=asked.skip_values,
-        seed=DEFAULT_SEED if asked.seed is None else asked.seed,
-    )
+    choice = training_choice(asked, DEFAULT_SEED if asked.seed is None else asked.seed)
     data = read_and_tell(replace(choice, relevance=get_task(settings.task).relevance), _store(asked))
     prepared = prepare(data, settings)
     for note in prepared.notes:

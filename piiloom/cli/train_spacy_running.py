@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.terminal import say, say_aside, say_json
-from piiloom.cli.train_reading import read_and_tell
+from piiloom.cli.train_reading import read_and_tell, settings_of, training_choice
+from piiloom.cli.train_spacy_cmd import SpacyCommand
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.spacy_pipeline.spacy_training import SpacyReport, train_spacy
-from piiloom.detection.training.training_data import TrainingChoice
 from piiloom.foundation.counting import counted
 from piiloom.foundation.noop import noop
 
 
-def train_and_report(
-    choice: TrainingChoice, settings: SpacySettings, place: SpacyPlace, store: Path, *, quiet: bool, as_json: bool
-) -> None:
+def train_and_report(asked: SpacyCommand) -> None:
     """Train and print what came of it; what is wrong with the request or the base comes out before the training."""
-    data = read_and_tell(choice, store)
+    settings, place = settings_of(SpacySettings, asked), settings_of(SpacyPlace, asked)
+    data = read_and_tell(training_choice(asked, asked.seed), asked.store)
     with AskingLine() as show:
-        report = train_spacy(data, settings, place, watch=noop if quiet else show, tell=say_aside)
-    if as_json:
+        report = train_spacy(data, settings, place, watch=noop if asked.quiet or asked.as_json else show, tell=say_aside)
+    if asked.as_json:
         say_json({"out": str(report.out), "base": report.base, "notes": list(report.notes), **report.figures})
     else:
         _print(report, records=len(data.train), validation=len(data.validation))

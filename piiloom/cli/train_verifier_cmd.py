@@ -24,19 +24,7 @@ from piiloom.cli.model_options import (
     UnpricedOption,
 )
 from piiloom.cli.options import DEFAULT_STORE, JsonOption, examples
-from piiloom.cli.train_options import (
-    DEFAULT_SEED,
-    DEFAULT_VALIDATION_SIZE,
-    ForceOption,
-    FormatOption,
-    ReleaseOption,
-    SeedOption,
-    SkipValuesOption,
-    SplitOption,
-    TrainOption,
-    ValidationOption,
-    ValidationSizeOption,
-)
+from piiloom.cli.train_options import DEFAULT_SEED, ForceOption, SeedOption, TrainingInput
 from piiloom.generation.settings.command_line_options import takes
 
 EPILOG = examples(
@@ -49,18 +37,11 @@ EPILOG = examples(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifierCommand:
+class VerifierCommand(TrainingInput):
     """What the command line asks for; each field is an option."""
 
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the training sets; it must be new or empty.")]
     provider: Annotated[str, typer.Option("--provider", rich_help_panel=MODEL, help="Who reasons: openai, anthropic or compatible.")]
-    release: ReleaseOption = None
-    split: SplitOption = None
-    train: TrainOption = None
-    validation: ValidationOption = None
-    validation_size: ValidationSizeOption = DEFAULT_VALIDATION_SIZE
-    file_format: FormatOption = None
-    skip_values: SkipValuesOption = False
     seed: SeedOption = DEFAULT_SEED
     default: Annotated[
         str,

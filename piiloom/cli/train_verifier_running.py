@@ -69,16 +69,7 @@ def _model(asked: VerifierCommand) -> ModelSettings:
 
 
 def _data(asked: VerifierCommand) -> TrainingData:
-    choice = training_choice(
-        release=asked.release,
-        splits=asked.split,
-        train=asked.train,
-        validation=asked.validation,
-        validation_size=asked.validation_size,
-        file_format=asked.file_format,
-        skip_values=asked.skip_values,
-        seed=asked.seed,
-    )
+    choice = training_choice(asked, asked.seed)
     return read_and_tell(choice, asked.store)
 
 
@@ -119,7 +110,7 @@ def _report(asked: VerifierCommand, counts: Mapping[str, Any], files: Sequence[s
         )
         return
     for split, told in counts["splits"].items():
-        say(f"{split}: {told['rows']:,} rows in each set, {told['T']:,} T and {told['F']:,} F")
+        say(f"{split}: {counted(told['rows'], 'row')} in each set, {told['T']:,} T and {told['F']:,} F")
         say(f"  reasonings: {', '.join(f'{name} {count:,}' for name, count in told['reasonings'].items())}")
         say(f"  right at try: {', '.join(f'{number}: {count:,}' for number, count in told['right at try'].items()) or 'none'}")
         if told["wrong candidates taken for right"]:

@@ -60,6 +60,7 @@ def test_all_commands_are_there():
         "train encoder",
         "train spacy",
         "train lora",
+        "train verifier-data",
         "cost",
         "rejects",
         "journal show",
