@@ -112,7 +112,11 @@ def explained(reason: str) -> str:
         return f"two detectors disagree ({reason.partition(':')[2]} of 1)"
     if reason.startswith(f"{JUDGES}:"):
         count = reason.partition(":")[2]
-        return "a judge went against one planned label" if count == "1" else f"judges went against {count} planned labels"
+        return (
+            "a judge went against one label, or a detector found a value more"
+            if count == "1"
+            else f"judges and detectors went against {count} labels"
+        )
     return {code: words for gate in _gates(load_taxonomy()) for code, words in gate.codes.items()}.get(reason, reason)
 
 

@@ -108,6 +108,7 @@ class CapidDetector(AskingDetector):
             read=read,
             schema=None,
             settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start),
+            hopeless=(_CUT,),
         )
 
     def _spans(self, mentions: list[Mention]) -> list[ScoredSpan]:

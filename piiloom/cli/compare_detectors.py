@@ -67,8 +67,12 @@ def detector_folder(keep: Path | None) -> Iterator[Path]:
     yield keep
 
 
-def run_detectors(asked: Sequence[AskedDetector], gold: Path, folder: Path) -> tuple[dict[str, Path], dict[str, Measured]]:
+def run_detectors(
+    asked: Sequence[AskedDetector], gold: Path, folder: Path, reading: Mapping[str, str | None]
+) -> tuple[dict[str, Path], dict[str, Measured]]:
     """Have each of *asked* detect in *gold*; return its predictions, in *folder*, and what it took, by name.
+
+    *reading* are options of ``piiloom detect`` by which *gold* is read, where a detector's own do not say it.
 
     Raises ``DataError`` if one fails, whose own words stand on standard error then.
     """
@@ -77,7 +81,7 @@ def run_detectors(asked: Sequence[AskedDetector], gold: Path, folder: Path) -> t
     for number, one in enumerate(asked, start=1):
         out = folder / f"{number}-{_UNSAFE.sub('-', one.name)}.jsonl"
         out.unlink(missing_ok=True)  # else it would be refused, as a file of somebody's
-        told, peak = _run(one, gold, out)
+        told, peak = _run(one, gold, out, [word for pair in reading.items() if pair[1] and pair[0] not in one.options for word in pair])
         if told["failed"]:
             _append_failed(out)
         files[one.name] = out
@@ -85,8 +89,8 @@ def run_detectors(asked: Sequence[AskedDetector], gold: Path, folder: Path) -> t
     return files, measured
 
 
-def _run(one: AskedDetector, gold: Path, out: Path) -> tuple[dict[str, Any], int]:
-    command = [sys.executable, "-m", "piiloom", "detect", str(gold), "--detector", one.detector, *one.options]
+def _run(one: AskedDetector, gold: Path, out: Path, reading: Sequence[Any]) -> tuple[dict[str, Any], int]:
+    command = [sys.executable, "-m", "piiloom", "detect", str(gold), "--detector", one.detector, *one.options, *reading]
     with subprocess.Popen([*command, "--out", str(out), "--json", "--force"], stdout=subprocess.PIPE) as child:  # noqa: S603 - ourselves
         assert child.stdout is not None  # noqa: S101 - it is a pipe
         said = child.stdout.read()
