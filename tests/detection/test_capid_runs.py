@@ -92,9 +92,9 @@ def test_a_document_without_a_usable_answer_fails_and_others_do_not(tmp_path):
 
 def test_a_list_too_long_for_an_answer_is_asked_for_in_halves(tmp_path):
     text = f"{TEXT} Anna has asthma. "
-    with LLMServer(ListingModel(), schedule=lambda at: Fault(kind="truncation") if at < 2 else None) as server:
+    with LLMServer(ListingModel(), schedule=lambda at: Fault(kind="truncation") if at < 1 else None) as server:
         (findings,) = ListingBench(tmp_path, server, attempts=2).examine([text])
-        halves = [body["input"][0]["content"].partition("Text:\n")[2] for body in server.bodies[2:]]
+        halves = [body["input"][0]["content"].partition("Text:\n")[2] for body in server.bodies[1:]]
     assert sorted(halves) == ["Anna has asthma.", "Anna is a nurse with asthma in Łódź.", "Asthma since 1990, her asthma."]
     assert told(text, findings) == [*FOUND, ("Anna", "name", "low"), ("asthma", "health", "high")]
     assert not findings.set_aside
