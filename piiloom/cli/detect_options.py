@@ -24,6 +24,7 @@ from piiloom.cli.model_options import (
     UnpricedOption,
 )
 from piiloom.cli.options import JsonOption
+from piiloom.detection.families import FAMILIES
 from piiloom.foundation.errors import UsageError
 
 _READING: Final = "What is read"
@@ -60,7 +61,7 @@ class DetectCommand:
             help="Where to: files at --out, or suggestions for annotators, in the workspace --store.",
         ),
     ] = FILES
-    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help="Who looks; docs/detection.md tells of each.")] = "patterns"
+    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help=f"Who looks: {', '.join(FAMILIES)}.")] = "patterns"
     release: Annotated[
         str | None,
         typer.Option(
