@@ -13,6 +13,7 @@ from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS
 from piiloom.foundation.counting import counted
+from piiloom.foundation.peak_memory import peak_bytes
 
 _SHOWN = 15
 _TELLING = 100  # documents: of fewer, most of the time goes into reading the catalogue
@@ -21,7 +22,7 @@ _TELLING = 100  # documents: of fewer, most of the time goes into reading the ca
 def print_detection(report: DetectionReport, asked: DetectCommand) -> None:
     """Print *report*."""
     if asked.as_json:
-        say_json({"input": str(asked.read_from), "detector": asked.detector, **report.to_json()})
+        say_json({"input": str(asked.read_from), "detector": asked.detector, **report.to_json(), "peak_bytes": peak_bytes()})
         return
     figures = report.figures
     table = Table(title=f"{asked.detector} in {harmless(asked.read_from.name)}")
