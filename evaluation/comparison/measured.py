@@ -29,6 +29,9 @@ class Measured:
     usd: float | None
 
 
+ECE_NOTE: Final = "ECE: how far scores are from the share of right spans (expected calibration error, ten bands)"
+
+
 def measured_columns(measured: Mapping[str, Measured], eces: Mapping[str, float | None]) -> dict[str, dict[str, str]]:
     """Return the columns of a comparison's table, see ``comparison_table``; those in which nothing stands are left out."""
     columns = {

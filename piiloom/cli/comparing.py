@@ -18,7 +18,7 @@ from piiloom.evaluation.comparison.as_json import comparison_json
 from piiloom.evaluation.comparison.as_page import html_page
 from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
 from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, check_ranking, compare_files
-from piiloom.evaluation.comparison.measured import NOTE, Measured, measured_columns
+from piiloom.evaluation.comparison.measured import ECE_NOTE, NOTE, Measured, measured_columns
 from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
 from piiloom.evaluation.cost.cost_figures import COLUMNS
 from piiloom.evaluation.cost.costing import CostCollector, usage_source
@@ -98,7 +98,13 @@ def run_comparison(
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     extra = {**_cost_columns(costs), **measured_columns(measured, {name: one.ece for name, one in figures.items()})}
     pictures = () if request.plots is None else _drawn(request.plots, comparison, measured, figures)
-    compared = Compared(comparison=comparison, extra=extra, notes=(NOTE,) if measured else (), calibrations=figures, pictures=pictures)
+    compared = Compared(
+        comparison=comparison,
+        extra=extra,
+        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ())),
+        calibrations=figures,
+        pictures=pictures,
+    )
     for path in tables:
         _write(path, _in_form(compared, path.suffix[1:]))
     return compared
