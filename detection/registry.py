@@ -22,6 +22,8 @@ from piiloom.providers.protocol import Provider
 PATTERNS: Final = "patterns"
 HYBRID: Final = "hybrid"
 OFFLINE: Final = "hybrid-offline"
+# The threshold of the detector's family.
+OWN_THRESHOLD: Final = -1.0
 PHASES: Final = 3
 CHUNK: Final = 4000
 _LEAST_CHUNK: Final = 200
@@ -34,7 +36,8 @@ class Family:
     ``about`` is one line for people. ``make`` says where its function is, as "module:function"; it is imported when a detector is made.
     ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
     "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
-    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale.
+    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale. ``threshold`` is the usual one:
+    0 for a detector that has settled by itself what it tells, so that its scores say only how sure it is.
     """
 
     about: str
@@ -43,6 +46,7 @@ class Family:
     may: frozenset[str] = frozenset()
     waits: bool = False
     catalogue: bool = False
+    threshold: float = THRESHOLD
 
     @property
     def takes(self) -> frozenset[str]:
@@ -87,6 +91,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             about="an encoder that piiloom train encoder has trained; it judges relevance, too",
             make="piiloom.detection.encoder.encoder_detector:make",
             needs=frozenset({"local"}),
+            threshold=0.0,
         ),
     }
 )
@@ -106,16 +111,17 @@ _OPTIONS: Final = MappingProxyType(
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
-    ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files; ``unconfirmed`` adds types whose format no
-    source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three phases the hybrid detectors take; 0 gives
-    what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are
-    for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1) or with a reasoning (2).
+    ``threshold``: spans with a lower score are not told; by default that of the family. ``own`` are a user's catalogue files;
+    ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three
+    phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``,
+    ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1)
+    or with a reasoning (2).
 
     Raises ``UsageError`` for an unknown detector, a number out of range, or a setting that is missing or that the detector does not take.
     """
 
     detector: str = PATTERNS
-    threshold: float = THRESHOLD
+    threshold: float = OWN_THRESHOLD
     own: tuple[Path, ...] = ()
     unconfirmed: bool = False
     also: tuple[str, ...] = ()
@@ -131,6 +137,8 @@ class DetectorSettings:
     def __post_init__(self) -> None:
         if self.detector not in FAMILIES:
             raise UsageError(f"there is no detector {self.detector!r}", where="--detector", remedy=f"Known: {', '.join(FAMILIES)}")
+        if self.threshold == OWN_THRESHOLD:
+            object.__setattr__(self, "threshold", self.family.threshold)
         if not 0 <= self.threshold <= 1:
             raise UsageError("the threshold must be between 0 and 1", where="--threshold")
         if not 0 <= self.phases <= PHASES:
