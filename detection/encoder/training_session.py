@@ -62,6 +62,7 @@ class Session:
         examples = make_examples(data.train, self._maker, data.types, hide_question=settings.hide_question)
         validate = self._validate if data.validation else None
         training = Training(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
+        self._measured = Measured(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one
         history = training.run(checkpoints)
         self._network.eval()
         figures = self._validate(self._network) if data.validation else {}  # once more, of the best epoch: its calibration is kept
