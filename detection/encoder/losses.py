@@ -48,7 +48,7 @@ def class_weights(examples: Sequence[Example], tags: int, *, wanted: bool) -> Cl
 
 
 def outside_bias(weights: ClassWeights) -> float:
-    """Return what has to be added to the outside tag's logit to undo *weights*: with them, a tag seems as likely as it is times its weight."""
+    """Return what undoes *weights* if the outside tag's logit has it added: a tag seems as likely as it is, times its weight."""
     return float(weights.tags[1:].log().mean() - weights.tags[0].log())
 
 
