@@ -91,8 +91,8 @@ def test_what_only_a_hyphen_parts_is_one(tags: list[int], values: list[str]) -> 
 
 
 def test_marks_at_the_ends_are_no_part_of_a_value() -> None:
-    text = "So, ($30/ day). Portland."
-    offsets = [(0, 2), (4, 5), (5, 8), (8, 9), (14, 15), (16, 24)]
+    text = "So, $30/ day. Portland."
+    offsets = [(0, 2), (2, 3), (4, 7), (7, 8), (12, 13), (14, 22)]
     assert [text[one.start : one.end] for one in decode(text, offsets, logits_of([0, 1, 2, 2, 3, 4]))] == ["$30", "Portland"]
 
 
