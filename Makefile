@@ -32,7 +32,7 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(CORE)
 
 $(TRAIN): $(DEV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,presidio,aws]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,presidio,aws,gliner]'
 	@touch $@
 
 # 200 records by the embedded composer (no key, no network, no model), as JSON lines and as a Hugging Face folder, and the page about them.
@@ -69,8 +69,9 @@ test-long: $(DEV)
 	$(BIN)/python -m pytest -m "long and alone and not train" -n 2
 
 # One step of each training on the processor, and the detectors that load models.
+# With one thread each, since several work side by side.
 test-train: $(TRAIN)
-	$(BIN)/python -m pytest -m train -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m train -n 2 --dist loadfile
 
 bench: $(CORE)
 	$(BIN)/python benchmarks/composer_runs.py

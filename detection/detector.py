@@ -16,6 +16,7 @@ class ScoredSpan:
     ``entity_type`` is one of the 15 types, ``subtype`` the id of the entity in the catalogue. ``score`` is the detector's confidence, 0
     to 1. ``detector`` names who found it: "patterns", "model", "names index" …. ``validated``: the entity's validator accepted the value;
     None: it has none. ``candidates`` are the ids of all entities that it may be, if there are several, the likeliest first.
+    ``relevance_score`` is the probability that the relevance is "high", from detectors that know one.
     """
 
     start: int
@@ -27,6 +28,7 @@ class ScoredSpan:
     validated: bool | None = None
     relevance: Relevance | None = None
     candidates: tuple[str, ...] = ()
+    relevance_score: float | None = None
 
 
 @runtime_checkable

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.own_types import OwnTypes, from_json
 
 DEVICES: Final = ("auto", "cpu", "cuda", "onnx")
 VERIFIERS: Final = (1, 2)
+REASONED: Final = 2  # the verifier that gives a reasoning before its answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
     """A model on this machine.
 
-    ``path`` is its folder, or a name that its library knows. ``label_map`` is a YAML file that says which type a label of the model is.
+    ``path`` is its folder, or a name that its library knows; empty: none, for a detector that does without. ``label_map`` is a YAML file
+    that says which type a label of the model is.
     ``batch_size`` is how many texts it reads at once. Raises ``UsageError`` for what makes no sense.
     """
 
@@ -35,10 +39,16 @@ class LocalModel:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests: the path, and of a folder names, sizes and times of its files."""
-        folder = Path(self.path)
-        files = sorted(one for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else []
-        known = [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
-        return {"path": self.path, "files": known, "label_map": _sha256(self.label_map)}
+        files = traces(Path(self.path)) if self.path else []
+        return {"path": self.path, "files": files, "label_map": digest_of(self.label_map)}
+
+    @property
+    def own_types(self) -> OwnTypes:
+        """The user-defined types that a model trained by piiloom knows, as its ``piiloom.json`` has them."""
+        try:
+            return from_json(json.loads((Path(self.path) / "piiloom.json").read_text(encoding="utf-8")).get("own_types", []))
+        except (OSError, ValueError, AttributeError, RecursionError, DataError):
+            return ()  # a model of somebody else, or one that cannot be used, which is said when it is loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +73,7 @@ class Service:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests."""
-        return {"endpoint": self.endpoint, "region": self.region, "label_map": _sha256(self.label_map)}
+        return {"endpoint": self.endpoint, "region": self.region, "label_map": digest_of(self.label_map)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +92,17 @@ class Prompting:
     @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests."""
-        return {"examples": _sha256(self.examples), "shots": self.shots}
+        return {"examples": digest_of(self.examples), "shots": self.shots}
 
 
-def _sha256(path: Path | None) -> str | None:
-    return None if path is None else sha256_of(path)
+def traces(folder: Path) -> list[list[Any]]:
+    """Return names, sizes and times of the files in *folder*: equal if, as good as surely, nothing was changed. Empty if it is none."""
+    files = sorted(one for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else []
+    return [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
+
+
+def digest_of(path: Path | None) -> str | None:
+    """The digest of a file; that of a shipped label map's name is the name."""
+    if path is None:
+        return None
+    return sha256_of(path) if path.is_file() else str(path)

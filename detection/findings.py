@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from piiloom.detection.detector import AsyncDetector, ScoredSpan
 from piiloom.execution.call_totals import CallTotals
@@ -17,8 +17,10 @@ class SetAside:
 
     ``phase`` is 1, 2 or 3, or 0 for a detector without phases. ``reason`` is a stable code. Phase I, of what a model names: "invented",
     "altered", "inside_word" (the text does not have it so), "empty", "common_word" (no value), "unknown_type". Phase III: "refused_number".
-    "left_to_rules: <code>": no usable answer came, and a rule decided. ``value`` is what the text or the model says; it may be personal
-    information. ``start`` and ``end`` are None for what the text does not have.
+    "left_to_rules: <code>": no usable answer came, and a rule decided. Of "capid": ``capid.entries``, ``capid.placing``; there "altered"
+    has the place that was taken for it, and ``subtype`` is a type. Of a verifier: "refused_by_verifier",
+    "verifier_left_to_default: <code>". ``value`` is what the text or the model says; it may be personal information. ``start`` and ``end``
+    are None for what the text does not have. ``note`` is what a model says for its refusal.
     """
 
     phase: int
@@ -27,6 +29,12 @@ class SetAside:
     value: str = ""
     start: int | None = None
     end: int | None = None
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values; a note only if there is one."""
+        told = asdict(self)
+        return told if self.note else {name: value for name, value in told.items() if name != "note"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

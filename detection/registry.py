@@ -1,8 +1,7 @@
-"""Detectors by name."""
+"""Settings of detectors, and making them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,47 +10,19 @@ from typing import Any, Final, Protocol, cast
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
-from piiloom.detection.detector_settings import VERIFIERS, LocalModel, Prompting, Service
+from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service, digest_of
+from piiloom.detection.families import FAMILIES, OFFLINE, PATTERNS, Family
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
-from piiloom.patterns.resolving import THRESHOLD
 from piiloom.providers.protocol import Provider
 
-PATTERNS: Final = "patterns"
-HYBRID: Final = "hybrid"
-OFFLINE: Final = "hybrid-offline"
 # The threshold of the detector's family.
 OWN_THRESHOLD: Final = -1.0
 PHASES: Final = 3
 CHUNK: Final = 4000
 _LEAST_CHUNK: Final = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
-    """A kind of detector.
-
-    ``about`` is one line for people. ``make`` says where its function is, as "module:function"; it is imported when a detector is made.
-    ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
-    "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
-    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale. ``threshold`` is the usual one:
-    0 for a detector that has settled by itself what it tells, so that its scores say only how sure it is.
-    """
-
-    about: str
-    make: str
-    needs: frozenset[str] = frozenset()
-    may: frozenset[str] = frozenset()
-    waits: bool = False
-    catalogue: bool = False
-    threshold: float = THRESHOLD
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """All settings that it takes."""
-        return self.needs | self.may
 
 
 class Make(Protocol):
@@ -65,36 +36,6 @@ class Make(Protocol):
         """See the class."""
         ...
 
-
-FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
-    {
-        PATTERNS: Family(
-            about="the patterns of the catalogue alone: no model, no key, no network",
-            make="piiloom.detection.registry:make_patterns",
-            catalogue=True,
-        ),
-        OFFLINE: Family(
-            about="the three phases, with rules, word lists and a names index standing in for the model",
-            make="piiloom.detection.hybrid.making:make_offline",
-            may=frozenset({"phases"}),
-            catalogue=True,
-        ),
-        HYBRID: Family(
-            about="the three phases: patterns beside a language model",
-            make="piiloom.detection.hybrid.making:make_hybrid",
-            needs=frozenset({"model"}),
-            may=frozenset({"phases"}),
-            waits=True,
-            catalogue=True,
-        ),
-        "encoder": Family(
-            about="an encoder that piiloom train encoder has trained; it judges relevance, too",
-            make="piiloom.detection.encoder.encoder_detector:make",
-            needs=frozenset({"local"}),
-            threshold=0.0,
-        ),
-    }
-)
 
 # Where a setting that is missing, or there in vain, comes from.
 _OPTIONS: Final = MappingProxyType(
@@ -111,11 +52,11 @@ _OPTIONS: Final = MappingProxyType(
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
-    ``threshold``: spans with a lower score are not told; by default that of the family. ``own`` are a user's catalogue files;
-    ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three
-    phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``,
-    ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1)
-    or with a reasoning (2).
+    ``threshold``: spans with a lower score are not told; by default that of the family. ``own`` are a user's catalogue files, or files of
+    own recognizers of presidio; ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns.
+    ``phases``: how many of the three phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text
+    is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model``
+    judges each span, without (1) or with a reasoning (2).
 
     Raises ``UsageError`` for an unknown detector, a number out of range, or a setting that is missing or that the detector does not take.
     """
@@ -181,13 +122,15 @@ class DetectorSettings:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What shapes the findings, for digests; the contents of ``own`` files are in the digest of a locale's catalogue."""
+        """What shapes the findings, for digests; if a catalogue is used, the contents of ``own`` files are in the digest of that."""
         shaping: dict[str, Any] = {
             "detector": self.detector,
             "threshold": self.threshold,
             "unconfirmed": self.unconfirmed,
             "also": list(self.also),
         }
+        if self.own and not self.family.catalogue:
+            shaping["own"] = [digest_of(path) for path in self.own]
         if self.family.takes & {"phases", "model"}:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         for name in _OPTIONS:
@@ -200,7 +143,13 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     """Return the detector of *settings*, see ``Make``. If ``settings.waits``, it is a ``findings.ModelDetector``."""
     module, _, function = settings.family.make.partition(":")
     make = cast("Make", getattr(import_module(module), function))
-    return make(settings, provider, policy)
+    detector = make(settings, provider, policy)
+    if settings.verify is None:
+        return detector
+    from piiloom.detection.verifying.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
+
+    assert settings.model is not None  # noqa: S101 - checked when the settings were made
+    return VerifyingDetector(detector, settings.model, reasoned=settings.verify == REASONED, provider=provider, policy=policy)
 
 
 def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -50,20 +50,21 @@ class Lost:
     known: bool = False
 
 
-async def ask_model(
+async def ask_model(  # noqa: C901 - one loop, whose exits belong together
     calls: Calls,
     make: Callable[[int, str | None], PromptCall],
     judge: Callable[[Any, int], Awaitable[R]],
     *,
     attempts: int,
     failure_limit: FailureLimit,
+    hopeless: Collection[str] = (),
 ) -> tuple[R, int] | Lost:
     """Ask until *judge* raises no ``Fault``, at most *attempts* times. Return its result and the number of rejected replies, or ``Lost``.
 
     *make* builds the call from the attempt number (from 0) and the previous fault's text (None at first). *judge* gets the reply's
-    data and the attempt number. If a ``Wish`` is unmet a second time, or the attempts run out, or the next call fails, its result is
-    accepted and the journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run
-    must end.
+    data and the attempt number. After a reply that was rejected before it came to *judge*, with a code that is *hopeless*, nothing is
+    asked again. If a ``Wish`` is unmet a second time, or the attempts run out, or the next call fails, its result is accepted and the
+    journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run must end.
     """
     wished: dict[str, tuple[Answer, Wish]] = {}
     fault: Fault | None = None
@@ -74,6 +75,8 @@ async def ask_model(
             answer = await calls.complete(make(attempt, str(fault) if fault else None))
         except ReplyRejected as error:
             fault, last_reply, known = Fault(reply_code(error), str(error)), error.completion.text, error.replayed
+            if fault.code in hopeless:
+                break
             continue
         except ProviderError as error:
             if failure_limit.ends_with(error):
@@ -95,9 +98,9 @@ async def ask_model(
         calls.judge(answer, None)
         return result, attempt
     if wished:
-        return _first_usable(calls, wished), attempts - 1
+        return _first_usable(calls, wished), attempt
     assert fault is not None  # noqa: S101 - there is at least one attempt
-    return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply, known=known)
+    return Lost(code=fault.code, message=str(fault), attempts=attempt + 1, last_reply=last_reply, known=known)
 
 
 def _first_usable(calls: Calls, wished: Mapping[str, tuple[Answer, Wish]]) -> Any:

@@ -29,23 +29,26 @@ def drafted(path: Path) -> Iterator[BinaryIO]:
         raise OutputError(f"the file cannot be written ({error.strerror})", where=str(path), remedy="Name another place") from error
 
 
-def check_folder(out: Path, *, force: bool) -> None:
-    """Raise ``OutputError`` if *out* is not a folder, or is not empty (allowed with *force*). Call this before the work begins."""
-    with output_errors(out):
+def check_folder(out: Path, *, force: bool, option: str = "--out") -> None:
+    """Raise ``OutputError`` if *out* is not a folder, or is not empty (allowed with *force*). Call this before the work begins.
+
+    *option* is the one that named it.
+    """
+    with output_errors(out, option):
         if out.exists() and not out.is_dir():
-            raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
+            raise OutputError("this is not a folder", where=str(out), remedy=f"Name a new folder with {option}")
         if not force and out.exists() and any(out.iterdir()):
-            remedy = "Name another with --out, or replace what is there with --force"
+            remedy = f"Name another with {option}, or replace what is there with --force"
             raise OutputError("the folder is not empty", where=str(out), remedy=remedy)
 
 
-def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[str] = ()) -> None:
+def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[str] = (), option: str = "--out") -> None:
     """Write *contents*, by file name, to *out*, and remove *stale* files of an earlier run. Raises ``OutputError``.
 
     All are written as drafts first, and the last one takes its place last: a folder that has it is complete.
     """
     drafts = {name: out / f".{name}.part" for name in contents}
-    with output_errors(out):
+    with output_errors(out, option):
         out.mkdir(parents=True, exist_ok=True)
         try:
             for name, content in contents.items():
@@ -61,10 +64,10 @@ def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[st
 
 
 @contextmanager
-def output_errors(out: Path) -> Iterator[None]:
-    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to *out*."""
+def output_errors(out: Path, option: str = "--out") -> Iterator[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to *out*, that *option* named."""
     try:
         yield
     except OSError as error:
         reason = f"the folder cannot be written ({error.strerror})"
-        raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error
+        raise OutputError(reason, where=str(out), remedy=f"Name another folder with {option}") from error

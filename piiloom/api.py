@@ -251,20 +251,27 @@ def probe(
     errors: str | Path | None = None,
     seed: int = 7,
     format: str | None = None,  # noqa: A002 - the word users know
+    save: str | Path | None = None,
+    calibrate: str | Path | None = None,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
 
     The files are native or CAPID JSONL, or all in *format*. With *sizes* it is trained once for each of these numbers of records;
-    *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the
-    extra ``probe``; raises ``UsageError``, ``DataError`` and ``OutputError``.
+    *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. The detector of
+    the largest size is saved to *save*, a new or empty folder unless *force*, for ``detect`` with ``detector="probe"``; its scores are
+    calibrated on the file *calibrate*, or on a part of *train*. Needs the extra ``probe``; raises ``UsageError``, ``DataError`` and
+    ``OutputError``.
     """
-    from piiloom.evaluation.probe.as_json import result_json  # noqa: PLC0415
-    from piiloom.evaluation.probe.files import probe_files  # noqa: PLC0415 - needs an extra
+    from piiloom.evaluation.probe.as_json import result_json, saved_json  # noqa: PLC0415
+    from piiloom.evaluation.probe.files import Saving, probe_files  # noqa: PLC0415 - needs an extra
 
     place = None if errors is None else Path(errors)
     paths = [Path(test) for test in tests]
-    result, _ = probe_files(Path(train), paths, sizes=sizes, errors=place, seed=seed, file_format=format)
-    return result_json(result, by_type=by_type)
+    on = None if calibrate is None else Path(calibrate)
+    saving = None if save is None else Saving(folder=Path(save), calibrate=on, force=force)
+    result, _, saved = probe_files(Path(train), paths, sizes=sizes, errors=place, seed=seed, file_format=format, saving=saving)
+    return result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)})
 
 
 def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOptions]) -> RunReport:

@@ -16,6 +16,7 @@ SDKs' own retries are off, because ``execution`` retries.
 ``rate_headers``              rate limits from response headers, for the rate limiter
 ``sdk_errors``                maps SDK exceptions and HTTP status codes to ``piiloom.providers.errors``
 ``replies``, ``schemas``      JSON from a reply's text; JSON schemas in the form the APIs accept (``schema_cache``)
+``local``                     a causal language model from a local folder, with or without an adapter
 ``batch_api``, ``*_batches``  the vendors' batch APIs, with the same request bodies and reply parsing
 ``prices``                    prices and limits of models (``data/models.yaml``, or the user's own file)
 ``addresses``, ``redaction``  URLs without credentials; messages without keys or prompt text

@@ -17,11 +17,15 @@ from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider
+from piiloom.providers.tuning_api import TuningApi
 
 if TYPE_CHECKING:
     import httpx2
 
+    from piiloom.providers.local.local_provider import LocalProvider
+
 COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
+LOCAL = "local"  # made by make_local_provider: it has folders in place of a key and a URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +137,16 @@ def make_provider(
     return kind.load()(options)
 
 
+def make_local_provider(base: Path, adapter: Path | None = None, *, device: str = "auto", batch_size: int = 16) -> LocalProvider:
+    """Build the provider "local": the causal language model in the folder *base*, with the *adapter* of another one if given.
+
+    Raises ``UsageError`` if a folder is not what it should be, or a library is missing.
+    """
+    from piiloom.providers.local.local_provider import LocalOptions, LocalProvider  # noqa: PLC0415 - only who asks such a model needs it
+
+    return LocalProvider(LocalOptions(base=base, adapter=adapter, device=device, batch_size=batch_size))
+
+
 def choose_model(name: str, model: str | None, models_file: Path | None = None) -> str:
     """Return *model*, or the default model of provider *name*; raises ``UsageError`` if there is neither."""
     chosen = (model or load_models(models_file).defaults.get(name, "")).strip()
@@ -204,3 +218,14 @@ def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> Bat
         if isinstance(provider, AnthropicProvider):
             return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)
     raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")
+
+
+def make_tuning_api(provider: Provider) -> TuningApi:
+    """Return the fine-tuning jobs of *provider*'s account; raises ``UsageError`` if the provider has none."""
+    if provider.name == "openai":
+        from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.openai_jobs import OpenAIJobs  # noqa: PLC0415 - imports an SDK
+
+        if isinstance(provider, OpenAIProvider):
+            return OpenAIJobs(provider)
+    raise UsageError(f"the provider {provider.name!r} has no fine-tuning jobs", remedy="Use openai")

@@ -28,6 +28,8 @@ PRICES = ("input", "cached", "output", "cache_write")
 _PER_MILLION = 1e-6
 # Vendors append the date to the name of a snapshot: gpt-6-luna-2026-09-22, claude-haiku-4-5-20251001.
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})\Z")
+# A tuned model: ft:gpt-4.1-mini-2025-04-14:organisation:suffix:id. Its prices are listed as those of ft:gpt-4.1-mini.
+TUNED = "ft:"
 
 # Strict, since YAML reads "yes" as true, and true would be a price of one dollar.
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
@@ -38,6 +40,7 @@ class ModelSpec(BaseModel):
 
     ``batch_discount`` is the factor on all prices in batch mode (None: the usual prices apply). ``overhead_tokens`` is an upper
     bound on the input tokens that the API adds to a prompt and its schema. ``thinking_tokens`` are added to each output limit.
+    ``training``: the price of a million trained tokens, of a tuned model (``ft:…``). ``shuts_down``: the day announced by its maker.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,6 +55,8 @@ class ModelSpec(BaseModel):
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     thinking: Literal["disabled", "between_tools", "adaptive"] | None = None
     thinking_tokens: int = Field(default=0, ge=0)
+    training: Price | None = None
+    shuts_down: dt.date | None = None
 
     @property
     def priced(self) -> bool:
@@ -98,7 +103,29 @@ class ModelSpec(BaseModel):
         return round(millionths * factor * _PER_MILLION, 12)
 
 
+def tuned_family(model: str) -> str:
+    """Return the name by which models tuned from *model* are listed: ``ft:gpt-4.1-mini``. *model* may be tuned itself."""
+    base = model.removeprefix(TUNED).partition(":")[0]
+    return TUNED + _SNAPSHOT.sub("", base)
+
+
 UNKNOWN = ModelSpec(thinking_tokens=UNKNOWN_THINKING_TOKENS)
+FREE = ModelSpec(input=0.0, output=0.0)
+
+
+class TuningTerms(BaseModel):
+    """A provider's fine-tuning: the default base model, the date and source of the training prices, and what users should know first.
+
+    ``ends``: the day from which the provider takes no new jobs, if it has announced one.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str
+    dated: dt.date
+    source: str
+    ends: dt.date | None = None
+    notice: str = ""
 
 
 class ModelBook(BaseModel):
@@ -112,12 +139,14 @@ class ModelBook(BaseModel):
     dated: dt.date
     defaults: Mapping[str, str] = Field(default_factory=dict)
     every: Mapping[str, ModelSpec] = Field(default_factory=dict)
+    tuning: Mapping[str, TuningTerms] = Field(default_factory=dict)
     models: Mapping[str, Mapping[str, ModelSpec]]
 
     def find(self, provider: str, model: str) -> ModelSpec | None:
-        """Return the entry for *model*, or for the model of which it is a dated snapshot; None if unknown."""
+        """Return the entry for *model*, or for the model of which it is a dated snapshot or a tuned one; None if unknown."""
         known = self.models.get(provider, {})
-        found = known.get(model) or known.get(_SNAPSHOT.sub("", model))
+        family = tuned_family(model) if model.startswith(TUNED) else _SNAPSHOT.sub("", model)
+        found = known.get(model) or known.get(family)
         return None if found is None else self._completed(provider, found)
 
     def resolve(self, provider: str, model: str, prices: ModelSpec | None = None) -> ModelSpec:
@@ -133,8 +162,8 @@ class ModelBook(BaseModel):
         """Return a book with the entries of both; those of *other* win."""
         names = list(dict.fromkeys([*self.models, *other.models]))
         merged = {name: {**self.models.get(name, {}), **other.models.get(name, {})} for name in names}
-        every = {**self.every, **other.every}
-        return ModelBook(dated=other.dated, defaults={**self.defaults, **other.defaults}, every=every, models=merged)
+        every, tuning = {**self.every, **other.every}, {**self.tuning, **other.tuning}
+        return ModelBook(dated=other.dated, defaults={**self.defaults, **other.defaults}, every=every, tuning=tuning, models=merged)
 
     def _completed(self, provider: str, spec: ModelSpec) -> ModelSpec:
         common = self.every.get(provider)

@@ -13,6 +13,7 @@ from piiloom.screening.length import LengthGate
 from piiloom.screening.presence import PresenceGate
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
+from piiloom.screening.trained_detector import TrainedDetector
 from piiloom.screening.unlisted import UnlistedGate
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -44,12 +45,16 @@ class Screen:
 
 
 def default_screen(
-    *, near_duplicate_threshold: float = 0.5, repeated_questions: bool = False, common_words: frozenset[str] = frozenset()
+    *,
+    near_duplicate_threshold: float = 0.5,
+    repeated_questions: bool = False,
+    common_words: frozenset[str] = frozenset(),
+    detector: TrainedDetector | None = None,
 ) -> Screen:
     """Build the screen of all gates in their fixed order. It is stateful, so build a new one for each run.
 
     *near_duplicate_threshold* is a Jaccard similarity. With *repeated_questions*, a question may occur again with another context.
-    *common_words* are stems that a question may share with a high-relevance value.
+    *common_words* are stems that a question may share with a high-relevance value. *detector* refuses, too.
     """
     type_words = {name: entity_type.type_words for name, entity_type in load_taxonomy().types.items()}
     return Screen(
@@ -59,7 +64,7 @@ def default_screen(
             LengthGate(),
             QuestionLeaksGate(type_words, common_words=common_words),
             RefusalsGate(),
-            UnlistedGate(),
+            UnlistedGate(detector),
             LanguageGate(),
             DuplicatesGate(threshold=near_duplicate_threshold, questions=not repeated_questions),
         )

@@ -1,7 +1,8 @@
 """Unlisted gate: identifiers that a pattern finds in the text must be covered by spans.
 
 A match is covered if it lies in a span, or in neighboring spans with only punctuation or spaces between them. A match that is
-outside of spans, or extends beyond its span, is unmarked personal information. The question must contain no match at all.
+outside of spans, or extends beyond its span, is unmarked personal information. The question must contain no match at all. A trained
+detector may look, too; what it finds in the context must overlap a span.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from types import MappingProxyType
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations, Verdict
 from piiloom.screening.identifiers import find_identifiers
+from piiloom.screening.trained_detector import TrainedDetector
 
 
 class UnlistedGate:
-    """Refuses records with an e-mail or IP address, URL, phone, card, account or social security number outside of spans."""
+    """Refuses records with an e-mail or IP address, URL, phone, card, account or social security number outside of spans.
+
+    And, with a *detector*, records with what that finds.
+    """
 
     name = "unlisted"
     codes = MappingProxyType(
@@ -27,8 +32,12 @@ class UnlistedGate:
             "unlisted.ssn": "a US social security number is no span",
             "unlisted.ip": "an IP address is no span",
             "unlisted.phone": "a telephone number is no span",
+            "unlisted.detected": "a trained detector finds personal information that is no span",
         }
     )
+
+    def __init__(self, detector: TrainedDetector | None = None) -> None:
+        self._detector = detector
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
         """Check the context, then the question."""
@@ -37,6 +46,8 @@ class UnlistedGate:
             for kind, (start, end) in find_identifiers(text, region):
                 if not _is_covered(text, start, end, spans):
                     return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
+        if self._detector is not None and (found := self._detector.unlisted(record)):
+            return Verdict(code="unlisted.detected", detail=self._detector.told(found[0]))
         return None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
-from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.document import Decided, Document, Mark, State
 from piiloom.annotation_app.documents.operations import (
     Accept,
     AddMark,
@@ -18,34 +18,69 @@ from piiloom.annotation_app.documents.operations import (
     Flag,
     Many,
     MoveMark,
+    RefuseSuggestions,
     Reject,
     RemoveMark,
     Reopen,
     SetRelevance,
     SetType,
+    TakeSuggestions,
     Unflag,
 )
 from piiloom.annotation_app.documents.realigning import realigned
 from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.suggestions import (
+    Placement,
+    after_change,
+    open_ones,
+    outcome_of,
+    placements,
+    span_for,
+    with_decisions,
+)
 from piiloom.annotation_app.documents.text_edits import TextEdit
+from piiloom.corpus.store.suggestions import Suggestion
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 # What counts as blank, spelled out because Python and JavaScript disagree on it.
 _BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200C)))
 
 
-def apply(state: State, operation: Applicable, base: Document) -> State:
+def apply(state: State, operation: Applicable, base: Document, suggestions: Sequence[Suggestion] = ()) -> State:
     """Return *state* after *operation*; raises ``Refusal`` if the operation is not possible.
 
-    *base* is the document before this person's first operation. An operation that changes the document also sets an accepted
-    or rejected record back to open.
+    *base* is the document before this person's first operation, *suggestions* are those of the record. An operation that changes the
+    document also sets an accepted or rejected record back to open.
     """
     if isinstance(operation, Accept | Reject | Reopen | Flag | Unflag):
         return _JUDGEMENTS[type(operation)](state, operation, base)
-    document = state.document
+    if isinstance(operation, TakeSuggestions | RefuseSuggestions):
+        placed = {one.suggestion.id: one for one in placements(suggestions, base, state.document)}
+        return _take(state, operation, placed) if isinstance(operation, TakeSuggestions) else _refuse(state, operation, placed)
+    after = state
     for step in operation.operations if isinstance(operation, Many) else (operation,):
-        document = _changed(step, document)
+        before = after.document
+        after = replace(after, document=_changed(step, before))
+        if not isinstance(step, EditText):
+            after = after_change(after, before)
+    return replace(with_document(state, after.document), decided=after.decided)
+
+
+def _take(state: State, operation: TakeSuggestions, placed: Mapping[str, Placement]) -> State:
+    document = state.document
+    for taken in operation.taken:
+        _check_type(taken.entity_type)
+        chosen = open_ones(taken.suggestions, state, placed)
+        mark, is_new = span_for(document, taken, placed)
+        document = _placed(document, document.marks, mark) if is_new else document
+        fresh = [Decided(suggestion=one.suggestion.id, how=outcome_of(taken, one), span=mark.id) for one in chosen]
+        state = with_decisions(state, fresh)
     return with_document(state, document)
+
+
+def _refuse(state: State, operation: RefuseSuggestions, placed: Mapping[str, Placement]) -> State:
+    chosen = open_ones(operation.suggestions, state, placed)
+    return with_decisions(state, [Decided(suggestion=one.suggestion.id, how="refused") for one in chosen])
 
 
 def with_document(state: State, document: Document) -> State:

@@ -15,7 +15,13 @@ from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.errors import DataError
 
 Verdict = Literal["open", "accepted", "rejected"]
+# What came of a suggestion: a span as it was suggested, a span that differs from it, or none.
+Outcome = Literal["accepted", "changed", "refused"]
 _Form = TypeVar("_Form")
+
+
+def _is_empty(found: tuple[object, ...]) -> bool:
+    return not found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +85,26 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a person decided on the suggestion with the id ``suggestion``. ``span`` is the id of the span that came of it, if any."""
+
+    suggestion: str
+    how: Outcome
+    span: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """One person's work on one record. ``reason`` belongs to a rejection; ``flag`` is the comment of a flag, empty if not flagged."""
+    """One person's work on one record. ``reason`` belongs to a rejection; ``flag`` is the comment of a flag, empty if not flagged.
+
+    ``decided`` are the decisions on suggestions, sorted by suggestion.
+    """
 
     document: Document
     verdict: Verdict = "open"
     reason: str = ""
     flag: str = ""
+    decided: Annotated[tuple[Decided, ...], Field(exclude_if=_is_empty)] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form."""

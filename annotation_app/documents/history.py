@@ -6,7 +6,7 @@ refuse one of the operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from piiloom.annotation_app.documents.applying import apply
 from piiloom.annotation_app.documents.document import Document, State
@@ -15,6 +15,7 @@ from piiloom.annotation_app.documents.patches import Change, change_between, tur
 from piiloom.annotation_app.documents.refusals import Refusal, RefusalCode
 from piiloom.annotation_app.documents.reverting import reverted
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
+from piiloom.corpus.store.suggestions import Suggestion
 
 # The kinds of event that change a document: a step by its owner, and a step by somebody else on the owner's document.
 EDITS = ("edit", FOR_ANOTHER)
@@ -46,8 +47,11 @@ class History:
         """Whether there is an undone step to redo. A new step that changes something clears the redo stack."""
         return bool(self._to_redo)
 
-    def do(self, operation: Operation) -> Change:
-        """Apply *operation* and return the change; if it raises ``Refusal``, the history is unchanged."""
+    def do(self, operation: Operation, suggestions: Sequence[Suggestion] = ()) -> Change:
+        """Apply *operation* and return the change; if it raises ``Refusal``, the history is unchanged.
+
+        *suggestions* are those of the record, for operations on them.
+        """
         match operation:
             case Undo():
                 change = self._top(self._to_undo, "nothing_to_undo").inverse
@@ -59,7 +63,7 @@ class History:
                 state = self._without(operation.event)
                 change = change_between(self.state, state)
             case _:
-                state = apply(self.state, operation, self.base)
+                state = apply(self.state, operation, self.base, suggestions)
                 change = change_between(self.state, state)
         self._note(operation.op, change, state)
         return change

@@ -132,6 +132,33 @@ class Many:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A span that comes of suggestions (several, if detectors agree). The server knows from them what was suggested."""
+
+    suggestions: Annotated[tuple[Name, ...], AfterValidator(_not_empty)]
+    start: StrictInt
+    end: StrictInt
+    entity_type: Annotated[Text, Field(alias="type")]
+    relevance: Relevance | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeSuggestions:
+    """Accept suggestions, each as it is or with other ends, type or relevance. A span that is there already is not added again."""
+
+    op: Literal["take"] = "take"
+    taken: Annotated[tuple[Taken, ...], AfterValidator(_not_empty)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefuseSuggestions:
+    """Refuse suggestions."""
+
+    op: Literal["refuse"] = "refuse"
+    suggestions: Annotated[tuple[Name, ...], AfterValidator(_not_empty)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Accept:
     """Accept the record as correct."""
 
@@ -190,7 +217,7 @@ class Revert:
     event: StrictInt
 
 
-Applicable = ContentOperation | Many | Accept | Reject | Reopen | Flag | Unflag
+Applicable = ContentOperation | Many | TakeSuggestions | RefuseSuggestions | Accept | Reject | Reopen | Flag | Unflag
 Operation = Applicable | Undo | Redo | Revert
 
 # The types of pydantic's errors for a field that is missing and one that is unknown.

@@ -1,7 +1,8 @@
 """The change that one step made, as JSON that can be stored, displayed and applied in both directions.
 
-A patch has the keys ``context`` ({"at", "text"}: the part that differs), ``question``, ``spans`` ({id: span or null}),
-``verdict``, ``reason`` and ``flag``; what did not change is left out. A change is a pair of patches with the same keys.
+A patch has the keys ``context`` ({"at", "text"}: the part that differs), ``question``, ``spans`` ({id: span or null}), ``verdict``,
+``reason``, ``flag`` and ``decided`` ({suggestion: {"how", "span"} or null}); what did not change is left out. A change is a pair of
+patches with the same keys.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.document import Decided, Document, Mark, State
 from piiloom.annotation_app.documents.text_edits import TextEdit, common_edges
 
 Patch = Mapping[str, Any]
@@ -50,6 +51,10 @@ def change_between(old: State, new: State) -> Change:
     for name in _PLAIN:
         if getattr(old, name) != getattr(new, name):
             before[name], after[name] = getattr(old, name), getattr(new, name)
+    if old.decided != new.decided:
+        left, right = ({one.suggestion: one for one in state.decided} for state in (old, new))
+        ids = [name for name in left | right if left.get(name) != right.get(name)]
+        before["decided"], after["decided"] = ({name: _outcome(side.get(name)) for name in ids} for side in (left, right))
     return Change(before, after)
 
 
@@ -68,7 +73,7 @@ def turned(state: State, change: Change) -> State:
     if not after.keys().isdisjoint(_DOCUMENT):
         document = Document(context=context, question=after.get("question", document.question), marks=marks)
     plain = {name: after.get(name, getattr(state, name)) for name in _PLAIN}
-    return State(document=document, **plain)
+    return State(document=document, decided=_decided(state.decided, after.get("decided", {})), **plain)
 
 
 def _differing(old: tuple[Mark, ...], new: tuple[Mark, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -79,3 +84,15 @@ def _differing(old: tuple[Mark, ...], new: tuple[Mark, ...]) -> tuple[dict[str, 
 
 def _json(mark: Mark | None) -> dict[str, Any] | None:
     return None if mark is None else mark.to_json()
+
+
+def _outcome(decided: Decided | None) -> dict[str, Any] | None:
+    return None if decided is None else {"how": decided.how, "span": decided.span}
+
+
+def _decided(before: tuple[Decided, ...], after: Mapping[str, Any]) -> tuple[Decided, ...]:
+    if not after:
+        return before
+    kept = [one for one in before if one.suggestion not in after]
+    fresh = [Decided(suggestion=name, how=one["how"], span=one["span"]) for name, one in after.items() if one is not None]
+    return tuple(sorted(kept + fresh, key=lambda one: one.suggestion))

@@ -21,6 +21,8 @@ RefusalCode = Literal[
     "nothing_to_undo",
     "nothing_to_redo",
     "no_longer_fits",
+    "no_suggestion",
+    "already_decided",
     "malformed",
 ]
 SENTENCES: dict[RefusalCode, str] = {
@@ -38,6 +40,8 @@ SENTENCES: dict[RefusalCode, str] = {
     "nothing_to_undo": "There is nothing to undo.",
     "nothing_to_redo": "There is nothing to redo.",
     "no_longer_fits": "This step can't be taken back: what it changed has been changed again since.",
+    "no_suggestion": "That suggestion is no longer there: the text has changed, or its detector has taken it back.",
+    "already_decided": "That suggestion is decided already.",
     "malformed": "The app did not understand this step. Reload the page.",
 }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from piiloom.annotation_app.documents.applying import check_acceptable, with_document
-from piiloom.annotation_app.documents.document import Document, State
+from piiloom.annotation_app.documents.document import Decided, Document, State
 from piiloom.annotation_app.documents.merging import merge
 from piiloom.annotation_app.documents.refusals import Refusal
 
@@ -26,15 +27,23 @@ def reverted(now: State, *, step: tuple[State, State], base: Document) -> State:
         raise Refusal("no_longer_fits")
     verdict = _three_way((after.verdict, after.reason), (now.verdict, now.reason), (before.verdict, before.reason))
     flag = _three_way((after.flag,), (now.flag,), (before.flag,))
+    decided = _decisions(after.decided, now.decided, before.decided)
     if merged.document == now.document:
-        state = replace(now, verdict=verdict[0], reason=verdict[1], flag=flag[0])
+        state = replace(now, verdict=verdict[0], reason=verdict[1], flag=flag[0], decided=decided)
     else:
-        state = replace(with_document(now, merged.document), flag=flag[0])
+        state = replace(with_document(now, merged.document), flag=flag[0], decided=decided)
     if state == now:
         raise Refusal("no_longer_fits", "There is nothing left of this step that could be taken back.")
     if state.verdict == "accepted" != now.verdict:
         check_acceptable(state.document, base)
     return state
+
+
+def _decisions(base: Sequence[Decided], ours: Sequence[Decided], theirs: Sequence[Decided]) -> tuple[Decided, ...]:
+    sides = [{one.suggestion: one for one in side} for side in (base, ours, theirs)]
+    names = sorted(set().union(*sides))
+    found = (_three_way(*(side.get(name) for side in sides)) for name in names)
+    return tuple(one for one in found if one is not None)
 
 
 def _three_way(base: T, ours: T, theirs: T) -> T:

@@ -15,6 +15,7 @@ from importlib.resources import files
 SCRIPTS = (
     "points",
     "operations",
+    "suggestion_operations",
     "text_diff",
     "elements",
     "text_map",
@@ -34,6 +35,8 @@ SCRIPTS = (
     "dialogs",
     "typing",
     "text_editing",
+    "suggestions",
+    "suggestions_view",
     "checks_view",
     "preview",
     "why",
@@ -41,6 +44,7 @@ SCRIPTS = (
     "without_record",
     "main",
 )
+STYLES = ("editor.css", "suggestions.css")
 
 
 @cache
@@ -54,7 +58,7 @@ def script() -> str:
 @cache
 def styles() -> str:
     """The editor's style sheet."""
-    return (files(__package__) / "editor.css").read_text(encoding="utf-8")
+    return "".join((files(__package__) / name).read_text(encoding="utf-8") for name in STYLES)
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.onboarding_events import control_of
-from piiloom.annotation_app.worklist.priorities import scored, signals_of
+from piiloom.annotation_app.worklist.priorities import CERTAIN, scored, signals_of
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
@@ -25,6 +25,7 @@ from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, ad
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.seeding import derive_rng
 
 _TAIL = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*(?=[^0-9a-f]*$)")
@@ -49,9 +50,11 @@ def store_known(
     add_records(store, None, [(None, copy) for copy in copies], status=CONTROL_STATUS)
     orders = control_orders(store, [copy.id for copy in copies])
     counts, against = pair_counts(store), disagreement_counts(store)
+    unsure = uncertainties(store, [answer.shown.id for answer in answers])
     rows: list[NewEvent] = []
     for copy, answer in zip(copies, answers, strict=True):
-        priority, reasons = scored(signals_of(copy, against.get(answer.shown.id, 0)), counts, settings)
+        signals = signals_of(copy, against.get(answer.shown.id, 0), unsure.get(answer.shown.id, CERTAIN))
+        priority, reasons = scored(signals, counts, settings)
         item = Item(record_id=copy.id, record_order=orders[copy.id], wanted=settings.overlap, facts=facts_of(copy))
         rows += [pooled(replace(item, priority=priority, reasons=reasons), actor), _made(copy.id, answer, role, actor)]
     events = log.append(store, rows)

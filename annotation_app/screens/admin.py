@@ -14,6 +14,7 @@ from piiloom.annotation_app.screens.admin_export import export_tab
 from piiloom.annotation_app.screens.admin_import import import_tab
 from piiloom.annotation_app.screens.admin_people import people_tab
 from piiloom.annotation_app.screens.admin_store import backup_tab, stats_tab
+from piiloom.annotation_app.screens.admin_suggestions import suggestions_tab
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -37,6 +38,7 @@ def admin_page(person: Person) -> None:
         "Training and controls": _training,
         "People": lambda place, _: people_tab(place, done),
         "Import": import_tab,
+        "Suggestions": suggestions_tab,
         "Export": export_tab,
         "Back up": backup_tab,
         "Stats": stats_tab,
@@ -79,7 +81,7 @@ def _work_list(services: Services, _person: Person) -> None:
                 return f"{report.added:,} added, {report.known:,} were there before."
 
             done(pool)
-    if st.button("Work out priorities anew", help="After new judgements, or other weights (Settings)"):
+    if st.button("Work out priorities anew", help="After new judgements, new suggestions, or other weights (Settings)"):
         done(lambda name: f"Another priority now: {counted(services.pool.prioritise(name), 'record')}.")
 
 
@@ -115,6 +117,9 @@ def _settings(services: Services, _person: Person) -> None:
             "qualifying_needed": st.toggle("A test has to be passed before work begins", current.qualifying_needed),
             "qualifying_threshold": st.slider("Score that passes the test", 0.0, 1.0, float(current.qualifying_threshold)),
             "control_share": st.slider("Share of hidden control records", 0.0, 0.5, float(current.control_share)),
+            "by_uncertainty": st.toggle(
+                "Order by uncertainty of suggestions: what detectors are least sure of comes first", current.by_uncertainty
+            ),
             "priority_weights": _weights(current.priority_weights),
         }
         if st.form_submit_button("Save", type="primary"):
@@ -124,6 +129,8 @@ def _settings(services: Services, _person: Person) -> None:
                 changed = [field for field, value in new.items() if value != before[field]]
                 for field in changed:
                     services.settings.change(name, field, new[field])
+                if "by_uncertainty" in changed:
+                    services.pool.prioritise(name)
                 return f"Changed: {', '.join(changed)}." if changed else "Nothing was different."
 
             done(save)

@@ -1,4 +1,4 @@
-"""The dashboard page: progress, what people change, agreement, hidden controls, and an estimate of the errors left."""
+"""The dashboard page: progress, what people change and make of suggestions, agreement, hidden controls, an estimate of errors left."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from piiloom.annotation_app.screens.app_cache import AppCache, app_cache, finish
 from piiloom.annotation_app.screens.dashboard_agreement import show_agreement
 from piiloom.annotation_app.screens.dashboard_changes import show_changes
 from piiloom.annotation_app.screens.dashboard_errors import show_controls, show_remaining
+from piiloom.annotation_app.screens.dashboard_suggestions import show_suggestions
 from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.preloading import CHARTS, ready
 from piiloom.annotation_app.serving.services import get_services
@@ -88,6 +89,7 @@ def _show_numbers(found: Progress) -> None:
 PARTS: Final[dict[str, Callable[[AppCache], None]]] = {
     "Progress": _show_progress,
     "What people change": show_changes,
+    "Suggestions": show_suggestions,
     "Agreement": show_agreement,
     "Hidden controls": show_controls,
     "Errors left": show_remaining,

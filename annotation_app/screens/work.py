@@ -20,6 +20,7 @@ from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
 from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 
 PAGE: Final = "work"
@@ -99,6 +100,7 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
     with services.shared.reading() as store:
         told = label_origin(store, opened.record) if may_see_why(person, services.settings.current()) else None
         done, total = own_standing(store, person.name)
+        suggestions = suggestions_for(store, [record_id]).get(record_id, [])
     options = EditorOptions(
         readonly=readonly,
         acknowledged=tab.acknowledged,
@@ -106,6 +108,7 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
         intents=tab.intents,
         position={"index": done, "total": total},
         why=told,
+        suggestions=suggestions,
     )
     return editor_data(opened, person.name, options)
 

@@ -24,6 +24,7 @@ from piiloom.annotation_app.worklist.assigning import WorkList
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.record_lists import RecordLists
+from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.guidelines import newest_version
 from piiloom.corpus.store.own_types import types_of
@@ -57,6 +58,7 @@ class Services:
     test: QualifyingTest
     controls: Controls
     snapshots: PeriodicSnapshots
+    suggestions: SuggestionIntake
 
     def close(self) -> None:
         """Stop the snapshots, close the store once a running write is done, and remove the store's own types from the process."""
@@ -88,6 +90,7 @@ def _over(path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float
     settings = SettingsStore(shared, log)
     work = WorkList(shared, log, settings)
     resolver = Resolver(shared, log)
+    pool = Pool(shared, log, settings)
     documents = DocumentService(shared, log, may_edit=work.leases.may_edit, guideline=newest_version, on_saved=resolver.on_saved)
     guidelines = Guidelines(shared, log)
     guidelines.ensure()
@@ -98,7 +101,7 @@ def _over(path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float
         accounts=accounts,
         logins=LoginService(shared, log, accounts, LoginSessions(shared, log)),
         settings=settings,
-        pool=Pool(shared, log, settings),
+        pool=pool,
         work=work,
         lists=RecordLists(shared, log, settings),
         documents=documents,
@@ -109,6 +112,7 @@ def _over(path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float
         test=QualifyingTest(shared, log, settings, documents.reopen),
         controls=Controls(shared, log, settings),
         snapshots=PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock),
+        suggestions=SuggestionIntake(shared, log, settings, pool),
     )
 
 

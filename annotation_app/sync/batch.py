@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
 from piiloom.annotation_app.documents.history import EDITS
 from piiloom.annotation_app.documents.operations import Operation, operation_to_json, parse_operation
@@ -13,7 +14,9 @@ from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.results import APPLIED, REFUSED, STALE, Refused, Stale
 from piiloom.corpus.store.annotation_documents import AnnotationDocument
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
+from piiloom.corpus.store.suggestions import Suggestion
 
+NO_SUGGESTIONS: Final[Mapping[str, Sequence[Suggestion]]] = MappingProxyType({})
 # The code and the sentence of a refusal.
 RefusalReason = tuple[str, str]
 GONE: RefusalReason = (
@@ -26,11 +29,16 @@ class Batch:
     """Batch processor: applies the operations of *actor* to *documents* (by record id) and collects the events.
 
     Operations on records in *blocked* are refused with the reason given there, those on records without a document as "gone".
-    *guideline* is the version in force, for the events.
+    *guideline* is the version in force, for the events. *suggestions* are those of the records (by id), for operations on them.
     """
 
     def __init__(
-        self, actor: str, documents: Mapping[str, OpenDocument], blocked: Mapping[str, RefusalReason], guideline: int | None
+        self,
+        actor: str,
+        documents: Mapping[str, OpenDocument],
+        blocked: Mapping[str, RefusalReason],
+        guideline: int | None,
+        suggestions: Mapping[str, Sequence[Suggestion]] = NO_SUGGESTIONS,
     ) -> None:
         self.events: list[NewEvent] = []
         self.refused: list[Refused] = []
@@ -39,6 +47,7 @@ class Batch:
         self._documents = documents
         self._blocked = blocked
         self._guideline = guideline
+        self._suggestions = suggestions
         self._out_of_step: set[tuple[str, str]] = set()
 
     def receive(self, sent: Sent) -> None:
@@ -62,7 +71,7 @@ class Batch:
             )
             return
         try:
-            change = history.do(parse_operation(sent.operation))
+            change = history.do(parse_operation(sent.operation), self._suggestions.get(sent.record_id, ()))
         except Refusal as refusal:
             self._refuse(sent, refusal.code, refusal.sentence)
         else:

@@ -7,8 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.annotation_app.documents.suggestions import placements
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.sync.open_documents import DocumentView
+from piiloom.corpus.store.suggestions import Suggestion
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 Mode = Literal["annotate", "practice", "adjudicate", "view"]
@@ -22,7 +25,8 @@ class EditorOptions:
 
     ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
     holds index and total in the list of records that the person works through. ``why`` explains the labels; None if the person
-    may not see it. ``intents`` has the number of the newest navigation request that was carried out, by client.
+    may not see it. ``suggestions`` are those of the record. ``intents`` has the number of the newest navigation request that was
+    carried out, by client.
     """
 
     mode: Mode = "annotate"
@@ -31,6 +35,7 @@ class EditorOptions:
     notices: Sequence[Mapping[str, Any]] = ()
     position: Mapping[str, int] | None = None
     why: Mapping[str, Any] | None = None
+    suggestions: Sequence[Suggestion] = ()
     intents: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -56,7 +61,29 @@ def editor_data(opened: DocumentView, person: str, options: EditorOptions) -> di
         "readonly": options.readonly,
         "mode": options.mode,
         "position": dict(options.position) if options.position else None,
+        "suggestions": suggestions_data(options.suggestions, document_of(record), document),
         "why": dict(options.why) if options.why is not None else None,
         "locale": record.locale,
         "direction": "rtl" if language in _RIGHT_TO_LEFT else "auto",
     }
+
+
+def suggestions_data(suggestions: Sequence[Suggestion], base: Document, document: Document) -> list[dict[str, Any]]:
+    """Return *suggestions*, decided ones too, as the editor gets them: at their places in *document*, which began as *base*."""
+    return [
+        {
+            "id": one.suggestion.id,
+            "start": one.start,
+            "end": one.end,
+            "type": one.suggestion.entity_type,
+            "relevance": one.suggestion.relevance,
+            "subtype": one.suggestion.subtype,
+            "score": one.suggestion.score,
+            "detector": one.suggestion.detector,
+            "found_by": one.suggestion.found_by,
+            "model": one.suggestion.model,
+            "made_at": one.suggestion.made_at,
+            "withdrawn": one.withdrawn,
+        }
+        for one in (placements(suggestions, base, document) if suggestions else ())
+    ]

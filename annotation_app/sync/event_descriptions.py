@@ -9,6 +9,7 @@ from piiloom.annotation_app.sync.results import REFUSED, STALE
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 
 _SHORT = 40
+_MOST = 3
 _PLAIN = {
     "accept": "accepted",
     "reopen": "opened again",
@@ -89,6 +90,8 @@ def _operation(operation: Mapping[str, Any], event: AnnotationEvent) -> str:
         "text": f"{operation.get('field')}: “{_short(operation.get('removed'))}” → “{_short(operation.get('inserted'))}”",
         "add": f"span added: {_span(operation.get('span'))}",
         "many": "several changes at once",
+        "take": f"suggestions accepted: {_taken(entry)}",
+        "refuse": f"suggestions refused: {len(operation.get('suggestions') or ())}",
         "reject": f"rejected: {_short(operation.get('reason'))}",
         "flag": f"flagged: {_short(operation.get('comment'))}",
         "revert": f"step {operation.get('event')}{whose} taken back",
@@ -101,6 +104,15 @@ def _spans(span_id: object, entry: Mapping[str, Any]) -> str:
         return ""
     before, after = ((entry.get(side) or {}).get("spans", {}).get(span_id) for side in ("before", "after"))
     return f": {' → '.join(_span(span) for span in (before, after) if span)}" if before or after else ""
+
+
+def _taken(entry: Mapping[str, Any]) -> str:
+    after = entry.get("after") or {}
+    decided = list((after.get("decided") or {}).values())
+    changed = sum(one["how"] == "changed" for one in decided if one)
+    spans = [_span(span) for span in (after.get("spans") or {}).values()]
+    count = f"{len(decided)}, {changed} of them changed" if changed else str(len(decided))
+    return f"{count} ({'; '.join(spans[:_MOST])}{'; …' if len(spans) > _MOST else ''})" if spans else count
 
 
 def _span(span: object) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from piiloom.annotation_app.documents.history import EDITS
 from piiloom.annotation_app.documents.operations import Reopen, Revert
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.sync.batch import Batch, RefusalReason
+from piiloom.annotation_app.sync.batch import NO_SUGGESTIONS, Batch, RefusalReason
 from piiloom.annotation_app.sync.open_documents import DocumentView, OpenDocument, OpenDocuments
 from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.results import REFUSED, STALE, BatchResult, earlier_results
@@ -15,6 +15,7 @@ from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_d
 from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 
@@ -80,7 +81,8 @@ class DocumentService:
             refused, stale = earlier_results(self._earlier(store, actor, again), again) if again else ([], [])
             if fresh:
                 documents = self._documents.take(store, actor, {one.record_id for one in fresh})
-                batch = Batch(actor, documents, self._blocked(actor, documents), self._guideline(store))
+                suggestions = suggestions_for(store, documents) if any(map(_is_on_suggestions, fresh)) else NO_SUGGESTIONS
+                batch = Batch(actor, documents, self._blocked(actor, documents), self._guideline(store), suggestions)
                 for one in fresh:
                     batch.receive(one)
                 self._save(store, actor, batch)
@@ -144,6 +146,10 @@ class DocumentService:
 
 def _gone(record_id: str) -> UsageError:
     return UsageError("this record is no longer there", where=f"record {record_id}", remedy="Go on with the next one")
+
+
+def _is_on_suggestions(sent: Sent) -> bool:
+    return isinstance(sent.operation, Mapping) and sent.operation.get("op") in {"take", "refuse"}
 
 
 def _in_order(sent: Sequence[Sent]) -> list[Sent]:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist.priorities import Signals, scored, signals_of
+from piiloom.annotation_app.worklist.priorities import CERTAIN, Signals, scored, signals_of
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsStore
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
@@ -30,6 +30,7 @@ from piiloom.corpus.store.annotation_items import (
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.errors import UsageError
 
 # Number of records per event or batch.
@@ -86,7 +87,12 @@ class Pool:
         with self._shared.reading() as store:
             items = load_items(store, roles=["work"])
             against, bases = disagreement_counts(store), base_records(store, [item.record_id for item in items])
-        looked = [(item, signals_of(bases[item.record_id], against.get(item.record_id, 0))) for item in items if item.record_id in bases]
+            unsure = uncertainties(store)
+        looked = [
+            (item, signals_of(bases[name], against.get(name, 0), unsure.get(name, CERTAIN)))
+            for item in items
+            if (name := item.record_id) in bases
+        ]
         counts, settings = Counter(signals.pair for _, signals in looked if signals.pair), self._settings.current()
         changed: list[tuple[str, float, tuple[str, ...]]] = []
         for item, signals in looked:
@@ -130,7 +136,7 @@ class Pool:
 
 def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[Item, Signals]], set[str]]:
     """Return (item without priority, signals) for each record that is not pooled yet, and the ids of all *records*."""
-    against = disagreement_counts(store)
+    against, unsure = disagreement_counts(store), uncertainties(store)
     looked: list[tuple[Item, Signals]] = []
     found: set[str] = set()
     for chunk in batched(records, _CHUNK):
@@ -139,7 +145,7 @@ def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int)
         for order, record in chunk:
             if record.id not in there:
                 item = Item(record_id=record.id, record_order=order, wanted=wanted, facts=facts_of(record))
-                looked.append((item, signals_of(record, against.get(record.id, 0))))
+                looked.append((item, signals_of(record, against.get(record.id, 0), unsure.get(record.id, CERTAIN))))
     return looked, found
 
 

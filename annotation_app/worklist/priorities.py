@@ -7,6 +7,14 @@ The score of a record is ``wj·J + ws·S + wr·R + wu·U``. Each part is between
   (``UnlistedGate``: text that looks like an identifier is not a span; ``QuestionLeaksGate``: the question reveals the answer);
 - R (rare): ``1 - c/m`` where the record's pair has c records in the pool and the most common pair has m; 0 without a pair;
 - U (random): drawn from the seed and the record's id, so that records are not annotated in the order of generation.
+
+If the setting ``by_uncertainty`` is on, records about which detectors are least sure come first. The score is then
+``Q + P / (1000 (1 + w))``: P is the score above, w the sum of the weights, and Q, rounded to 3 decimals, the greater of
+
+- ``1 - |2s - 1|`` for the score s, among the record's suggestions, that is nearest to 0.5;
+- ``1 - F1`` of the suggestions of the two detectors that agree least (equal in ends and type), if two looked at the record.
+
+So P only orders records of one Q. A record without suggestions has Q = 0.
 """
 
 from __future__ import annotations
@@ -18,6 +26,7 @@ from functools import lru_cache
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.item_facts import pair_of
+from piiloom.corpus.store.suggestion_figures import Uncertainty
 from piiloom.foundation.seeding import derive_rng
 from piiloom.screening.gate import Expectations, Gate
 from piiloom.screening.question_leaks import QuestionLeaksGate
@@ -28,8 +37,12 @@ from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 _NO_PAIR = ("\0", "\0")
 RARE = "pair.rare"
 JUDGES = "judges"
-# From this value of R on, the reasons call a pair rare.
+UNSURE = "unsure"
+APART = "detectors"
+# From this value of R on, the reasons call a pair rare; and from this value on, they say that a detector is unsure.
 _RARE_FROM = 0.5
+_UNCERTAIN_FROM = 0.5
+CERTAIN = Uncertainty()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +53,7 @@ class Signals:
     pair: str | None
     disagreements: int
     doubts: tuple[str, ...]
+    uncertainty: Uncertainty = CERTAIN
 
 
 def screening_doubts(record: Record) -> tuple[str, ...]:
@@ -49,10 +63,16 @@ def screening_doubts(record: Record) -> tuple[str, ...]:
     return tuple(verdict.code for verdict in verdicts if verdict is not None)
 
 
-def signals_of(record: Record, disagreements: int) -> Signals:
+def signals_of(record: Record, disagreements: int, uncertainty: Uncertainty = CERTAIN) -> Signals:
     """Collect the signals of *record*; *disagreements* is the number of values where its judge disagreed with the plan."""
     pair = pair_of(record)
-    return Signals(record_id=record.id, pair="+".join(pair) if pair else None, disagreements=disagreements, doubts=screening_doubts(record))
+    return Signals(
+        record_id=record.id,
+        pair="+".join(pair) if pair else None,
+        disagreements=disagreements,
+        doubts=screening_doubts(record),
+        uncertainty=uncertainty,
+    )
 
 
 def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSettings) -> tuple[float, tuple[str, ...]]:
@@ -66,16 +86,37 @@ def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSetting
     reasons = [f"{JUDGES}:{signals.disagreements}"] if signals.disagreements else []
     reasons += signals.doubts
     reasons += [RARE] if rare >= _RARE_FROM else []
-    return round(sum(weights[name] * part for name, part in parts.items()), 6), tuple(reasons)
+    score = sum(weights[name] * part for name, part in parts.items())
+    if not settings.by_uncertainty:
+        return round(score, 6), tuple(reasons)
+    value = round(signals.uncertainty.value, 3)
+    return round(value + score / (1000 * (1 + sum(weights.values()))), 9), (*_why_uncertain(signals.uncertainty), *reasons)
+
+
+def _why_uncertain(found: Uncertainty) -> list[str]:
+    reasons = []
+    if found.nearest is not None and Uncertainty(nearest=found.nearest).value >= _UNCERTAIN_FROM:
+        reasons.append(f"{UNSURE}:{found.nearest:.2f}")
+    if found.apart is not None and found.apart >= _UNCERTAIN_FROM:
+        reasons.append(f"{APART}:{found.apart:.2f}")
+    return reasons
 
 
 def explained(reason: str) -> str:
     """Return a reason code in plain words; an unknown code is returned as it is."""
     if reason == RARE:
         return "few records have this pair of types"
+    if reason.startswith(f"{UNSURE}:"):
+        return f"the score of a suggestion is {reason.partition(':')[2]}"
+    if reason.startswith(f"{APART}:"):
+        return f"two detectors disagree ({reason.partition(':')[2]} of 1)"
     if reason.startswith(f"{JUDGES}:"):
         count = reason.partition(":")[2]
-        return "a judge went against one planned label" if count == "1" else f"judges went against {count} planned labels"
+        return (
+            "a judge went against one label, or a detector found a value more"
+            if count == "1"
+            else f"judges and detectors went against {count} labels"
+        )
     return {code: words for gate in _gates(load_taxonomy()) for code, words in gate.codes.items()}.get(reason, reason)
 
 

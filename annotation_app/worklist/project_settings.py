@@ -26,7 +26,8 @@ class ProjectSettings:
     from. ``see_others``: annotators see others' work. ``lease_minutes``: how long a record is reserved for an inactive person.
     ``lease_limit``: unfinished records that one person can hold at once. ``qualifying_needed`` and ``qualifying_threshold``:
     whether people must pass a test first, and the passing score. ``control_share``: the share of control records among the new
-    records handed out. ``priority_weights``: see ``worklist.priorities``. ``seed``: for all random draws.
+    records handed out. ``priority_weights`` and ``by_uncertainty`` (of suggestions): see ``worklist.priorities``. ``seed``: for all
+    random draws.
     """
 
     overlap: int = 1
@@ -38,6 +39,7 @@ class ProjectSettings:
     qualifying_threshold: float = 0.8
     control_share: float = 0.0
     priority_weights: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+    by_uncertainty: bool = False
     seed: int = 0
 
 
@@ -121,5 +123,6 @@ _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "qualifying_threshold": (_share, "a number from 0 to 1"),
     "control_share": (lambda value: _share(value) and value <= 0.5, "a number from 0 to 0.5"),
     "priority_weights": (_weights, f"numbers from 0 on for {', '.join(DEFAULT_WEIGHTS)}"),
+    "by_uncertainty": (_truth, "true or false"),
     "seed": (_whole(0, 2**63 - 1), "a whole number from 0 on"),
 }

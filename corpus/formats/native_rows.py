@@ -25,7 +25,8 @@ class _Part(BaseModel):
 class SpanRow(_Part):
     """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies.
 
-    ``score``, ``detector`` and ``validated`` are what ``piiloom detect`` says of its spans; records have no place for them.
+    ``score``, ``detector``, ``validated`` and ``relevance_score`` are what ``piiloom detect`` says of its spans; records have no place for
+    them.
     """
 
     start: int = Field(ge=0)
@@ -40,6 +41,7 @@ class SpanRow(_Part):
     score: float | None = None
     detector: str | None = None
     validated: bool | None = None
+    relevance_score: float | None = None
 
 
 class LostRow(_Part):

@@ -12,7 +12,7 @@ from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
 from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.docbin import DocBinFormat
-from piiloom.corpus.formats.gliner import GlinerFormat
+from piiloom.corpus.formats.gliner_rows import GlinerFormat
 from piiloom.corpus.formats.huggingface import HuggingFaceFormat
 from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat

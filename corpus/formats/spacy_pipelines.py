@@ -26,6 +26,17 @@ def import_spacy() -> Any:
     return spacy
 
 
+def blank_pipeline(language: str) -> Any:
+    """Return the blank pipeline of *language* ("pl"), or the one of all languages if spaCy lacks it or a library that it needs."""
+    spacy = import_spacy()
+    if _LANGUAGE.fullmatch(language):
+        try:
+            return spacy.blank(_CODES.get(language, language))
+        except ImportError:  # an unknown language, too
+            pass
+    return spacy.blank(_ANY_LANGUAGE)
+
+
 class SpacyPipelines:
     """Makes docs of texts. *model*: name or folder of a pipeline for all texts; None: a blank one of each text's language.
 
@@ -50,17 +61,8 @@ class SpacyPipelines:
             return self._model
         language = re.split("[_-]", locale.lower())[0]
         if language not in self._blank:
-            self._blank[language] = self._blank_pipeline(language)
+            self._blank[language] = blank_pipeline(language)
         return self._blank[language]
-
-    def _blank_pipeline(self, language: str) -> Any:
-        """Return the blank pipeline of *language*, or the one of all languages if spaCy lacks it or a library that it needs."""
-        if _LANGUAGE.fullmatch(language):
-            try:
-                return self._spacy.blank(_CODES.get(language, language))
-            except ImportError:  # an unknown language, too
-                pass
-        return self._spacy.blank(_ANY_LANGUAGE)
 
     def _load(self, model: str) -> Any:
         try:

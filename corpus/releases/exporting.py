@@ -34,6 +34,7 @@ from piiloom.corpus.store.releases import (
     types_in,
     withheld_of,
 )
+from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.taxonomy.own_types import only, types_in_force
 
@@ -179,6 +180,7 @@ def _facts(store: Store, name: str) -> ReleaseFacts:
         judged=judged_in_release(store, name),
         new_values=len(new_values_of(store, name)),
         own_types=only(types_of(store), types_in(store, name)),
+        suggested=suggested_spans(store, name),
     )
 
 

@@ -122,7 +122,7 @@ class ReleaseFacts:
     """What a release is, besides its records.
 
     ``statuses``: number of records by the status of their revision. ``new_values``: number of mentions drawn anew. ``own_types``: the
-    user-defined types of its store.
+    user-defined types of its store. ``suggested``: number of spans that annotators made of suggestions, by detector.
     """
 
     row: ReleaseRow
@@ -132,6 +132,7 @@ class ReleaseFacts:
     judged: Sequence[JudgedCount]
     new_values: int
     own_types: OwnTypes
+    suggested: Mapping[str, int] = field(default_factory=dict)
 
 
 def manifest(
@@ -173,6 +174,8 @@ def manifest(
     }
     if row.leakage is not None:
         about["leakage"] = dict(row.leakage)
+    if facts.suggested:
+        about["suggested"] = dict(facts.suggested)
     return about | {OWN_TYPES: to_json(tuple(told))} if told else about
 
 

@@ -21,6 +21,7 @@ from piiloom.foundation.errors import RunError
 _RESULTS = ("plan_items", "stage_results", "shared_results", "rejects", "judgements")
 _CALLS = ("batches", "batch_requests")
 _ANNOTATION = ("annotation_items", "annotation_documents", "annotation_assignments", "adjudications", "guideline_questions")
+_SUGGESTED = ("suggestions", "suggested_records")
 _OF_RELEASE = ("release_members", "release_withheld", "release_values")
 _OF_RUN = "SELECT record_order FROM records WHERE run_id = ?"
 
@@ -134,6 +135,8 @@ def delete_run(store: Store, run_id: str, *, with_journal: bool = False) -> None
     run = get_run(store, run_id)
     with store.writing():
         refuse_tied(store, run.id)
+        for table in _SUGGESTED:
+            store.change(f"DELETE FROM {table} WHERE record_order IN ({_OF_RUN})", [run.id])  # noqa: S608 - constants
         store.change(f"DELETE FROM spans WHERE record_order IN ({_OF_RUN})", [run.id])  # noqa: S608 - a constant
         store.change("DELETE FROM records WHERE run_id = ?", [run.id])
         for table in (*_RESULTS, *(_CALLS if with_journal else ())):

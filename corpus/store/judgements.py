@@ -1,4 +1,6 @@
-"""Judgements: what an LLM judge said about the values of a record. They never change the planned labels.
+"""Judgements: what an LLM judge said about the values of a record, or a trained detector about what is no value of it.
+
+They never change the planned labels.
 
 A judgement is stored once per run, plan item, kind of judge and value; adding the same one again is a no-op.
 """
@@ -13,14 +15,16 @@ from typing import Literal
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.statements import select
 
-JudgementKind = Literal["relevance", "leak"]
+# "unlisted": a trained detector finds a value that the record has not; it has no span, and its place stands for a value's id.
+JudgementKind = Literal["relevance", "leak", "unlisted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """The judgement of one judge on one value.
 
-    ``planned`` is the verdict expected by the plan: the planned relevance, or "nowhere" for a leak. ``score`` is from 0 to 1,
+    ``planned`` is the verdict expected by the plan: the planned relevance, "nowhere" for a leak, or "nothing" for an unlisted value, whose
+    verdict is a type. ``score`` is from 0 to 1,
     ``verdict`` is derived from it, and ``agrees`` says whether the verdict is the planned one. ``span_id`` is the value's first
     mention in the record.
     """
@@ -89,6 +93,13 @@ def judgements_of(store: Store, record_ids: Collection[str]) -> dict[str, tuple[
     for row in _load(store, "record_id IN (SELECT unnest(?::VARCHAR[]))", [list(record_ids)]):
         found.setdefault(row.record_id, []).append(row)
     return {record_id: tuple(rows) for record_id, rows in found.items()}
+
+
+def unlisted_in(store: Store, run_id: str) -> JudgedCount:
+    """Count what a trained detector found outside of the spans of a run's records."""
+    sql = "SELECT count(*), count(DISTINCT record_id) FROM judgements WHERE kind = 'unlisted' AND run_id = ?"
+    ((found, records),) = store.rows(sql, [run_id])
+    return JudgedCount(kind="unlisted", judged=found, disagree=found, records=records)
 
 
 def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:

@@ -217,3 +217,17 @@ def _frozen_releases(connection: duckdb.DuckDBPyConnection) -> None:
 def _hashes_of_other_rows(connection: duckdb.DuckDBPyConnection) -> None:
     # The hash is that of the rows as they are written, which are now written without spaces.
     connection.execute("UPDATE releases SET content_sha256 = NULL")
+
+
+@MIGRATIONS.register(8, "suggestions of detectors for annotators")
+def _suggestions(connection: duckdb.DuckDBPyConnection) -> None:
+    # What people make of suggestions is in the annotation events, not here.
+    connection.execute("""
+        CREATE TABLE suggestion_runs (
+            id VARCHAR NOT NULL, detector VARCHAR NOT NULL, model VARCHAR, made_by VARCHAR NOT NULL, made_at VARCHAR NOT NULL);
+        CREATE TABLE suggested_records (run_id VARCHAR NOT NULL, record_id VARCHAR NOT NULL, record_order BIGINT NOT NULL);
+        CREATE TABLE suggestions (
+            id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, record_id VARCHAR NOT NULL, record_order BIGINT NOT NULL,
+            revision BIGINT NOT NULL, span_start BIGINT NOT NULL, span_end BIGINT NOT NULL, entity_type VARCHAR NOT NULL,
+            relevance VARCHAR, subtype VARCHAR, score DOUBLE, detector VARCHAR NOT NULL, found_by VARCHAR, withdrawn VARCHAR);
+    """)

@@ -35,6 +35,11 @@ class RunRow:
     config_digest: str
     status: RunStatus
 
+    @property
+    def makes_records(self) -> bool:
+        """False for a run that only asks a model (``asking_run``): it has no stages."""
+        return self.samples > 0
+
 
 def create_run(
     store: Store,

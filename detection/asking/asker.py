@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from piiloom.execution.asking import FailureLimit, Lost, ask_model
@@ -31,12 +31,14 @@ class Asker:
         schema: JsonSchema | None,
         settings: SamplingSettings,
         shown: tuple[Message, ...] = (),
+        hopeless: Collection[str] = (),
     ) -> R | Lost:
         """Return what *read* makes of the reply, or ``Lost`` if no usable one came.
 
         *template* is the name of a template; in the journal it is that of the stage, too. *read* gets the JSON data of the reply, or its
         text if *schema* is None, and raises ``Fault`` for what is not usable. *shown* are messages that go between the instruction and
-        the question: examples with their answers. Raises errors that would hit every other request, too.
+        the question: examples with their answers. After a reply that is *hopeless* ("truncated", say) nothing is asked again. Raises
+        errors that would hit every other request, too.
         """
 
         def make(attempt: int, fault: str | None) -> PromptCall:
@@ -56,5 +58,5 @@ class Asker:
         async def judged(data: Any, attempt: int) -> R:  # noqa: ARG001 - all attempts are judged alike
             return read(data)
 
-        found = await ask_model(self._calls, make, judged, attempts=self._attempts, failure_limit=self._failure_limit)
+        found = await ask_model(self._calls, make, judged, attempts=self._attempts, failure_limit=self._failure_limit, hopeless=hopeless)
         return found if isinstance(found, Lost) else found[0]

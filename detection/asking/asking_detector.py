@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import Self
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.session import ModelSession
@@ -21,11 +21,14 @@ from piiloom.providers.protocol import Provider
 class AskingDetector(ABC):
     """See ``findings.ModelDetector``. Of one kind of detector are its ``name``, the ``templates`` that it asks by, and ``examine_async``.
 
+    ``instructions`` are the names of those of ``prompts.library.open_instructions`` that it puts into them.
+
     *provider* replaces that of *model*. *policy* says how calls are retried, and who is told of them; *model* says the rest.
     """
 
-    name: ClassVar[str]
-    templates: ClassVar[tuple[str, ...]]
+    name: str
+    templates: tuple[str, ...]
+    instructions: tuple[str, ...] = ()
 
     def __init__(self, model: ModelSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> None:
         self.model = model
@@ -36,8 +39,10 @@ class AskingDetector(ABC):
     async def __aenter__(self) -> Self:
         if self._session is not None:
             raise UsageError("the detector is open already", remedy="Share it: many texts can be under way at once")
-        self._session = await ModelSession.open(self.model, self.templates, provider=self._provider, policy=self._policy)
-        self._totals = self._session.channel.calls.totals
+        session = await ModelSession.open(
+            self.model, self.templates, instructions=self.instructions, provider=self._provider, policy=self._policy
+        )
+        self.share(session)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -75,6 +80,12 @@ class AskingDetector(ABC):
     @abstractmethod
     async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
         """See ``findings.ModelDetector``."""
+
+    def share(self, session: ModelSession | None) -> None:
+        """Ask within *session*, which may be another one's to open and close; with None no longer."""
+        self._session = session
+        if session is not None:
+            self._totals = session.channel.calls.totals
 
     def session(self) -> ModelSession:
         """Return the open session. Raises ``UsageError`` if there is none."""

@@ -18,8 +18,8 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
 from piiloom.corpus.releases.exporting import try_out
 from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.corpus.releases.manifest import MANIFEST, SCHEMA, ExportedFile, SplitCounts, files_to_json, piiloom_version
-from piiloom.detection.running.native_lines import OWN_KEYS, record_from
+from piiloom.corpus.releases.manifest import MANIFEST, OWN_TYPES, SCHEMA, ExportedFile, SplitCounts, files_to_json, piiloom_version
+from piiloom.detection.running.native_lines import OWN_KEYS, RELEVANCE_SCORE, record_from
 from piiloom.foundation.errors import OutputError
 
 SPLIT: Final = "detected"
@@ -56,12 +56,13 @@ class Export:
             draft = drafts.folder / self._file
             if self.format.name == NativeFormat.name:
                 shutil.copyfile(rows, draft)
-                for _ in counts.counting(_records(rows)):
+                for _ in counts.counting(_records(rows, {})):
                     pass
                 loss = LossReport()
             else:
-                loss = self.format.write(counts.counting(_records(rows)), draft, self.options)
-                loss = LossReport(fields=(*loss.fields, *OWN_KEYS), entries=loss.entries)
+                keys = dict.fromkeys(OWN_KEYS)
+                loss = self.format.write(counts.counting(_records(rows, keys)), draft, self.options)
+                loss = LossReport(fields=(*loss.fields, *keys), entries=loss.entries)
             files = [ExportedFile(name=self._file, split=SPLIT, records=counts.records, sha256=sha256_of(draft))]
             for name, path in beside.items():
                 shutil.copyfile(path, drafts.folder / name)
@@ -77,7 +78,7 @@ class Export:
         return [self.out / name for name in (*(file.name for file in files), MANIFEST)], loss
 
     def _manifest(self, counts: SplitCounts, files: list[ExportedFile], loss: LossReport, detection: Json) -> Json:
-        return {
+        about: Json = {
             "schema": SCHEMA,
             "name": self.out.name,
             "format": self.format.name,
@@ -88,12 +89,17 @@ class Export:
             "loss": loss.to_json(),
             "detection": detection,
         }
+        return about | {OWN_TYPES: detection[OWN_TYPES]} if OWN_TYPES in detection else about
 
 
-def _records(rows: Path) -> Iterator[Record]:
+def _records(rows: Path, keys: dict[str, None]) -> Iterator[Record]:
+    """Yield the records of *rows*; *keys* gets that of a span which only some detectors give, if there is one."""
     with rows.open("rb") as fh:
         for line in fh:
-            yield record_from(orjson.loads(line))
+            row = orjson.loads(line)
+            if any(RELEVANCE_SCORE in span for span in row["spans"]):
+                keys[RELEVANCE_SCORE] = None
+            yield record_from(row)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from piiloom.detection.asking.text_groups import text_of_groups
 from piiloom.detection.findings import Findings, ModelDetector
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.detection.running.chunks import Chunk
@@ -78,7 +79,8 @@ class ModelDriver:
 
     async def _examined(self, chunk: Chunk, one: Document) -> tuple[Chunk, Findings]:
         try:
-            return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id)
+            with text_of_groups(one.group_keys):
+                return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id)
         except (PiiloomError, OSError):
             raise
         except Exception as error:

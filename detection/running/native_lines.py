@@ -1,7 +1,8 @@
 """Make the native row of a document and its spans: what ``piiloom detect`` writes.
 
-A span has, beside what all spans have, its ``score``, its ``detector`` and, if its type has a validator, ``validated``. Spans of a record
-never overlap: of those that do, the surest is kept (each code point counts as 0.01), then the earliest.
+A span has, beside what all spans have, its ``score``, its ``detector`` and, if its type has a validator, ``validated``; from detectors
+that know it, ``relevance_score``. Spans of a record never overlap: of those that do, the surest is kept (each code point counts as 0.01),
+then the earliest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from piiloom.foundation.errors import RunError
 from piiloom.patterns.resolving import PER_CHARACTER
 
 OWN_KEYS: Final = ("score", "detector", "validated")
+# Of detectors that judge relevance and know how sure they are.
+RELEVANCE_SCORE: Final = "relevance_score"
 
 
 def disjoint_spans(spans: Sequence[ScoredSpan]) -> list[ScoredSpan]:
@@ -78,6 +81,8 @@ def native_line(record: Record, spans: Sequence[ScoredSpan]) -> bytes:
         one["detector"] = span.detector
         if span.validated is not None:
             one["validated"] = span.validated
+        if span.relevance_score is not None:
+            one[RELEVANCE_SCORE] = span.relevance_score
     return row_line(row)
 
 

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.manifest import piiloom_version
+from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
 from piiloom.detection.running.input_files import InputFile
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.outputs import Target, target_of
 from piiloom.detection.running.worker import WorkSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
+from piiloom.taxonomy.own_types import OwnTypes, to_json
 
 _SCHEMA: Final = 1
 
@@ -63,10 +64,16 @@ class DetectionRequest:
         return target_of(self.out, self.format, tokenizer=self.tokenizer, force=self.force)
 
     @property
+    def own_types(self) -> OwnTypes:
+        """The user-defined types that the detector knows."""
+        local = self.work.detector.local
+        return () if local is None else local.own_types
+
+    @property
     def about(self) -> dict[str, Any]:
         """What decides the result beside the texts."""
-        mask = self.work.mask
-        return {
+        mask, own = self.work.mask, self.own_types
+        about: dict[str, Any] = {
             "schema": _SCHEMA,
             "tool": "piiloom detect",
             "piiloom": piiloom_version(),
@@ -74,6 +81,7 @@ class DetectionRequest:
             "detector": self.work.detector.identity,
             "mask": None if mask is None else asdict(mask),
         }
+        return about | {OWN_TYPES: to_json(own)} if own else about
 
     def named_after(self, files: Sequence[InputFile]) -> DetectionRequest:
         """Return this request with a name for what a model is asked about, by which sessions share a budget."""

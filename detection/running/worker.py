@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.json_rows import row_line
@@ -52,7 +52,7 @@ class ChunkWriter:
         rows, masked, set_aside, failed, tally = list[bytes](), list[bytes](), list[bytes](), list[bytes](), Tally()
         for number, (document, findings) in enumerate(zip(chunk.documents, found, strict=True), start=chunk.first + 1):
             for one in findings.set_aside:
-                set_aside.append(row_line({"row": number, "id": document.id, **asdict(one)}))
+                set_aside.append(row_line({"row": number, "id": document.id, **one.to_json()}))
             tally.catalogues[document.locale] = self.catalogue(document.locale)
             if findings.failed is not None:
                 told = Refused(document.file, document.line, findings.failed, document.text)._asdict()

@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("situation_words", "peripheral_words", "question_words"),
     ),
     "Judges": ("judges", "on_disagreement", "judge_provider", "judge_model", "judge_base_url", "judge_price"),
+    "Screening": ("screen_model", "screen_threshold", "on_unlisted"),
     "Temperature and the like": ("temperature", "top_p", "extra_body", "sampling"),
     "How calls are made": ("concurrency", "rpm", "tpm", "timeout_s", "response_format", "max_attempts", "margin", "stop_after", "batch"),
     "Money": ("budget_usd", "price", "unpriced"),

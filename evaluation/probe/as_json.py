@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.evaluation.probe.run import ProbeResult, TestResult
+from piiloom.evaluation.probe.saving import Saved
 from piiloom.evaluation.scoring.bootstrap import ends
 
 
@@ -23,6 +24,11 @@ def result_json(result: ProbeResult, *, by_type: bool) -> dict[str, Any]:
             for training in result.trainings
         ],
     }
+
+
+def saved_json(saved: Saved) -> dict[str, Any]:
+    """Return what was saved, and how its scores are calibrated."""
+    return {"folder": str(saved.folder), "types": list(saved.types), "records": saved.records, "calibration": saved.calibration}
 
 
 def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:

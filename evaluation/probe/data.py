@@ -22,6 +22,7 @@ from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
+from piiloom.tagging.examples import Example, GoldSpan
 from piiloom.taxonomy.own_types import types_in_force
 
 # Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.
@@ -33,23 +34,10 @@ _RELEVANCE: dict[object, Relevance] = {"high": "high", "low": "low", "1": "high"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeSpan:
-    """One gold span; ``relevance`` is None if it has not been judged."""
-
-    start: int
-    end: int
-    entity_type: str
-    relevance: Relevance | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeRecord:
-    """One row: its 1-based line (in a named format, its number), its texts, and its spans, sorted and disjoint."""
+class ProbeRecord(Example):
+    """One row, and its 1-based line (in a named format, its number)."""
 
     line: int
-    context: str
-    question: str
-    spans: tuple[ProbeSpan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +78,9 @@ def read_corpus(path: Path, format_name: str | None = None) -> ProbeCorpus:
 
 
 def _probe_record(number: int, record: Record) -> ProbeRecord:
-    spans = tuple(ProbeSpan(start=s.start, end=s.end, entity_type=s.entity_type, relevance=s.relevance) for s in record.spans)
-    return ProbeRecord(line=number, context=record.context, question=record.question or "", spans=spans)
+    spans = tuple(GoldSpan(start=s.start, end=s.end, entity_type=s.entity_type, relevance=s.relevance) for s in record.spans)
+    question, keys = record.question or "", record.group_keys
+    return ProbeRecord(line=number, context=record.context, question=question, spans=spans, group_keys=keys)
 
 
 def _record(number: int, line: str, left_out: Counter[str]) -> ProbeRecord:
@@ -109,10 +98,17 @@ def _record(number: int, line: str, left_out: Counter[str]) -> ProbeRecord:
         raise RowFault("neither spans (a native row) nor piis (a CAPID row)")
     kept = tuple(_disjoint(spans))
     left_out.update({OVERLAPPING: len(spans) - len(kept)} if len(kept) < len(spans) else {})
-    return ProbeRecord(line=number, context=context, question=question or "", spans=kept)
+    return ProbeRecord(line=number, context=context, question=question or "", spans=kept, group_keys=_group_keys(row))
 
 
-def _native_spans(context: str, rows: object) -> Iterator[ProbeSpan]:
+def _group_keys(row: Mapping[str, object]) -> tuple[str, ...]:
+    """The keys of a native row; none where there are none, for a probe takes rows as they are."""
+    about = row.get("meta")
+    keys = about.get("group_keys") if isinstance(about, dict) else None
+    return tuple(key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()
+
+
+def _native_spans(context: str, rows: object) -> Iterator[GoldSpan]:
     if not isinstance(rows, list):
         raise RowFault("spans: not a list")
     for position, row in enumerate(rows):
@@ -129,10 +125,10 @@ def _native_spans(context: str, rows: object) -> Iterator[ProbeSpan]:
         relevance = _relevance(given)
         if relevance is None and given is not None:
             raise RowFault(f"{place}.relevance: neither high/low, 1/0 nor null")
-        yield ProbeSpan(start=start, end=end, entity_type=_type(row, place).replace("_", " "), relevance=relevance)
+        yield GoldSpan(start=start, end=end, entity_type=_type(row, place).replace("_", " "), relevance=relevance)
 
 
-def _capid_spans(context: str, piis: object, left_out: Counter[str]) -> Iterator[ProbeSpan]:
+def _capid_spans(context: str, piis: object, left_out: Counter[str]) -> Iterator[GoldSpan]:
     if not isinstance(piis, dict):
         raise RowFault("piis: not an object of values")
     for position, (value, about) in enumerate(piis.items()):
@@ -150,7 +146,7 @@ def _capid_spans(context: str, piis: object, left_out: Counter[str]) -> Iterator
         if start < 0:
             left_out[NOT_FOUND] += 1
         else:
-            yield ProbeSpan(start=start, end=start + len(value), entity_type=_type(about, place), relevance=relevance)
+            yield GoldSpan(start=start, end=start + len(value), entity_type=_type(about, place), relevance=relevance)
 
 
 def _relevance(given: object) -> Relevance | None:
@@ -164,7 +160,7 @@ def _type(row: Mapping[str, object], place: str) -> str:
     return given
 
 
-def _disjoint(spans: Iterable[ProbeSpan]) -> Iterator[ProbeSpan]:
+def _disjoint(spans: Iterable[GoldSpan]) -> Iterator[GoldSpan]:
     last = 0
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if span.start >= last:

@@ -1,17 +1,41 @@
-"""Run a probe on files and optionally write its errors to a file. Needs the extra ``probe``."""
+"""Run a probe on files; if wanted, write its errors to a file, and what it trained to a folder. Needs the extra ``probe``."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from piiloom.corpus.formats.json_rows import write_rows
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.matching import error_rows
-from piiloom.evaluation.probe.run import DEFAULT_SEED, ProbeResult, Watch, run_probe
+from piiloom.evaluation.probe.run import DEFAULT_SEED, ProbeResult, Trained, Watch, run_probe
+from piiloom.evaluation.probe.saving import Saved, save_trained
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.tagging.model_folder import check_place
+
+
+class Probed(NamedTuple):
+    """What came of a probe: the number of errors by kind if they were written, and what was saved, if anything was."""
+
+    result: ProbeResult
+    errors: Counter[str] | None
+    saved: Saved | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saving:
+    """Where what the last training gave is saved, and on which file it is calibrated (None: a part of the training data).
+
+    ``force`` replaces what is in the folder.
+    """
+
+    folder: Path
+    calibrate: Path | None = None
+    force: bool = False
 
 
 def probe_files(
@@ -23,18 +47,28 @@ def probe_files(
     seed: int = DEFAULT_SEED,
     watch: Watch | None = None,
     file_format: str | None = None,
-) -> tuple[ProbeResult, Counter[str] | None]:
-    """Train on the file *train* and test on the files *tests*; returns the result, and error counts by kind if *errors* is given.
+    saving: Saving | None = None,
+) -> Probed:
+    """Train on the file *train* and test on the files *tests*, of which there may be none if *saving* is given.
 
     *errors*: a file for the errors of the last (largest) training. *file_format*: that of all files; None: native or CAPID, row by row.
-    Bad arguments or files raise ``UsageError``, ``DataError`` or
-    ``OutputError`` before the training starts.
+    Bad arguments or files raise ``UsageError``, ``DataError`` or ``OutputError`` before the training starts.
     """
     _refuse_overwriting(errors, train, tests)
+    if saving is not None:
+        check_place(saving.folder, force=saving.force)
+        if saving.calibrate is not None and saving.calibrate.resolve() == train.resolve():
+            remedy = "Name another file; without one, a part of the training data is held out"
+            raise UsageError("scores cannot be calibrated on what was learnt", where="--calibrate", remedy=remedy)
     corpora = [read_corpus(path, file_format) for path in (train, *tests)]
+    calibrate = read_corpus(saving.calibrate, file_format) if saving is not None and saving.calibrate is not None else None
+    last: list[Trained] = []
     with _place_for(errors):
-        result = run_probe(corpora[0], corpora[1:], sizes=sizes, seed=seed, watch=watch)
-        return result, None if errors is None else _write_errors(errors, result)
+        on_trained = None if saving is None else lambda trained: last.__setitem__(slice(None), [trained])
+        result = run_probe(corpora[0], corpora[1:], sizes=sizes, seed=seed, watch=watch, on_trained=on_trained)
+        kinds = None if errors is None else _write_errors(errors, result)
+    saved = None if saving is None else save_trained(saving.folder, last[0], result, calibrate=calibrate, watch=watch)
+    return Probed(result, kinds, saved)
 
 
 def _refuse_overwriting(errors: Path | None, train: Path, tests: Sequence[Path]) -> None:

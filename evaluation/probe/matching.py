@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.probe.data import ProbeRecord, ProbeSpan
-from piiloom.evaluation.probe.features import FoundSpan
+from piiloom.evaluation.probe.data import ProbeRecord
+from piiloom.tagging.examples import GoldSpan
+from piiloom.tagging.features import FoundSpan
 
 ErrorKind = Literal["missed", "spurious", "wrong_type", "wrong_extent"]
 Json = dict[str, object]
@@ -27,7 +28,7 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...]
     judged: tuple[tuple[Relevance, Relevance], ...]
 
-    def matches(self) -> Iterator[tuple[ProbeSpan, FoundSpan]]:
+    def matches(self) -> Iterator[tuple[GoldSpan, FoundSpan]]:
         """Yield the (gold, found) spans of the pairs."""
         return ((self.record.spans[gold], self.found[found]) for gold, found in self.pairs)
 
@@ -37,7 +38,7 @@ class SpanError:
     """A gold span that was not found exactly, or a found span that is not a gold span; ``kind`` says which."""
 
     kind: ErrorKind
-    gold: ProbeSpan | None
+    gold: GoldSpan | None
     found: FoundSpan | None
 
 
@@ -63,7 +64,7 @@ def pairs_in_order(golds: Sequence[tuple[int, int]], founds: Sequence[tuple[int,
     return pairs
 
 
-def same_extent(gold: ProbeSpan, found: FoundSpan) -> bool:
+def same_extent(gold: GoldSpan, found: FoundSpan) -> bool:
     """Whether both are the same characters."""
     return (gold.start, gold.end) == (found.start, found.end)
 
@@ -100,7 +101,7 @@ def error_rows(file: str, comparisons: Sequence[Comparison]) -> Iterator[Json]:
             yield {"file": file, "record": number, "line": record.line, "kind": error.kind, "gold": gold, "predicted": found}
 
 
-def _described(span: ProbeSpan | FoundSpan | None, context: str) -> Json | None:
+def _described(span: GoldSpan | FoundSpan | None, context: str) -> Json | None:
     if span is None:
         return None
     return {"start": span.start, "end": span.end, "type": span.entity_type, "text": context[span.start : span.end]}

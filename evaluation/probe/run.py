@@ -3,7 +3,8 @@
 ::
 
     from pathlib import Path
-    from piiloom.evaluation.probe.data import read_corpus
+    from piiloom.corpus.record import Relevance
+from piiloom.evaluation.probe.data import read_corpus
     from piiloom.evaluation.probe.run import run_probe
 
     result = run_probe(read_corpus(Path("train.jsonl")), [read_corpus(Path("test.jsonl"))], sizes=[250, 1000])
@@ -18,29 +19,48 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from piiloom.corpus.record import Relevance
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
 from piiloom.evaluation.probe.matching import Comparison, compare
-from piiloom.evaluation.probe.models import RelevanceJudge, SpanDetector
 from piiloom.evaluation.probe.scores import Figures, TypeScore, count_table, figures, intervals, type_scores
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.tagging.relevance_model import RelevanceModel
+from piiloom.tagging.span_finder import SpanFinder
+from piiloom.tagging.training import judged_features, train_relevance, train_spans
 
 DEFAULT_SEED = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeStep:
-    """The progress of a probe: it trains on ``records`` records and has done ``iterations``, or tests on the file ``test`` if set."""
+    """The progress of a probe: it trains on ``records`` records and has done ``iterations``, or tests on the file ``test`` if set.
+
+    ``calibrating``: this training is for the calibration of what is saved.
+    """
 
     records: int
     iterations: int
     test: str | None = None
+    calibrating: bool = False
 
 
 Watch = Callable[[ProbeStep], None]
+
+
+class Trained(NamedTuple):
+    """What a training gave: the records that it trained on, in order, and the two models."""
+
+    records: Sequence[ProbeRecord]
+    spans: SpanFinder
+    relevance: RelevanceModel
+
+
+OnTrained = Callable[[Trained], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +105,20 @@ def run_probe(
     sizes: Sequence[int] | None = None,
     seed: int = DEFAULT_SEED,
     watch: Watch | None = None,
+    on_trained: OnTrained | None = None,
 ) -> ProbeResult:
     """Shuffle *train* by *seed*, train on its first records once per size in *sizes* (None: all records), and test on all *tests*.
 
-    *watch* is called at every step. Raises ``UsageError`` if there are no *tests* or fewer records than a size asks for, ``DataError``
-    if the spans to train on do not have both relevances.
+    *watch* is called at every step, *on_trained* with the models of each training. Raises ``UsageError`` if there are no *tests* (which
+    *on_trained* can do without) or fewer records than a size asks for, ``DataError`` if the spans to train on do not have both relevances.
     """
-    if not tests:
+    if not tests and on_trained is None:
         raise UsageError("there is nothing to test on", remedy="Give at least one test set")
     chosen = sorted({len(train.records)} if sizes is None else set(sizes))
     _check_sizes(chosen, train)
     shuffled = list(train.records)
     random.Random(seed).shuffle(shuffled)  # not ``derive_rng``: gives the same order as the shared probe tool for the same seed
-    trainings = [_training(train, shuffled[:size], tests, seed, watch or noop) for size in chosen]
+    trainings = [_training(train, shuffled[:size], tests, seed, watch or noop, on_trained or noop) for size in chosen]
     return ProbeResult(corpus=train, seed=seed, trainings=tuple(trainings))
 
 
@@ -110,23 +131,26 @@ def _check_sizes(sizes: Sequence[int], train: ProbeCorpus) -> None:
         raise UsageError(problem, where=train.file, remedy=f"Ask for up to {there}")
 
 
-def _training(train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: Watch) -> Training:
+def _training(
+    train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: Watch, on_trained: OnTrained
+) -> Training:
     high, low = _judged_spans(records)
     if not (high and low):
         problem = f"the {counted(len(records), 'record')} to train on need spans of both relevances ({high} are high, {low} low)"
         raise DataError(problem, where=train.file, remedy="Train on more records, or on data that judges relevance")
     watch(ProbeStep(records=len(records), iterations=0))
-    detector = SpanDetector(records, lambda number: watch(ProbeStep(records=len(records), iterations=number)))
-    judge = RelevanceJudge(records)
+    spans = train_spans(records, lambda number: watch(ProbeStep(records=len(records), iterations=number)))
+    trained = Trained(records, spans, train_relevance(records))
     results = []
     for test in tests:
         watch(ProbeStep(records=len(records), iterations=0, test=test.file))
-        results.append(_tested(test, detector, judge, seed))
+        results.append(_tested(test, trained, seed))
+    on_trained(trained)
     return Training(records=len(records), spans=high + low, high=high, tests=tuple(results))
 
 
-def _tested(test: ProbeCorpus, detector: SpanDetector, judge: RelevanceJudge, seed: int) -> TestResult:
-    comparisons = tuple(compare(record, detector.find(record.context), judge.judge(record)) for record in test.records)
+def _tested(test: ProbeCorpus, trained: Trained, seed: int) -> TestResult:
+    comparisons = tuple(compare(record, trained.spans.find(record.context), _judged(record, trained.relevance)) for record in test.records)
     table = count_table(comparisons)
     high, low = _judged_spans(test.records)
     return TestResult(
@@ -139,6 +163,11 @@ def _tested(test: ProbeCorpus, detector: SpanDetector, judge: RelevanceJudge, se
         by_type=type_scores(table),
         comparisons=comparisons,
     )
+
+
+def _judged(record: ProbeRecord, relevance: RelevanceModel) -> list[tuple[Relevance, Relevance]]:
+    """The (gold, predicted) relevance of each judged gold span, in span order, so that the figures do not depend on what is found."""
+    return [(gold, relevance.judge(features)) for features, gold in judged_features(record)]
 
 
 def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:

@@ -245,7 +245,7 @@ def _screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | 
     except ItemRejected as rejection:
         return rejection
     batch.records.append((item.plan.index, record))
-    batch.judgements += [(item.plan.index, record.id, judgement) for judgement in item.judgements]
+    batch.judgements += [(item.plan.index, record.id, judgement) for judgement in (*item.judgements, *screening.flags(record))]
     return None
 
 

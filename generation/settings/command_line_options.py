@@ -14,10 +14,12 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
+from piiloom.generation.settings.checking_options import CHECKS
+from piiloom.generation.settings.option_panels import CALLS as _CALLS
+from piiloom.generation.settings.option_panels import RUN as _RUN
+
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., None])
-_RUN = "Settings of the run"
-_CALLS = "Paid calls"
 
 # Options that other commands take, too.
 ModelOption = Annotated[str | None, typer.Option("--model", rich_help_panel=_RUN, help="The provider's model, as the provider spells it.")]
@@ -133,27 +135,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
                 "--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (default 3)."
             ),
         ],
-        "judges": Annotated[
-            list[str] | None,
-            typer.Option("--judge", rich_help_panel=_RUN, help="Have the model check each record: relevance, leak. May be given twice."),
-        ],
-        "judge_provider": Annotated[
-            str | None,
-            typer.Option(
-                "--judge-provider", rich_help_panel=_RUN, help="The provider of a separate judge: openai, anthropic or compatible."
-            ),
-        ],
-        "judge_model": Annotated[
-            str | None,
-            typer.Option("--judge-model", rich_help_panel=_RUN, help="The judge's model; alone: another model of the same provider."),
-        ],
-        "judge_base_url": Annotated[
-            str | None,
-            typer.Option("--judge-base-url", metavar="URL", rich_help_panel=_RUN, help="Where the judge's compatible server listens."),
-        ],
-        "judge_price": Annotated[
-            str | None, typer.Option("--judge-price", rich_help_panel=_CALLS, help="The judge's prices, in the form of --price.")
-        ],
+        **CHECKS,
         "prompts": Annotated[
             Path | None,
             typer.Option(

@@ -105,6 +105,10 @@ class RunConfig(BaseModel):
     judge_model: str | None = None
     judge_base_url: str | None = None
     judge_price: str | None = None
+    # A detector that looks for unlisted values in finished records, from which score on (None: 0.9), and what comes of it (None: flag).
+    screen_model: Path | None = None
+    screen_threshold: float | None = Field(default=None, ge=0, le=1)
+    on_unlisted: Literal["flag", "reject"] | None = None
     # A folder with the user's own prompt templates.
     prompts: Path | None = None
     # Sampling settings for all stages; None: the provider's default.
@@ -139,7 +143,7 @@ class RunConfig(BaseModel):
             raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
         return url
 
-    @field_validator("bank", "prompts")
+    @field_validator("bank", "prompts", "screen_model")
     @classmethod
     def _anchored(cls, path: Path | None) -> Path | None:
         # Absolute, since a run can be resumed from another folder.

@@ -8,6 +8,8 @@ from piiloom.foundation.seeding import digest
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
+from piiloom.screening.trained_detector import OPTION, THRESHOLD
+from piiloom.tagging.model_folder import model_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.story_bank import stories_digest
 
@@ -34,19 +36,24 @@ CHANGEABLE_SETTINGS = frozenset(
     }
 )
 # Paths of the user's own files. They may change as long as the content stays the same, since the content is in the digest.
-PLACES = frozenset({"bank", "prompts", "types"})
+PLACES = frozenset({"bank", "prompts", "types", "screen_model"})
 # Settings that are digested separately: by content, or only if given, so that the digests of older runs stay the same.
 _APART = frozenset(
     {
         *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
         *("recipe", "questions_per_text", "on_disagreement", "judge_provider", "judge_model"),
+        *("screen_model", "screen_threshold", "on_unlisted"),
     }
 )
 
 
 def run_digest(config: RunConfig) -> str:
-    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version."""
-    settings = shaping(config) | _recipe(config)
+    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version, a detector that screens."""
+    return _digest(config, _screened(config))
+
+
+def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
+    settings = shaping(config) | _recipe(config) | screened
     if config.recipe == "story":
         stories = stories_digest(get_locale(config.locale).language, config.bank)
         return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)
@@ -62,10 +69,10 @@ def plan_digest(config: RunConfig) -> str:
     """Return the digest of what shapes the plan. If a model writes, prompts and sampling settings are left out.
 
     So a run that only changes the prompt or temperature of one stage plans the same items, and reuses the paid replies of the stages
-    before it.
+    before it. What screens the finished records is never part of it.
     """
     if config.provider == "composer":
-        return run_digest(config)
+        return _digest(config, {})
     return digest(GENERATION_VERSION, shaping(config) | _recipe(config), config.taxonomy().digest)
 
 
@@ -88,6 +95,14 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 def _recipe(config: RunConfig) -> dict[str, Any]:
     """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
     return {} if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text}
+
+
+def _screened(config: RunConfig) -> dict[str, Any]:
+    """Return what a trained detector that screens adds to the digest. Flags change no text, but who asks for others wants another run."""
+    if config.screen_model is None:
+        return {}
+    model, threshold = model_digest(config.screen_model, option=OPTION), config.screen_threshold
+    return {"screened by": [model, THRESHOLD if threshold is None else threshold, config.on_unlisted or "flag"]}
 
 
 def _judged(config: RunConfig) -> dict[str, Any]:

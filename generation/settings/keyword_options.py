@@ -57,6 +57,9 @@ class RunOptions(TypedDict, total=False):
     judge_model: str | None
     judge_base_url: str | None
     judge_price: str | None
+    screen_model: str | Path | None
+    screen_threshold: float | None
+    on_unlisted: Literal["flag", "reject"] | None
     prompts: str | Path | None
     types: str | Path | Sequence[Mapping[str, Any]]
     temperature: float | None

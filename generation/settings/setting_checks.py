@@ -15,6 +15,7 @@ from piiloom.generation.settings.own_type_checks import check_drawable
 from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_taken
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS as PAID_PROVIDERS
+from piiloom.screening.trained_detector import trained_detector
 from piiloom.taxonomy.locales import get_locale
 
 
@@ -50,6 +51,7 @@ def check(config: RunConfig) -> RunConfig:
         raise UsageError(
             f"the composer does not write {locale.language_name}", where=f"locale {config.locale}", remedy="Use another provider"
         )
+    _check_screening(config)
     if config.types:
         check_drawable(config.types, config.provider)
         config.chosen_pairs()
@@ -84,6 +86,16 @@ def _check_fit(config: RunConfig) -> None:
     if config.response_format != "auto" and config.provider != "compatible":
         remedy = "Leave --response-format out: for other providers it is known"
         raise UsageError("only the provider compatible takes a response format", where="--response-format", remedy=remedy)
+
+
+def _check_screening(config: RunConfig) -> None:
+    """Raise ``UsageError`` or ``DataError`` for a detector that cannot be loaded, or settings of one that is not there."""
+    if config.screen_model is not None:
+        trained_detector(config.screen_model, threshold=config.screen_threshold)
+        return
+    for name, option in (("screen_threshold", "--screen-threshold"), ("on_unlisted", "--on-unlisted")):
+        if getattr(config, name) is not None:
+            raise UsageError("no detector screens this run", where=option, remedy="Name one with --screen-model, or leave it out")
 
 
 def _check_judge(config: RunConfig) -> None:

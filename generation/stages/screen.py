@@ -7,6 +7,7 @@ records with each other, this stage sees items strictly by plan index, whatever 
 from __future__ import annotations
 
 from piiloom.corpus.record import CONTRAST_GROUP, Provenance, Record, RecordPlan
+from piiloom.corpus.store.judgements import Judgement
 from piiloom.foundation.seeding import digest
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RunConfig
@@ -16,6 +17,8 @@ from piiloom.prompts.library import open_library
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import ANYBODYS
 from piiloom.screening.screen import default_screen
+from piiloom.screening.trained_detector import TrainedDetector, trained_detector
+from piiloom.tagging.model_folder import FAMILY
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.scenarios import Bank, Scenario
 
@@ -28,8 +31,11 @@ class Screening:
 
     def __init__(self, config: RunConfig, model: str | None, templates: tuple[str, ...], bank: Bank | None) -> None:
         self._config, self._model, self._bank = config, model, bank
+        self._detector = _detector(config)
         self._gates = default_screen(
-            repeated_questions=config.recipe == "story", common_words=frozenset() if config.recipe == "staged" else ANYBODYS
+            repeated_questions=config.recipe == "story",
+            common_words=frozenset() if config.recipe == "staged" else ANYBODYS,
+            detector=self._detector if config.on_unlisted == "reject" else None,
         )
         self._digest = run_digest(config)
         self._language = get_locale(config.locale).language
@@ -46,6 +52,27 @@ class Screening:
         if verdict is not None:
             raise ItemRejected(verdict.code, verdict.detail, stage=NAME, last_reply=record.context)
         return record
+
+    def flags(self, record: Record) -> list[Judgement]:
+        """Return what a trained detector finds in the accepted *record* outside of its spans, for annotators to check."""
+        if self._detector is None:
+            return []
+        detector = self._detector
+        return [
+            Judgement(
+                kind="unlisted",
+                value_id=f"[{found.start}, {found.end})",
+                span_id="",
+                planned="nothing",
+                score=found.score,
+                verdict=found.entity_type,
+                agrees=False,
+                reason=detector.told(found),
+                provider=FAMILY,
+                model=detector.name,
+            )
+            for found in detector.unlisted(record)
+        ]
 
     def _record(self, item: Item) -> Record:
         plan, passage, question = item.plan, item.passage, item.question
@@ -89,6 +116,10 @@ class Screening:
         low, high = (1, None) if item.case is not None else plan.context_words
         high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
         return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language, high_types=high_types)
+
+
+def _detector(config: RunConfig) -> TrainedDetector | None:
+    return None if config.screen_model is None else trained_detector(config.screen_model, threshold=config.screen_threshold)
 
 
 def _rationale(scenario: Scenario, item: Item) -> str:

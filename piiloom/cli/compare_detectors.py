@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -14,13 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from piiloom.detection.registry import FAMILIES
+from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.comparison.measured import Measured
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.whole_files import output_errors
 
 _OURS: Final = ("--out", "--json", "--format", "--mask", "--to", "--resume", "--force")
-_KILOBYTE: Final = 1 if sys.platform == "darwin" else 1024  # the unit of ru_maxrss
 _UNSAFE: Final = re.compile(r"[^\w.+-]+")
 
 
@@ -67,8 +65,12 @@ def detector_folder(keep: Path | None) -> Iterator[Path]:
     yield keep
 
 
-def run_detectors(asked: Sequence[AskedDetector], gold: Path, folder: Path) -> tuple[dict[str, Path], dict[str, Measured]]:
+def run_detectors(
+    asked: Sequence[AskedDetector], gold: Path, folder: Path, reading: Mapping[str, str | None]
+) -> tuple[dict[str, Path], dict[str, Measured]]:
     """Have each of *asked* detect in *gold*; return its predictions, in *folder*, and what it took, by name.
+
+    *reading* are options of ``piiloom detect`` by which *gold* is read, where a detector's own do not say it.
 
     Raises ``DataError`` if one fails, whose own words stand on standard error then.
     """
@@ -77,36 +79,32 @@ def run_detectors(asked: Sequence[AskedDetector], gold: Path, folder: Path) -> t
     for number, one in enumerate(asked, start=1):
         out = folder / f"{number}-{_UNSAFE.sub('-', one.name)}.jsonl"
         out.unlink(missing_ok=True)  # else it would be refused, as a file of somebody's
-        told, peak = _run(one, gold, out)
+        told = _run(one, gold, out, [word for pair in reading.items() if pair[1] and pair[0] not in one.options for word in pair])
         if told["failed"]:
             _append_failed(out)
         files[one.name] = out
-        measured[one.name] = _measured(told, peak)
+        measured[one.name] = _measured(told)
     return files, measured
 
 
-def _run(one: AskedDetector, gold: Path, out: Path) -> tuple[dict[str, Any], int]:
-    command = [sys.executable, "-m", "piiloom", "detect", str(gold), "--detector", one.detector, *one.options]
-    with subprocess.Popen([*command, "--out", str(out), "--json", "--force"], stdout=subprocess.PIPE) as child:  # noqa: S603 - ourselves
-        assert child.stdout is not None  # noqa: S101 - it is a pipe
-        said = child.stdout.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+def _run(one: AskedDetector, gold: Path, out: Path, reading: Sequence[Any]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "piiloom", "detect", str(gold), "--detector", one.detector, *one.options, *reading]
+    child = subprocess.run([*command, "--out", str(out), "--json", "--force"], stdout=subprocess.PIPE, check=False)  # noqa: S603 - ourselves
     if child.returncode:
         raise DataError(
             f"the detector {one.name!r} failed (exit code {child.returncode})",
             where=f"--detector {one.detector}",
             remedy="What it says stands above; try it alone with piiloom detect",
         )
-    told: dict[str, Any] = json.loads(said)
-    return told, usage.ru_maxrss * _KILOBYTE
+    told: dict[str, Any] = json.loads(child.stdout)
+    return told
 
 
-def _measured(told: Mapping[str, Any], peak: int) -> Measured:
+def _measured(told: Mapping[str, Any]) -> Measured:
     model = told["model"]
     usd = 0.0 if model is None else None if model.get("unpriced") else model["cost_usd"] + model["charged_usd"]
     documents = told["documents"] + told["failed"]
-    return Measured(documents=documents, failed=told["failed"], seconds=told["seconds"], peak_bytes=peak, usd=usd)
+    return Measured(documents=documents, failed=told["failed"], seconds=told["seconds"], peak_bytes=told["peak_bytes"], usd=usd)
 
 
 def _append_failed(out: Path) -> None:

@@ -87,7 +87,8 @@ def run_comparison(
     ranking = _ranking(request)
     check_ranking(scheme, [*systems, *(one.name for one in asked)], ranking)
     costs = {name: CostCollector(usage_source(path)) for name, path in usage.items()}
-    found, measured = run_detectors(asked, request.gold, folder)
+    reading = {"--input-format": request.gold_format or request.file_format, "--locale": request.locale}
+    found, measured = run_detectors(asked, request.gold, folder, reading)
     systems = {**systems, **found}
     calibrations = {name: CalibrationCollector() for name in systems}
     watching: dict[str, list[Collector]] = {name: [one] for name, one in calibrations.items()}

@@ -15,6 +15,7 @@ EPILOG = examples(
     "piiloom detect chats.txt --lines --locale pt_BR --out outputs/masked.jsonl --mask subtype",
     "piiloom detect mails.parquet --locale nl_NL --out outputs/to-review --format label-studio",
     "piiloom detect notes/ --locale pl_PL --out outputs/found.jsonl --resume",
+    "piiloom detect --store work.duckdb --to annotation --detector hybrid-offline",
     "piiloom detect notes/ --locale fi_FI --detector hybrid --provider openai --budget-usd 5 --out outputs/found.jsonl",
 )
 
@@ -24,7 +25,8 @@ def detect(**given: Any) -> None:
     """Find personal information in the texts of INPUT, and write them with what was found: where, of which kind, how surely.
 
     OUT gets its name when all is there. What is done of a stopped or killed run is kept; --resume goes on with it.
-    docs/detection.md explains the detectors and what is written.
+    docs/detection.md explains the detectors and what is written. With --to annotation, what is found in the records of --store that wait
+    for annotation is offered to the annotators as suggestions (docs/annotation.md).
     """
     from piiloom.cli.detecting import detect_and_report
 

@@ -24,6 +24,8 @@ from piiloom.cli.model_options import (
     UnpricedOption,
 )
 from piiloom.cli.options import JsonOption
+from piiloom.detection.families import FAMILIES
+from piiloom.foundation.errors import UsageError
 
 _READING: Final = "What is read"
 _FINDING: Final = "What is found"
@@ -31,6 +33,8 @@ _WRITING: Final = "What is written"
 _WORK: Final = "Running"
 _LOCAL: Final = "Models on this machine, and services"
 DEFAULT_REPLIES: Final = Path("outputs/detection.duckdb")
+FILES: Final = "files"
+ANNOTATION: Final = "annotation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +42,39 @@ class DetectCommand:
     """What the command line asks for; each field is an option (``source`` the argument)."""
 
     source: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="INPUT",
-            help="A .txt, .jsonl, .json, .csv, .tsv or .parquet file, one that piiloom import reads, or a folder of .txt files.",
+            help="A .txt, .jsonl, .json, .csv, .tsv or .parquet file, one that piiloom import reads, or a folder of .txt files. "
+            "With --to annotation none: the records of --store are read.",
+            show_default=False,
         ),
-    ]
-    out: Annotated[Path, typer.Option("--out", metavar="F", help="A .jsonl file for native rows, or a folder for any --format.")]
-    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help="Who looks; docs/detection.md tells of each.")] = "patterns"
+    ] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="F", help="A .jsonl file for native rows, or a folder for any --format.")] = (
+        None
+    )
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="files|annotation",
+            help="Where to: files at --out, or suggestions for annotators, in the workspace --store.",
+        ),
+    ] = FILES
+    detector: Annotated[str, typer.Option("--detector", metavar="NAME", help=f"Who looks: {', '.join(FAMILIES)}.")] = "patterns"
+    release: Annotated[
+        str | None,
+        typer.Option(
+            "--release",
+            metavar="NAME",
+            rich_help_panel=_READING,
+            help="With --to annotation: the records of this release, instead of those that wait (all, if nobody has made a work list yet).",
+        ),
+    ] = None
+    record: Annotated[
+        list[str] | None,
+        typer.Option("--record", metavar="ID", rich_help_panel=_READING, help="With --to annotation: this record only; repeatable."),
+    ] = None
     locale: Annotated[
         str | None,
         typer.Option("--locale", metavar="CODE", rich_help_panel=_READING, help="The locale of all texts, or of rows that name none."),
@@ -84,7 +113,10 @@ class DetectCommand:
     types: Annotated[
         list[Path] | None,
         typer.Option(
-            "--types", metavar="YAML", rich_help_panel=_FINDING, help="Entities of your own, in the form of the catalogue; repeatable."
+            "--types",
+            metavar="YAML",
+            rich_help_panel=_FINDING,
+            help="Entities of your own, in the form of the catalogue; of presidio: recognizers in its form; repeatable.",
         ),
     ] = None
     unconfirmed: Annotated[
@@ -175,7 +207,13 @@ class DetectCommand:
     base_url: BaseUrlOption = None
     store: Annotated[
         Path,
-        typer.Option("--store", metavar="FILE", rich_help_panel=CALLS, help="Where replies are kept, so that none is paid for twice."),
+        typer.Option(
+            "--store",
+            metavar="FILE",
+            rich_help_panel=CALLS,
+            help="Where replies are kept, so that none is paid for twice. With --to annotation: the workspace, which is read, gets the "
+            "suggestions, and keeps the replies, too (else outputs/piiloom.duckdb).",
+        ),
     ] = DEFAULT_REPLIES
     budget_usd: BudgetOption = None
     price: PriceOption = None
@@ -199,3 +237,17 @@ class DetectCommand:
         bool, typer.Option("--resume", rich_help_panel=_WORK, help="Go on with what a stopped or killed run has done, if there is one.")
     ] = False
     as_json: JsonOption = False
+
+    @property
+    def read_from(self) -> Path:
+        """The input; raises ``UsageError`` if none is named."""
+        if self.source is None:
+            raise UsageError("no INPUT is named", remedy="Name a file or a folder; or add --to annotation to look through a store")
+        return self.source
+
+    @property
+    def written_to(self) -> Path:
+        """The output; raises ``UsageError`` if none is named."""
+        if self.out is None:
+            raise UsageError("nothing says where to write", where="--out", remedy="Name a .jsonl file, or a folder")
+        return self.out

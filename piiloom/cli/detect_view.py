@@ -13,6 +13,7 @@ from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS
 from piiloom.foundation.counting import counted
+from piiloom.foundation.peak_memory import peak_bytes
 
 _SHOWN = 15
 _TELLING = 100  # documents: of fewer, most of the time goes into reading the catalogue
@@ -21,17 +22,18 @@ _TELLING = 100  # documents: of fewer, most of the time goes into reading the ca
 def print_detection(report: DetectionReport, asked: DetectCommand) -> None:
     """Print *report*."""
     if asked.as_json:
-        say_json({"input": str(asked.source), "detector": asked.detector, **report.to_json()})
+        say_json({"input": str(asked.read_from), "detector": asked.detector, **report.to_json(), "peak_bytes": peak_bytes()})
         return
     figures = report.figures
-    table = Table(title=f"{asked.detector} in {harmless(asked.source.name)}")
+    table = Table(title=f"{asked.detector} in {harmless(asked.read_from.name)}")
     table.add_column("type")
     table.add_column("spans", justify="right")
-    for name, count in list(figures["subtypes"].items())[:_SHOWN]:
+    kinds = figures["subtypes"] or figures["types"]  # not all detectors know the catalogue
+    for name, count in list(kinds.items())[:_SHOWN]:
         table.add_row(harmless(name), f"{count:,}")
-    rest = figures["spans"] - sum(list(figures["subtypes"].values())[:_SHOWN])
+    rest = figures["spans"] - sum(list(kinds.values())[:_SHOWN])
     if rest:
-        table.add_row("all others" if figures["subtypes"] else "of no catalogue type", f"{rest:,}")
+        table.add_row("all others", f"{rest:,}")
     console().print(table)
     say(_documents(report))
     for line in _asides(figures, report):

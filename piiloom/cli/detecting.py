@@ -6,12 +6,13 @@ import os
 from typing import Final
 
 from piiloom.cli.agreeing import agree_to_send
-from piiloom.cli.detect_options import DetectCommand
+from piiloom.cli.detect_options import ANNOTATION, FILES, DetectCommand
 from piiloom.cli.detect_progress import shown_detection
 from piiloom.cli.detect_view import print_detection
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector_settings import LocalModel, Prompting, Service
-from piiloom.detection.registry import FAMILIES, OWN_THRESHOLD, DetectorSettings
+from piiloom.detection.families import FAMILIES
+from piiloom.detection.registry import OWN_THRESHOLD, DetectorSettings
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.masking import BLOCK, Mask
 from piiloom.detection.running.progress import DetectionReport, Watch
@@ -21,15 +22,25 @@ from piiloom.detection.running.worker import WorkSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
+from piiloom.providers.factory import LOCAL
 
 _MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
-LOCAL: Final = "local"
 _BATCH: Final = 16
 _SHOTS: Final = 8
 
 
 def detect_and_report(asked: DetectCommand) -> None:
     """Detect and print what came of it; what is wrong with the request is found before anything is read, sent or written."""
+    if asked.to == ANNOTATION:
+        from piiloom.cli.preannotating import suggest_and_report  # noqa: PLC0415 - it needs modules of the annotation app
+
+        suggest_and_report(asked)
+        return
+    if asked.to != FILES:
+        raise UsageError(f"{asked.to!r} is no place to write to", where="--to", remedy=f"Choose {FILES} or {ANNOTATION}")
+    for option, value in (("--release", asked.release), ("--record", asked.record)):
+        if value:
+            raise UsageError(f"it says nothing without --to {ANNOTATION}", where=option, remedy="Add that, or leave it out")
     with shown_detection(wanted=not asked.as_json) as watch:
         report = detect_files(asked, watch)
     print_detection(report, asked)
@@ -44,8 +55,12 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
         model = settings.model
         if model is not None and settings.sends:
             place = f" at {model.base_url}" if model.base_url else ""
-            words = f"the texts of {asked.source} would be sent to {model.provider}{place}, model {model.name}"
+            words = f"the texts of {asked.read_from} would be sent to {model.provider}{place}, model {model.name}"
             agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
+        service = request.work.detector.service
+        if service is not None:
+            place = f" at {service.endpoint}" if service.endpoint else ""
+            agree_to_send(f"the texts of {asked.source} would be sent to {asked.detector}{place}, which bills for them", yes=asked.yes)
 
     return run_detection(request, watch=watch, agree=agree)
 
@@ -53,7 +68,7 @@ def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:
 def request_of(asked: DetectCommand) -> DetectionRequest:
     """Return the request. Raises ``UsageError`` for what makes no sense."""
     inputs = InputSettings(
-        path=asked.source,
+        path=asked.read_from,
         format=asked.input_format,
         lines=asked.lines,
         text_field=asked.text_field,
@@ -66,7 +81,7 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
     return DetectionRequest(
         inputs=inputs,
         work=WorkSettings(detector=settings_of(asked), mask=_mask(asked)),
-        out=asked.out,
+        out=asked.written_to,
         format=asked.file_format,
         tokenizer=asked.tokenizer,
         workers=_worker_count(asked.workers),
@@ -96,11 +111,13 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
 
 
 def _local(asked: DetectCommand) -> LocalModel | None:
-    if asked.model_path is None:
-        _refuse_alone(asked, "--model-path", device="--device", batch_size="--batch-size")
+    family = FAMILIES.get(asked.detector)
+    if asked.model_path is None and (asked.label_map is None or family is None or "local" not in family.may):
+        if asked.base is None:
+            _refuse_alone(asked, "--model-path or --base", device="--device", batch_size="--batch-size")
         return None
     return LocalModel(
-        path=asked.model_path, label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
+        path=asked.model_path or "", label_map=asked.label_map, device=asked.device or "auto", batch_size=asked.batch_size or _BATCH
     )
 
 
@@ -157,6 +174,8 @@ def _model(asked: DetectCommand) -> ModelSettings | None:
         prompts=asked.prompts,
         base=asked.base,
         adapter=asked.adapter,
+        device=asked.device or "auto",
+        batch_size=asked.batch_size or _BATCH,
     )
     settings.spec()
     return settings

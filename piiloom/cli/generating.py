@@ -15,6 +15,7 @@ from piiloom.cli.run_picture import Traffic
 from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
 from piiloom.cli.sample_table import print_samples
 from piiloom.cli.terminal import console, say_aside, say_json
+from piiloom.corpus.store.judgements import unlisted_in
 from piiloom.corpus.store.records import iter_records
 from piiloom.execution.batches.batch_status import how_to_go_on
 from piiloom.execution.call_channel import CallChannel
@@ -142,12 +143,14 @@ def _check_changes(options: GenerateOptions) -> None:
 
 
 def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
+    flagged = None if opened.config.screen_model is None else unlisted_in(opened.store, opened.run.id)
     if options.as_json:
-        say_json(progress_to_json(progress, options.store))
+        beside = {} if flagged is None else {"flagged": {"values": flagged.judged, "records": flagged.records}}
+        say_json(progress_to_json(progress, options.store) | beside)
         return
     if options.quiet:
         return
     if options.show:
         with opened.config.types_in_force():
             print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.show))
-    say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds)
+    say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, flagged=flagged)

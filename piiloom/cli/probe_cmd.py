@@ -14,13 +14,16 @@ EPILOG = examples(
     "piiloom probe train.jsonl people.jsonl web.jsonl --sizes 250,500,1000,2107",
     "piiloom probe train.jsonl people.jsonl --by-type --errors outputs/errors.jsonl",
     "piiloom probe train.jsonl people.jsonl --limit 500 --json",
+    "piiloom probe outputs/v1/train.jsonl people.jsonl --save outputs/detector",
     "piiloom probe outputs/v1-capid/train.jsonl outputs/v1-capid/test.jsonl --format capid",
 )
 
 
 def probe(
     train: Annotated[Path, typer.Argument(metavar="TRAIN", help="The data to train on.")],
-    tests: Annotated[list[Path], typer.Argument(metavar="TEST...", help="One or more files to test on.")],
+    tests: Annotated[
+        list[Path] | None, typer.Argument(metavar="TEST...", help="One or more files to test on; with --save, none will do.")
+    ] = None,
     file_format: Annotated[
         str | None,
         typer.Option(
@@ -41,6 +44,15 @@ def probe(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed and data, same order of training and same intervals.")] = 7,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Save the detector (of the largest size) to this new folder: piiloom detect --detector probe."),
+    ] = None,
+    calibrate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Learn from this file what the saved detector's scores mean; else from a part of TRAIN."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the detector that is in the folder of --save.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train a small fixed detector on TRAIN and say how well it does on each TEST.
@@ -49,8 +61,17 @@ def probe(
     sets that are probed with the same tests can be compared. Needs piiloom's extra "probe". Takes about a minute for 2,000 records.
     docs/probe.md says how to read the figures.
     """
-    from piiloom.cli.probing import probe_and_report
+    from piiloom.cli.probing import Keeping, probe_and_report
 
     probe_and_report(
-        train, tests, file_format=file_format, sizes=sizes, limit=limit, by_type=by_type, errors=errors, seed=seed, as_json=as_json
+        train,
+        tests or [],
+        file_format=file_format,
+        sizes=sizes,
+        limit=limit,
+        by_type=by_type,
+        errors=errors,
+        seed=seed,
+        keeping=Keeping(save=save, calibrate=calibrate, force=force),
+        as_json=as_json,
     )

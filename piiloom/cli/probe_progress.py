@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from piiloom.cli.terminal import error_console, harmless, say_aside
-from piiloom.evaluation.probe.models import MAX_ITERATIONS
 from piiloom.evaluation.probe.run import ProbeStep, Watch
 from piiloom.foundation.counting import counted
+from piiloom.tagging.training import MAX_ITERATIONS
 
 LINE_EVERY_S = 5.0
 
@@ -42,9 +42,8 @@ def described(step: ProbeStep) -> str:
     trained = f"{counted(step.records, 'record')}"
     if step.test is not None:
         return f"trained on {trained}, testing on {harmless(step.test)}"
-    if not step.iterations:
-        return f"training on {trained}"
-    return f"training on {trained}: iteration {step.iterations} of at most {MAX_ITERATIONS}"
+    what = f"{'calibrating: ' if step.calibrating else ''}training on {trained}"
+    return f"{what}: iteration {step.iterations} of at most {MAX_ITERATIONS}" if step.iterations else what
 
 
 def _lines() -> Watch:

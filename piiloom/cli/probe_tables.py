@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.run import ProbeResult, TestResult, Training
+from piiloom.evaluation.probe.saving import Saved
 from piiloom.evaluation.probe.scores import RESAMPLES
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.counting import counted
@@ -26,7 +29,8 @@ def print_result(result: ProbeResult, *, by_type: bool) -> None:
             say(f"  test{_left_out(test.corpus)}")
         if by_type:
             console().print(_type_table(result.trainings[-1], test))
-    say(f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})")
+    if result.trainings[-1].tests:
+        say(f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})")
 
 
 def _left_out(corpus: ProbeCorpus) -> str:
@@ -65,3 +69,25 @@ def _type_table(training: Training, test: TestResult) -> Table:
         shares = (_NOTHING if share is None else f"{share:.3f}" for share in score.shares().values())
         table.add_row(harmless(score.entity_type), f"{score.gold:,}", f"{score.found:,}", *shares)
     return table
+
+
+def print_saved(saved: Saved) -> None:
+    """Say what was saved, and how much its scores are worth."""
+    types = counted(len(saved.types), "type")
+    say(f"saved {harmless(str(saved.folder))}: {types}, learnt from {counted(saved.records, 'record')}")
+    for line in _calibration_lines(saved):
+        say(f"  {line}")
+
+
+def _calibration_lines(saved: Saved) -> Iterator[str]:
+    figures = saved.calibration
+    if "records" not in figures:
+        yield f"scores are as the models have them, calibrated on {figures['on']}"
+        return
+    yield f"calibrated on {harmless(figures['on'])}, {counted(figures['records'], 'record')}"
+    for what, meant in (("spans", "scores of spans"), ("relevance", "probabilities of high")):
+        told = figures[what]
+        if told["calibrated"]:
+            yield f"{meant}: ECE {told['ece']:.3f} ({told['ece_uncalibrated']:.3f} as the model has them), {told['count']:,} of them"
+        else:
+            yield f"{meant}: as the model has them, for there were only {told['count']:,} to calibrate on"

@@ -107,6 +107,9 @@ def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) ->
         say(f"\nwithheld: {counted(len(withheld), 'record')}")
         say(f"  reasons   {_most(Counter(reason for _, reason in withheld))}")
     for one in judged:
+        if one.kind == "unlisted":
+            say(f"\na trained detector finds {counted(one.disagree, 'value')} outside of spans, in {counted(one.records, 'record')}")
+            continue
         what = "question leaks a value" if one.kind == "leak" else "relevance is another"
         values, records = counted(one.judged, "value"), counted(one.records, "record")
         say(f"\njudged for {one.kind}: {values}; for {one.disagree:,} of them, in {records}, the {what}")

@@ -25,16 +25,20 @@ def print_run(path: Path, run_id: str, *, as_json: bool) -> None:
     with seen_store(path, memory_limit=MEMORY_FOR_SUMS) as (store, sight):
         run = get_run(store, run_id)
         line = run_to_json(run, costs_of(store, [run], one=run.id), rejects_by_run(store))
-        rows, stages, ties = count_rows(store, run.id), report_stages(store, run), ties_of_run(store, run.id)
+        rows, stages, ties = count_rows(store, run.id), report_stages(store, run) if run.makes_records else [], ties_of_run(store, run.id)
     if as_json:
         more: dict[str, Any] = {"config": run.config, "rows": asdict(rows) | {"balanced": rows.balanced}}
         more |= {"stages": [stage_to_json(stage) for stage in stages], "releases": list(ties.releases)}
         more |= {"annotated_records": ties.annotated, "open_batches": ties.batches, "partitions": ties.partitions}
         say_json({"store": str(path), "read": sight_to_json(sight), **line, **more})
         return
-    console().print(stages_table(run, stages))
+    if run.makes_records:
+        console().print(stages_table(run, stages))
     parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
-    say(f"  rows      {rows.rows_in:,} {'=' if rows.balanced else '≠'} {parts}")
+    if run.makes_records:
+        say(f"  rows      {rows.rows_in:,} {'=' if rows.balanced else '≠'} {parts}")
+    else:
+        say(f"run {run.id}, {run.status}: it asks a model, and makes no records")
     say(f"  cost      {cost_text(run, line)}")
     say(f"  settings  {settings_text(run)}")
     if ties.releases:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from piiloom.cli.terminal import say, say_aside, say_json
+from piiloom.cli.train_encoder_cmd import EncoderCommand
 from piiloom.cli.train_progress import TrainingLines
-from piiloom.cli.train_reading import read_and_tell
+from piiloom.cli.train_reading import read_and_tell, settings_of, training_choice
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.encoder.validating import shown
 from piiloom.detection.training.model_card import About, base_facts
-from piiloom.detection.training.training_data import TrainingChoice
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.whole_files import write_folder
 
@@ -24,32 +25,24 @@ if TYPE_CHECKING:
 NO_RELEVANCE = "Train spans and types alone with --no-relevance"
 
 
-def train_and_report(
-    choice: TrainingChoice,
-    store: Path,
-    base: Path,
-    out: Path,
-    settings: EncoderSettings,
-    *,
-    resume: bool,
-    force: bool,
-    onnx: bool,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def train_and_report(asked: EncoderCommand) -> None:
     """Train, say how it goes on standard error, and print what came of it."""
-    base_facts(base)  # before the records, which take longer to read
-    data = read_and_tell(replace(choice, relevance=settings.relevance, without_relevance=NO_RELEVANCE), store)
-    lines = TrainingLines(quiet=quiet)
+    settings, out = settings_of(EncoderSettings, asked), asked.out
+    choice = replace(training_choice(asked, asked.seed), relevance=settings.relevance, without_relevance=NO_RELEVANCE)
+    base_facts(asked.base)  # before the records, which take longer to read
+    data = read_and_tell(choice, asked.store)
+    lines = TrainingLines(quiet=asked.quiet)
     try:
-        about, history = train_encoder(data, base, out, settings, watch=lines.watch, resume=resume, force=force, onnx=onnx)
+        about, history = train_encoder(
+            data, asked.base, out, settings, watch=lines.watch, resume=asked.resume, force=asked.force, onnx=asked.onnx
+        )
     except KeyboardInterrupt:
         if not (out / CHECKPOINT).exists():
             raise
         remedy = "Give the same command with --resume, and it goes on from there"
         raise Interrupted("the training was stopped; its last checkpoint is kept", where=str(out), remedy=remedy) from None
     plotted = _plotted(out, history)
-    if as_json:
+    if asked.as_json:
         told = {name: getattr(about, name) for name in ("family", "base", "data", "settings", "figures", "piiloom")}
         say_json({"out": str(out), "types": list(about.types), **told})
         return
@@ -59,10 +52,10 @@ def train_and_report(
 def _print(about: About, out: Path, *, plot: bool) -> None:
     figures = about.figures
     counts = about.data["counts"]
-    took = f"{figures['epochs']} epochs, {figures['seconds']:,.0f} s on {about.settings['device_used']}"
-    say(f"trained on {counts['train']:,} records, {took}")
+    took = f"{counted(figures['epochs'], 'epoch')}, {figures['seconds']:,.0f} s on {about.settings['device_used']}"
+    say(f"trained on {counted(counts['train'], 'record')}, {took}")
     if figures["validation"]:
-        say(f"validation ({counts['validation']:,} records, epoch {figures['best_epoch']}): {shown(figures['validation'])}")
+        say(f"validation ({counted(counts['validation'], 'record')}, epoch {figures['best_epoch']}): {shown(figures['validation'])}")
     else:
         say("no validation records: the last epoch is kept, and scores are not calibrated")
     say(f"model  {out}" + (", with plot.png" if plot else ""))

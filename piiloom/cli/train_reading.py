@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say_aside
+from piiloom.cli.train_options import TrainingInput
 from piiloom.corpus.releases.sizes import parse_size
 from piiloom.corpus.split_names import TRAIN, VALIDATION
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def training_choice(
-    *,
-    release: str | None,
-    splits: Sequence[str] | None,
-    train: Sequence[Path] | None,
-    validation: Path | None,
-    validation_size: str,
-    file_format: str | None,
-    skip_values: bool,
-    seed: int,
-) -> TrainingChoice:
-    """Return the choice that these options make. Raises ``UsageError`` for a size that is none."""
+S = TypeVar("S", bound="DataclassInstance")
+
+
+def training_choice(asked: TrainingInput, seed: int) -> TrainingChoice:
+    """Return the choice that *asked* makes. Raises ``UsageError`` for a size that is none."""
     return TrainingChoice(
-        release=release,
-        train=tuple(train or ()),
-        train_splits=tuple(dict.fromkeys(splits)) if splits else (TRAIN,),
-        validation=validation,
-        validation_size=parse_size(validation_size, VALIDATION),
-        file_format=file_format,
-        skip_values=skip_values,
+        release=asked.release,
+        train=tuple(asked.train or ()),
+        train_splits=tuple(dict.fromkeys(asked.split)) if asked.split else (TRAIN,),
+        validation=asked.validation,
+        validation_size=parse_size(asked.validation_size, VALIDATION),
+        file_format=asked.file_format,
+        skip_values=asked.skip_values,
         seed=seed,
     )
+
+
+def settings_of(kind: type[S], asked: object, **more: object) -> S:
+    """Make the dataclass *kind* of the fields of *asked* that are called as its own, and *more*."""
+    names = [one.name for one in fields(kind) if one.name not in more and hasattr(asked, one.name)]
+    return kind(**{name: getattr(asked, name) for name in names}, **more)
 
 
 def read_and_tell(choice: TrainingChoice, store: Path) -> TrainingData:

@@ -162,14 +162,14 @@ class AppPage:
 
     def row(self, value: str, act: str) -> None:
         """A button in the row of the span that reads *value*."""
-        row = self.page.locator(".row").filter(has=self.page.locator(".value", has_text=value)).first
+        row = self.page.locator(".span-list .row").filter(has=self.page.locator(".value", has_text=value)).first
         if act != "relevance":
             row.locator("[data-act=choose]").click()  # the other buttons are those of the chosen row
         row.locator(f"[data-act={act}]").click()
 
     def values(self) -> list[str]:
         """The values in the list of spans."""
-        return list(self.page.locator(".row .value").all_inner_texts())
+        return list(self.page.locator(".span-list .value").all_inner_texts())
 
     def chosen(self) -> str | None:
         """The text of the selected span."""

@@ -16,6 +16,8 @@ from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.editor.assets import script, styles
 from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.sync.editor_data import suggestions_data
+from piiloom.corpus.store.suggestions import Suggestion
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -47,6 +49,7 @@ class FakeServer:
     def __init__(self, documents: dict[str, Document], **settings: Any) -> None:
         self.histories = {name: History(document) for name, document in documents.items()}
         self.order = list(documents)
+        self.suggestions: list[Suggestion] = []  # of each record
         self.at = 0
         self.settings = settings
         self.acknowledged: dict[str, int] = {}
@@ -87,6 +90,7 @@ class FakeServer:
             "readonly": False,
             "mode": "annotate",
             "position": {"index": self.at + 1, "total": len(self.order)},
+            "suggestions": suggestions_data(self.suggestions, self.history.base, state.document),
             "why": None,
             "locale": "en_GB",
             "direction": "auto",
@@ -116,7 +120,7 @@ class FakeServer:
             self.notices.append({"sequence": sent["sequence"], "level": "warning", "text": "stale"})
             return
         try:
-            history.do(parse_operation(sent["operation"]))
+            history.do(parse_operation(sent["operation"]), self.suggestions)
             self.applied.append(sent["operation"])
         except Refusal as refusal:
             self.notices.append({"sequence": sent["sequence"], "level": "warning", "text": refusal.code})

@@ -36,7 +36,9 @@ globalThis.twins = {toPoints, pointLength, utf16ToPoint, pointToUtf16, slicePoin
 @pytest.fixture
 def page(browser):
     page = browser.new_page()
-    script = "".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("points", "operations", "text_diff"))
+    script = "".join(
+        (SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("points", "operations", "suggestion_operations", "text_diff")
+    )
     page.add_script_tag(content=f"{{{script}{HARNESS}}}")
     return page
 

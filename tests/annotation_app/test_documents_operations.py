@@ -43,9 +43,9 @@ def test_shared_cases(case):
 
 
 def test_every_refusal_has_a_case_and_a_sentence():
-    told_by_histories = {"nothing_to_undo", "nothing_to_redo", "no_longer_fits"}
+    told_elsewhere = {"nothing_to_undo", "nothing_to_redo", "no_longer_fits", "already_decided"}
     codes = set(get_args(RefusalCode))
-    assert codes == set(SENTENCES) == {case["refused"] for case in VECTORS["cases"] if "refused" in case} | told_by_histories
+    assert codes == set(SENTENCES) == {case["refused"] for case in VECTORS["cases"] if "refused" in case} | told_elsewhere
     assert str(Refusal("overlap")) == SENTENCES["overlap"]
 
 

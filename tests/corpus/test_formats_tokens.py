@@ -17,7 +17,7 @@ from piiloom.corpus.formats import token_labels as labels
 from piiloom.corpus.formats.base import ReadableFormat, ReadTally, WriteOptions
 from piiloom.corpus.formats.bio import BioFormat
 from piiloom.corpus.formats.conll import ConllFormat
-from piiloom.corpus.formats.gliner import GlinerFormat
+from piiloom.corpus.formats.gliner_rows import GlinerFormat
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
 

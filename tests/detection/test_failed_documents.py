@@ -11,8 +11,9 @@ import pytest
 
 from piiloom.detection import registry
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.families import FAMILIES, Family
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import FAMILIES, DetectorSettings, Family
+from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.running import session
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.masking import Mask

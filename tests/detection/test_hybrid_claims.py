@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.by_model.claims import candidates_of, read_claims
-from piiloom.detection.hybrid.mentions import is_whole, located, mentions_of
+from piiloom.detection.mentions import is_whole, located, mentions_of
 from tests.detection.small_catalogue import BY_ID, engine
 
 ASKED = AskedTypes(engine().catalogue)

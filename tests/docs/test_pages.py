@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of, renewed
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
+from tests.fakes.openai_tuning_http import TuningServer
 from tests.generation.case_author import CaseAuthor
 from tests.one_at_a_time import one_at_a_time
 from tests.piiloom.struck import Warm
@@ -142,13 +143,15 @@ def session(request: pytest.FixtureRequest, tmp_path: Path, warm: Warm) -> Itera
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, clone / name, follow_symlinks=False)
     (clone / ".venv").symlink_to(Path(sys.executable).parents[1])
-    with LLMServer(CaseAuthor(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server:
+    with LLMServer(CaseAuthor(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server, ExitStack() as after:
         server.batches.plan = lambda nth: BatchPlan(polls=1)  # done when first looked up: 5 s a wave are enough to wait
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         home = tmp_path / "home"
         home.mkdir()
         plain = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "80", "NO_COLOR": "1"}
-        urls = {"OPENAI_BASE_URL": server.openai_url, "ANTHROPIC_BASE_URL": server.anthropic_url}
+        tunes = request.node.callspec.params["page"].stem == "openai-tuning"
+        tuning = after.enter_context(TuningServer()) if tunes else None
+        urls = {"OPENAI_BASE_URL": tuning.url if tuning else server.openai_url, "ANTHROPIC_BASE_URL": server.anthropic_url}
         # A Ray of its own is started as by a user.
         with_ray = "[cluster]" in request.node.name
         yield Session(clone=clone, environment={**plain, **urls, **KEYS}, server=server, warm=None if with_ray else warm)

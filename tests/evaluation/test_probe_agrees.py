@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.probe.data import ProbeRecord, ProbeSpan, read_corpus
-from piiloom.evaluation.probe.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
+from piiloom.evaluation.probe.data import ProbeRecord, read_corpus
 from piiloom.evaluation.probe.matching import compare
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import count_table, figures
+from piiloom.tagging.examples import GoldSpan
+from piiloom.tagging.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 
 TOOL = Path(__file__).parents[3] / "shared" / "tools" / "probe_detector.py"
@@ -45,7 +46,7 @@ def records(draw):
     context = draw(TEXTS)
     cuts = sorted(draw(st.sets(st.integers(0, len(context)), max_size=8)))
     spans = [
-        ProbeSpan(start=start, end=end, entity_type=draw(st.sampled_from(TYPES)), relevance=draw(st.sampled_from(list(RELEVANCES))))
+        GoldSpan(start=start, end=end, entity_type=draw(st.sampled_from(TYPES)), relevance=draw(st.sampled_from(list(RELEVANCES))))
         for start, end in pairwise(cuts)
         if draw(st.booleans())
     ]

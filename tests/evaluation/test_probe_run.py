@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from piiloom.evaluation.probe.data import ProbeCorpus, read_corpus
-from piiloom.evaluation.probe.features import OUTSIDE, bio_labels, shape, spans_of, tokenise
-from piiloom.evaluation.probe.models import MAX_ITERATIONS
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.tagging.features import OUTSIDE, bio_labels, shape, spans_of, tokenise
+from piiloom.tagging.training import MAX_ITERATIONS
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 
 

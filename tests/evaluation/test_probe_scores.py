@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.evaluation.probe.data import ProbeRecord, ProbeSpan
-from piiloom.evaluation.probe.features import FoundSpan
+from piiloom.evaluation.probe.data import ProbeRecord
 from piiloom.evaluation.probe.matching import compare, error_rows, span_errors
 from piiloom.evaluation.probe.scores import count_table, figures, intervals, type_scores
+from piiloom.tagging.examples import GoldSpan
+from piiloom.tagging.features import FoundSpan
 
 TEXT = "Ann, 40, a nurse from Oslo, met Bob."
 
 
 def gold(start, end, entity_type, relevance="high"):
-    return ProbeSpan(start=start, end=end, entity_type=entity_type, relevance=relevance)
+    return GoldSpan(start=start, end=end, entity_type=entity_type, relevance=relevance)
 
 
 def record(*spans, line=1):

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body
+from tests.fakes.llm_wire import BadCall, Request, as_text, error_body, read_request, reply_body
 
 Fate = Literal["invalid", "server_error", "rate_limit", "missing", "refusal", "truncation", "bad_json_reply"]
 Operation = Literal["upload", "create", "retrieve", "list", "cancel", "results"]
@@ -80,7 +80,7 @@ class Answer:
 class FakeBatches:
     """All batches and files of the server. ``limits`` are those of both makers unless a test sets smaller ones."""
 
-    def __init__(self, answer: Callable[[Request], Mapping[str, Any]]) -> None:
+    def __init__(self, answer: Callable[[Request], Mapping[str, Any] | str]) -> None:
         self.plan: Callable[[int], BatchPlan] = lambda _: BatchPlan()
         self.fate: Callable[[Request], Fate | None] = lambda _: None
         self.trouble: Callable[[Operation, int], Trouble | None] = lambda *_: None
@@ -167,7 +167,7 @@ class FakeBatches:
         elif fate in ("server_error", "rate_limit", "missing"):
             entry.ending = fate
         else:
-            data = "{}" if fate == "refusal" else json.dumps(self._answer(request), ensure_ascii=False)
+            data = "{}" if fate == "refusal" else as_text(self._answer(request))
             entry.ending, entry.reply = "ok", reply_body(request, data, fate or "ok")
             self.billed.append((batch.id, request))
 

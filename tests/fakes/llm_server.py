@@ -1,6 +1,6 @@
 """A loopback LLM server: OpenAI Responses, OpenAI chat completions and Anthropic Messages over real HTTP.
 
-A test gives an ``answer`` (from a ``Request`` to the JSON data of the reply) and, if it wants trouble, a ``schedule``
+A test gives an ``answer`` (from a ``Request`` to the JSON data of the reply, or its plain text) and, if it wants trouble, a ``schedule``
 (from the request's ordinal to a ``Fault`` or None)::
 
     with LLMServer(lambda request: {"sentence": "…"}, schedule=seeded_faults(7, {"rate_limit": 0.1})) as server:
@@ -28,11 +28,22 @@ from tests.fakes.llm_batch_http import serve_batches
 from tests.fakes.llm_batches import FakeBatches
 from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults
 from tests.fakes.llm_formats import Manner
-from tests.fakes.llm_wire import BadCall, Request, asks_for_json, error_body, is_probe, read_request, reply_body, usage_of, whole_body
+from tests.fakes.llm_wire import (
+    BadCall,
+    Request,
+    as_text,
+    asks_for_json,
+    error_body,
+    is_probe,
+    read_request,
+    reply_body,
+    usage_of,
+    whole_body,
+)
 
 __all__ = ["DELIVERED", "FAULT_KINDS", "LOST", "Fault", "FaultKind", "LLMServer", "LogEntry", "Request", "Schedule", "seeded_faults"]
 
-Answer = Callable[[Request], Mapping[str, Any]]
+Answer = Callable[[Request], Mapping[str, Any] | str]
 PROSE = "Happy to help! Well, that would be Paris, as far as I know."
 BARE = Request(api="chat", model="local-model", system="", user="", schema_name="", schema={}, ordinal=0)
 
@@ -276,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _made(self, request: Request, kind: str) -> dict[str, Any]:
         """The body of the answer, whether it arrives or not."""
-        data = "{}" if kind == "refusal" else json.dumps(self.server.owner.answer(request), ensure_ascii=False)
+        data = "{}" if kind == "refusal" else as_text(self.server.owner.answer(request))
         return reply_body(request, data, kind)
 
     def _respond(self, request: Request, fault: Fault | None, whole: bytes) -> None:

@@ -20,12 +20,16 @@ CACHE_KEY_CHARS = 64
 _EPHEMERAL = {"type": "ephemeral"}
 # Whoever has no schema in the request finds it in the prompt, as ``piiloom.providers.chat_dialects.schema_instruction`` puts it.
 _INSTRUCTION = re.compile(r"JSON schema \(([\w-]+)\):\n(\{.*)\Z", re.DOTALL)
+_PLAIN: dict[str, Any] = {"name": "", "schema": {}}  # what is wanted where a plain text is
 _SAMPLING = ("temperature", "top_p", "top_k")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a caller asked for, in terms common to the three APIs. ``ordinal`` counts requests from 0 as they arrive."""
+    """What a caller asked for, in terms common to the three APIs. ``ordinal`` counts requests from 0 as they arrive.
+
+    Who wants a plain text has no ``schema``, and "" as its name.
+    """
 
     api: Api
     model: str
@@ -95,7 +99,7 @@ def asks_for_json(body: Mapping[str, Any]) -> bool:
 
 
 def _read_responses(body: Mapping[str, Any], _: frozenset[str]) -> Parsed:
-    wanted = body["text"]["format"]
+    wanted = body["text"]["format"] if "text" in body else _PLAIN
     _need(body, "max_output_tokens")
     if body.get("store") is not False:
         raise BadCall(400, "invalid_request_error", "this test server keeps nothing: send store=false")
@@ -117,14 +121,16 @@ def _read_chat(body: Mapping[str, Any], chat_formats: frozenset[str]) -> Parsed:
         return system, user, wanted["json_schema"]["name"], wanted["json_schema"]["schema"]
     found = _INSTRUCTION.search(system)
     if found is None:
-        raise BadCall(400, "invalid_request_error", "'messages' must contain the word 'json' in some form")
+        if wanted:
+            raise BadCall(400, "invalid_request_error", "'messages' must contain the word 'json' in some form")
+        return system, user, "", {}
     return system, user, found.group(1), json.loads(found.group(2))
 
 
 def _read_messages(body: Mapping[str, Any], _: frozenset[str]) -> Parsed:
     _need(body, "max_tokens")
-    schema = body["output_config"]["format"]["schema"]
-    if schema.get("additionalProperties") is not False:
+    schema = body["output_config"]["format"]["schema"] if "format" in body.get("output_config", ()) else {}
+    if schema and schema.get("additionalProperties") is not False:
         raise BadCall(400, "invalid_request_error", "output_config.format.schema: additionalProperties must be false")
     if any(turn["role"] not in {"user", "assistant"} for turn in body["messages"]) or body["messages"][-1]["role"] != "user":
         raise BadCall(400, "invalid_request_error", "messages: roles must be user and assistant, ending with user")
@@ -171,8 +177,13 @@ def error_body(api: str, kind: str, message: str, *, code: str = "") -> dict[str
     return {"error": {"message": message, "type": kind, "param": None, "code": code or None}}
 
 
+def as_text(answer: Mapping[str, Any] | str) -> str:
+    """The reply that *answer*, JSON data or a plain text, is sent as."""
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
 def reply_body(request: Request, data: str, kind: str) -> dict[str, Any]:
-    """The response to *request* whose reply is the JSON text *data*, spoilt as the fault *kind* says."""
+    """The response to *request* whose reply is the text *data*, JSON mostly, spoilt as the fault *kind* says."""
     spoilt = {
         "bad_json_reply": f"Sure! {data[:-1]}",
         "fenced": f"Here you are:\n```json\n{data}\n```\n",

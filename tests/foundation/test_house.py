@@ -27,6 +27,7 @@ ROOMS = (
     "surrogates",
     "patterns",
     "detection",
+    "tagging",
     "piiloom",
 )
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))

@@ -22,13 +22,13 @@ def gold(tmp_path: Path) -> Path:
         text = f"Maria wrote from maria{number}@example.org yesterday."
         places = [(0, 5, "name"), (17, 35, "code")]
         spans = [{"start": start, "end": end, "text": text[start:end], "type": kind} for start, end, kind in places]
-        rows.append({"id": f"d{number}", "locale": "en_US", "context": text, "spans": spans})
+        rows.append({"id": f"d{number}", "context": text, "spans": spans})
     return write_rows(tmp_path / "gold.jsonl", rows)
 
 
 def test_a_detector_is_run_and_measured(cli, gold, tmp_path):
     keep, plots, table = tmp_path / "kept", tmp_path / "plots", tmp_path / "t.json"
-    words = ("compare", gold, f"gold itself={gold}", "--detector", "by rules=patterns --threshold 0.4")
+    words = ("compare", gold, f"gold itself={gold}", "--detector", "by rules=patterns --threshold 0.4", "--locale", "en_US")
     outcome = cli(*words, "--keep", keep, "--plots", plots, "--table", table, *QUICK)
     assert outcome.code == 0, outcome.err
     assert "documents/s and peak memory" in outcome.out

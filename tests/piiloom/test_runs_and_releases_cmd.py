@@ -7,7 +7,7 @@ import json
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.runs import asking_run, list_runs
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import config_for, set_keys, start
@@ -151,3 +151,14 @@ def test_the_journal_goes_with_its_run_where_that_is_wanted(cli, paid):
     assert outcome.code == 0
     assert "in no sum" in outcome.err
     assert json.loads(cli("journal", "show", "--store", paid, "--json").out)["lines"] == []
+
+
+def test_a_run_that_only_asks_a_model_is_shown_without_stages(cli, empty_store):
+    told = {"detect": "abc", "provider": "compatible", "model": "some-model", "endpoint": "http://127.0.0.1/v1", "seed": 7}
+    with Store.open(empty_store) as store:
+        run = asking_run(store, "detect", told, "1a2b3c4d")
+    shown = cli("runs", "show", run.id, "--store", empty_store)
+    assert shown.code == 0, shown.err
+    assert shown.out.startswith(f"run {run.id}, running: it asks a model, and makes no records\n")
+    assert "model some-model" in shown.out
+    assert json.loads(cli("runs", "show", run.id, "--store", empty_store, "--json").out)["stages"] == []

@@ -23,6 +23,7 @@ from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.longer import mostly_long
+from tests.tagging.trained import save_small_model
 from tests.taxonomy.bank_example import written
 
 PAID = {
@@ -74,6 +75,9 @@ OTHER: dict[str, Any] = {
     "judge_base_url": "http://127.0.0.1:9/v1",
     "judge_price": "input=5,output=6",
     "on_disagreement": "reject",
+    "screen_model": "moved",
+    "screen_threshold": 0.3,
+    "on_unlisted": "reject",
     "prompts": "moved",
     "types": "moved",
     "temperature": 0.7,
@@ -82,6 +86,7 @@ OTHER: dict[str, Any] = {
     "sampling": {"situation": {"temperature": 0.2}},
 }
 ONLY_COMPOSED = {"bank", "composer", "recipe", "questions_per_text"}
+SCREENED = {"screen_threshold", "on_unlisted"}
 JUDGED = {"judge_provider", "judge_model", "judge_base_url", "judge_price", "on_disagreement"}
 OWN_TYPES = Path(__file__).parents[2] / "docs" / "samples" / "own_types" / "by_model.yaml"
 # What a run has that was given everything; a caller's word must hold against it.
@@ -109,7 +114,7 @@ def place(tmp_path):
 
 
 @pytest.fixture
-def base(request, server, monkeypatch, place):
+def base(request, server, monkeypatch, place, tmp_path):
     """Settings of the run that is there already."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     field = request.node.callspec.params["field"]
@@ -129,6 +134,11 @@ def base(request, server, monkeypatch, place):
         }
         return {**PAID, **GIVEN, "base_url": server.openai_url, "recipe": "case", **judge}
     chosen = COMPOSED if field in ONLY_COMPOSED else {**PAID, **GIVEN, "base_url": server.openai_url}
+    if field == "screen_model":
+        save_small_model(place)
+    if field in SCREENED:
+        save_small_model(tmp_path / "detector")
+        return {**chosen, "screen_model": tmp_path / "detector"}
     if field == "questions_per_text":
         return {**chosen, "recipe": "story"}
     if field == "types":

@@ -37,6 +37,10 @@ COMMANDS = {
     "report": (),
     "reidentify": ("--release", "v1"),
     "utility": ("v1",),
+    "train spacy": ("--release", "v1", "--out", "OUT"),
+    "train lora": ("--release", "v1", "--base", "BASE", "--out", "OUT"),
+    "train openai": ("--release", "v1", "--estimate"),
+    "train verifier-data": ("--release", "v1", "--out", "OUT", *NOBODY),
     "benchmark write": ("--locale", "pl_PL", "--out", "OUT", *NOBODY),
     "runs list": (),
     "runs show": ("last",),
@@ -70,7 +74,7 @@ MORE = [
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
 # Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "benchmark write", "doctor"}
+ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "benchmark write", "doctor", "train encoder"}
 
 
 def _commands_with_a_store(group, path=()):

@@ -27,7 +27,7 @@ def test_from_a_release_to_detected_rows(cli: Cli, base: Path, tmp_path: Path) -
     assert cli("release", "--name", "v1", "--test-size", 0, "--store", store).code == 0
     trained = cli("train", "encoder", "--release", "v1", "--store", store, "--base", base, "--out", out, *QUICK, "--validation-size", 2)
     assert trained.code == 0, trained.err
-    assert "trained on 10 records, 1 epochs" in trained.out
+    assert "trained on 10 records, 1 epoch" in trained.out
     assert "validation: 2 records of 12" in trained.err
     assert (out / "plot.png").exists()
     texts = tmp_path / "texts.jsonl"

@@ -8,6 +8,8 @@ VARIABLES = {
     "types": [{"name": "health", "definition": "How one is."}, {"name": "age", "definition": "How old one is."}],
     "type": {"name": "health"},
     "subtype": {"name": "condition", "definition": "An illness.", "examples": ["asthma", "gout"]},
+    "instruction": "You find personal information in a text. Answer with JSON only.",
+    "message": "Text:\nI have asthma.",
     "count": 7,
     "topic": "night shifts",
     "subtopic": "rest breaks",

@@ -11,7 +11,10 @@ from importlib.resources import files
 import pytest
 
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE as CARRIER
-from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES as DETECTION
+from piiloom.detection.capid.capid_detector import CapidDetector
+from piiloom.detection.hybrid.hybrid_detector import HybridDetector
+from piiloom.detection.marking.marking_detector import MarkingDetector
+from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
 from piiloom.generation.stages.judging import JUDGES
@@ -27,9 +30,9 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    assert sorted(
-        {*templates_of("staged", ()), *templates_of("case", ()), *judges, *UTILITY, *DETECTION, CARRIER, SURROGATE_VALUE}
-    ) == list(NAMES)
+    detection = {*HybridDetector.templates, *CapidDetector.templates, *MarkingDetector.templates, VERDICT, CARRIER}
+    stages = {*templates_of("staged", ()), *templates_of("case", ())}
+    assert sorted({*stages, *judges, *UTILITY, *detection, SURROGATE_VALUE}) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

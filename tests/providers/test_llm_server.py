@@ -34,7 +34,8 @@ def test_impossible_rates_are_refused(rates):
 def test_it_refuses_what_the_makers_refuse(path):
     with LLMServer(lambda _: {}) as server:
         headers = {"authorization": "Bearer k"}
-        wrong = {"temperature": 1} if "chat" not in path else {"messages": [{"role": "user", "content": "hi"}]}
+        chat = {"messages": [{"role": "user", "content": "hi"}], "response_format": {"type": "json_object"}}  # nothing says "JSON"
+        wrong = chat if "chat" in path else {"temperature": 1}
         assert httpx2.post(server.root + path, json={"model": "m", **wrong}, headers=headers).status_code == 400
         assert httpx2.post(server.root + path, json={"model": "m"}).status_code == 401
         assert httpx2.post(f"{server.root}/v2/other", json={}, headers=headers).status_code == 404

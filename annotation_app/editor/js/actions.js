@@ -15,6 +15,8 @@ const REFUSALS = {
   nothing_to_undo: "Nothing to undo.",
   nothing_to_redo: "Nothing to redo.",
   no_longer_fits: "It no longer fits what is there now.",
+  no_suggestion: "That suggestion is no longer there.",
+  already_decided: "That suggestion is decided already.",
   malformed: "The editor made a mistake; nothing was changed. Please reload the page.",
 };
 
@@ -74,6 +76,7 @@ function valueOf(editor, span) {
 
 function selectSpan(editor, id, focus = true) {
   editor.selected = id;
+  editor.ghost = null;
   editor.focusSpan = focus ? id : null;
   const span = selectedSpan(editor);
   if (span) announce(editor, spanWords(editor, span));
@@ -112,8 +115,8 @@ function removeSpan(editor, span) {
   if (!perform(editor, { op: "remove", id: span.id }, said)) [editor.selected, editor.focusSpan] = [before, null];
 }
 
-/** Move one end of the span by a word, or by a grapheme when exact. */
-function stepBoundary(editor, span, end, forward, exact) {
+/** [start, end] with one end of the span moved by a word, or by a grapheme when exact. */
+function steppedEnds(editor, span, end, forward, exact) {
   const { shown } = editor.map;
   const unit = exact ? "grapheme" : "word";
   const locale = editor.data.locale;
@@ -122,7 +125,7 @@ function stepBoundary(editor, span, end, forward, exact) {
   if (end) to = forward ? boundaryAfter(shown, from, unit, locale) : endBefore(shown, from, unit, locale);
   else to = forward ? startAfter(shown, from, unit, locale) : boundaryBefore(shown, from, unit, locale);
   const point = editor.map.toPoint(to);
-  moveSpan(editor, span, end ? span.start : point, end ? point : span.end);
+  return end ? [span.start, point] : [point, span.end];
 }
 
 function moveSpan(editor, span, start, end) {
@@ -135,6 +138,11 @@ function moveSpan(editor, span, start, end) {
 }
 
 function addSpan(editor, start, end, type, relevance) {
+  const suggested = groupMarked(editor, start, end, type);
+  if (suggested) {
+    takeChanged(editor, suggested, { start, end, type, relevance });
+    return;
+  }
   const span = { id: randomName("u-"), start, end, type, relevance };
   const said = `Added ${readable(type)}, ${spokenRelevance(relevance)} relevance: ${shortened(editor.map.slice(start, end), 40)}`;
   const before = editor.selected;

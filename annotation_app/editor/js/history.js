@@ -5,6 +5,7 @@ const COMPARED_FIELDS = ["id", "start", "end", "type", "relevance", "doubt", "su
 
 function sameState(a, b) {
   if (a.verdict !== b.verdict || (a.reason || "") !== (b.reason || "") || (a.flag || "") !== (b.flag || "")) return false;
+  if (!sameDecisions(a.decided, b.decided)) return false;
   const [one, two] = [a.document, b.document];
   if (one.context !== two.context || one.question !== two.question || one.spans.length !== two.spans.length) return false;
   return one.spans.every((span, i) => COMPARED_FIELDS.every((name) => (span[name] ?? null) === (two.spans[i][name] ?? null)));
@@ -15,7 +16,7 @@ function modelFrom(data) {
   const known = { past: [], future: [], deeper: Boolean(data.can_undo), further: Boolean(data.can_redo) };
   // Without word from the server, a question that is there is needed.
   const questionNeeded = data.question_needed ?? Boolean(data.state.document.question?.trim());
-  const rules = { types: (data.types || []).map((type) => type.name), questionNeeded };
+  const rules = { types: (data.types || []).map((type) => type.name), questionNeeded, suggestions: data.suggestions || [] };
   return { record: data.record, state: data.state, version: data.version, waiting: false, rules, ...known };
 }
 

@@ -23,6 +23,13 @@ const KEYS = [
   { keys: ["}", "Shift+]"], shown: "}", group: "Spans", help: "its start one word further", act: (editor, event) => stretch(editor, false, true, event) },
   { keys: [], shown: "Alt+[ … }", group: "Spans", help: "the same by one character" },
 
+  { keys: ["g"], shown: "g", group: "Suggestions", help: "select the next suggestion", act: (editor) => stepGroup(editor, 1) },
+  { keys: ["Shift+g"], shown: "G", group: "Suggestions", help: "select the one before", act: (editor) => stepGroup(editor, -1) },
+  { keys: ["y"], shown: "y", group: "Suggestions", help: "accept it, and select the next", act: (editor) => withGroup(editor, (group) => acceptGroup(editor, group)) },
+  { keys: ["d"], shown: "d", group: "Suggestions", help: "refuse it, and select the next", act: (editor) => withGroup(editor, (group) => refuseGroup(editor, group)) },
+  { keys: ["Shift+y"], shown: "Y", group: "Suggestions", help: "accept all from a score on", act: (editor) => openAcceptAll(editor) },
+  { keys: [], shown: "t [ ] { }", group: "Suggestions", help: "accept it with another type, with other ends" },
+
   { keys: ["n"], shown: "n", group: "New span", help: "begin on the next free word", act: (editor) => beginDraft(editor) },
   { keys: ["ArrowRight"], shown: "→ ←", group: "New span", help: "the next or previous free word", draft: true, act: (editor) => stepDraft(editor, forwardKeys(editor) ? 1 : -1) },
   { keys: ["ArrowLeft"], draft: true, act: (editor) => stepDraft(editor, forwardKeys(editor) ? -1 : 1) },
@@ -107,14 +114,21 @@ function stepSelection(editor, step) {
 }
 
 function pickType(editor, event) {
-  if (event.key === "Enter" && !editor.draft && !editor.selected) return "pass";
-  if (!editor.draft) return withSelected(editor, () => openPicker(editor));
+  if (event.key === "Enter" && !editor.draft && !editor.selected && !currentGroup(editor)) return "pass";
+  if (!editor.draft && !currentGroup(editor)) return withSelected(editor, () => openPicker(editor));
   return openPicker(editor);
 }
 
 function stretch(editor, end, forward, event) {
   if (editor.draft) stretchDraft(editor, end, forward, event.altKey);
-  else withSelected(editor, (span) => stepBoundary(editor, span, end, forward, event.altKey));
+  else if (currentGroup(editor)) stretchGroup(editor, currentGroup(editor), end, forward, event.altKey);
+  else withSelected(editor, (span) => moveSpan(editor, span, ...steppedEnds(editor, span, end, forward, event.altKey)));
+}
+
+function stretchGroup(editor, group, end, forward, exact) {
+  const [start, stop] = steppedEnds(editor, group, end, forward, exact);
+  if (start >= stop) tell(editor, REFUSALS.empty, "warning");
+  else if (start !== group.start || stop !== group.end) takeChanged(editor, group, { start, end: stop });
 }
 
 function letGo(editor) {
@@ -122,6 +136,7 @@ function letGo(editor) {
   editor.pendingFix = null;
   if (editor.draft) dropDraft(editor);
   else if (editor.notice || editor.lasting.length) closeNotice(editor, editor.notice || editor.lasting.at(-1));
+  else if (editor.ghost !== null) editor.ghost = null;
   else if (editor.selected) {
     editor.selected = null;
     if (editor.focusIn === "text") editor.parts.context.surface.focus({ preventScroll: true });

@@ -46,8 +46,9 @@ function bottomBar(editor) {
   const said = element("span", { className: "said", "aria-hidden": "true" });
   const notice = element("div", { className: "notice", hidden: true }); // beside the buttons, which are always in view
   const span = selectedActs(editor);
-  const bar = element("footer", { className: "bar bottom", role: "toolbar", "aria-label": "Decide on the record" }, [notice, span.box, ...Object.values(buttons), said]);
-  return { bar, buttons, said, notice, span };
+  const ghost = ghostActs(editor);
+  const bar = element("footer", { className: "bar bottom", role: "toolbar", "aria-label": "Decide on the record" }, [notice, span.box, ...Object.values(buttons), ghost, said]);
+  return { bar, buttons, said, notice, span, ghost };
 }
 
 /** For narrow screens and fingers, where the list of spans is far from the text: what can be done to the selected span. */
@@ -70,11 +71,12 @@ function buildLayout(editor) {
   spans.list = element("ol", { className: "span-list" });
   spans.none = element("p", { className: "muted", textContent: "No spans. Select text with the mouse, or press n." });
   spans.body.append(spans.list, spans.none);
+  const suggestions = panel("Suggestions", "suggestions");
   const checks = panel("Checks", "checks");
   const why = panel("Why labelled so", "why", false);
   const live = element("div", { className: "unseen", role: "status", "aria-live": "polite" });
   const reading = element("main", { className: "reading" }, [question.block, context.block, preview]);
-  const aside = element("aside", { className: "aside", "aria-label": "Spans and checks" }, [spans.box, checks.box, why.box]);
+  const aside = element("aside", { className: "aside", "aria-label": "Spans and checks" }, [spans.box, suggestions.box, checks.box, why.box]);
   const floating = element("div", { className: "floating" });
   const root = element("div", { className: "editor" }, [
     element("div", { className: "inner" }, [top.bar, element("div", { className: "columns" }, [reading, aside]), bottom.bar, live]),
@@ -82,7 +84,7 @@ function buildLayout(editor) {
   ]);
   const { position, badges, saved } = top;
   const { notice, span } = bottom;
-  return { root, position, badges, saved, notice, span, live, question, context, preview, spans, checks, why, floating, said: bottom.said, buttons: bottom.buttons };
+  return { root, suggestions, ghostActs: bottom.ghost, position, badges, saved, notice, span, live, question, context, preview, spans, checks, why, floating, said: bottom.said, buttons: bottom.buttons };
 }
 
 const VERDICT_WORDS = { accepted: "✓ Accepted", rejected: "✕ Rejected" };

@@ -32,7 +32,7 @@ function newEditor(shadow, data, setStateValue) {
     shadow, data, setStateValue,
     attached: false, intents: 0, leaving: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
-    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, pendingFix: null, press: null, notice: null, lasting: [],
+    selected: null, ghost: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, pendingFix: null, press: null, notice: null, lasting: [],
     previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
   };
   editor.send = (name, value) => editor.setStateValue(name, value);
@@ -44,6 +44,7 @@ function newEditor(shadow, data, setStateValue) {
   editor.resizing = new ResizeObserver(() => {
     editor.drawn.width = editor.parts.context.frame.offsetWidth;
     renderHighlights(editor);
+    renderSuggestions(editor);
     renderHandles(editor);
   });
   return editor;
@@ -55,6 +56,7 @@ function attach(editor) {
   listenToKeys(editor);
   listenToSelecting(editor);
   listenToTouch(editor);
+  listenToSuggestions(editor);
   editor.onFocusIn = (event) => {
     const { question, context } = editor.parts;
     editor.focusIn = question.block.contains(event.target) ? "question" : context.surface.contains(event.target) ? "text" : "elsewhere";
@@ -138,7 +140,7 @@ function leaveRecord(editor) {
   closeFinding(editor);
   closeDialog(editor);
   withdrawOffer(editor);
-  Object.assign(editor, { pendingFix: null, selected: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
+  Object.assign(editor, { pendingFix: null, selected: null, ghost: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
   editor.fixed.clear();
   editor.wentOn = true;
 }
@@ -173,6 +175,7 @@ function render(editor) {
   renderPreview(editor);
   renderWhy(editor);
   renderHighlights(editor);
+  renderSuggestions(editor);
   renderHandles(editor);
   if (!editor.wentOn) return;
   editor.wentOn = false;

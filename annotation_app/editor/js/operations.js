@@ -8,6 +8,10 @@ function operationText(value) {
   return typeof value === "string" && value.isWellFormed();
 }
 
+function operationNames(value) {
+  return Array.isArray(value) && value.length > 0 && value.every(OPERATION_NAME);
+}
+
 const OPERATION_FIELDS = {
   text: {
     field: (value) => value === "context" || value === "question",
@@ -24,6 +28,8 @@ const OPERATION_FIELDS = {
 };
 const JUDGEMENT_FIELDS = {
   many: { operations: (value) => Array.isArray(value) && value.length > 0 },
+  take: { taken: (value) => Array.isArray(value) && value.length > 0 },
+  refuse: { suggestions: operationNames },
   accept: {},
   reject: { reason: operationText },
   reopen: {},
@@ -31,6 +37,7 @@ const JUDGEMENT_FIELDS = {
   unflag: {},
 };
 const ADDED_SPAN_FIELDS = { id: OPERATION_NAME, start: Number.isInteger, end: Number.isInteger, type: operationText, relevance: () => true };
+const TAKEN_FIELDS = { suggestions: operationNames, start: Number.isInteger, end: Number.isInteger, type: operationText, relevance: () => true };
 const ADDED_SPAN_EXTRAS = { subtype: OPERATION_TEXT_OR_NULL, value_id: OPERATION_TEXT_OR_NULL, subject: OPERATION_TEXT_OR_NULL };
 const BLANK_TEXT = /^[\t-\r \x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff]*$/;
 
@@ -52,7 +59,7 @@ function applyOperation(state, operation, rules = {}) {
   try {
     checkOperationShape(operation, { ...OPERATION_FIELDS, ...JUDGEMENT_FIELDS });
     const after = stateAfter(state, operation, rules);
-    const changed = ["document", "verdict", "reason", "flag"].some((name) => after[name] !== state[name]);
+    const changed = ["document", "verdict", "reason", "flag", "decided"].some((name) => after[name] !== state[name]);
     return { state: changed ? after : state };
   } catch (error) {
     if (error instanceof OperationRefused) return { refused: error.code };
@@ -66,7 +73,12 @@ function checkOperationShape(operation, forms) {
   const { op: _, ...given } = operation;
   checkOperationFields(given, forms[name], {});
   if (name === "add") checkOperationFields(operation.span, ADDED_SPAN_FIELDS, ADDED_SPAN_EXTRAS);
+  if (name === "take") for (const taken of operation.taken) checkOperationFields(objectOrNothing(taken), TAKEN_FIELDS, {});
   if (name === "many") for (const step of operation.operations) checkOperationShape(step, OPERATION_FIELDS);
+}
+
+function objectOrNothing(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : refuse("malformed");
 }
 
 function checkOperationFields(given, needed, extras) {
@@ -92,10 +104,19 @@ function stateAfter(state, operation, rules) {
       return { ...state, flag: saidWhy(operation.comment) };
     case "unflag":
       return { ...state, flag: "" };
+    case "take":
+      return suggestionsTaken(state, operation, rules);
+    case "refuse":
+      return suggestionsRefused(state, operation, rules);
     default: {
-      let { document } = state;
-      for (const step of operation.op === "many" ? operation.operations : [operation]) document = documentAfter(document, step, rules);
-      return sameDocument(document, state.document) ? state : { ...state, document, verdict: "open", reason: "" };
+      let after = state;
+      for (const step of operation.op === "many" ? operation.operations : [operation]) {
+        const before = after.document;
+        after = { ...after, document: documentAfter(before, step, rules) };
+        if (step.op !== "text") after = decisionsAfterChange(after, before);
+      }
+      if (!sameDocument(after.document, state.document)) return { ...after, verdict: "open", reason: "" };
+      return sameDecisions(after.decided, state.decided) ? state : { ...after, document: state.document };
     }
   }
 }

@@ -36,7 +36,7 @@ function listenToSelecting(editor) {
   editor.onPointerUp = (event) => {
     if (!editor.pressedInText) return;
     editor.pressedInText = false;
-    editor.press = { target: event.composedPath()[0], exact: event.altKey };
+    editor.press = { target: event.composedPath()[0], exact: event.altKey, x: event.clientX, y: event.clientY };
     setTimeout(() => settlePress(editor)); // a click on an old selection clears it only after this event
   };
   window.addEventListener("pointerup", editor.onPointerUp, true);
@@ -50,17 +50,19 @@ function listenToSelecting(editor) {
 function settlePress(editor) {
   const { press } = editor;
   editor.press = null;
-  if (press && editor.attached && !editor.pressedInText) afterPress(editor, press.target, press.exact);
+  if (press && editor.attached && !editor.pressedInText) afterPress(editor, press);
 }
 
-function afterPress(editor, target, exact) {
+function afterPress(editor, { target, exact, x, y }) {
   const units = selectedUnits(editor);
   if (units && editor.pointer === "touch") return; // it may still be pulled about: see touching.js
   if (!units) {
     const mark = target.closest && target.closest("mark.span");
+    const group = mark ? null : groupAt(editor, x, y);
     dropDraft(editor);
-    if (mark) selectSpan(editor, mark.dataset.id);
-    else if (editor.selected) selectSpan(editor, null);
+    if (group) selectGroup(editor, group);
+    else if (mark) selectSpan(editor, mark.dataset.id);
+    else if (editor.selected || editor.ghost !== null) selectSpan(editor, null);
     else render(editor);
     return;
   }
@@ -104,7 +106,7 @@ function trimmedUnits(text, start, end) {
 }
 
 function setDraft(editor, start, end) {
-  editor.selected = null;
+  [editor.selected, editor.ghost] = [null, null];
   editor.draft = { start, end };
   editor.notice = null;
   announce(editor, `Selected: ${shortened(editor.map.slice(start, end))}`);

@@ -100,7 +100,7 @@ function confirmSpan(editor, span) {
 }
 
 function retype(editor, span) {
-  editor.selected = span.id;
+  [editor.selected, editor.ghost] = [span.id, null];
   render(editor);
   openPicker(editor);
 }

@@ -23,7 +23,8 @@ function rankOfMatch(name, wanted) {
 }
 
 function openPicker(editor) {
-  const target = editor.draft || selectedSpan(editor);
+  const group = editor.draft ? null : currentGroup(editor);
+  const target = editor.draft || group || selectedSpan(editor);
   if (!target || !mayEdit(editor)) return;
   closePicker(editor);
   const fresh = Boolean(editor.draft);
@@ -43,7 +44,7 @@ function openPicker(editor) {
   const hint = fresh ? [["Enter", "low"], ["Shift+Enter", "high relevance"], ["Esc", "cancel"]] : [["Enter", "choose"], ["Esc", "cancel"]];
   const foot = element("div", { className: "picker-foot" }, hint.map(([key, text]) => element("span", {}, [element("kbd", { textContent: key }), ` ${text}`])));
   const box = element("div", { className: "picker", role: "dialog", "aria-label": "Choose a type" }, [input, list, foot]);
-  editor.picker = { box, input, list, at: 0, names: [], fresh, span: fresh ? null : target.id };
+  editor.picker = { box, input, list, at: 0, names: [], fresh, group, span: fresh || group ? null : target.id };
   input.addEventListener("input", () => fillPicker(editor));
   input.addEventListener("pointerdown", () => input.removeAttribute("inputmode"));
   input.addEventListener("keydown", (event) => pickerKey(editor, event));
@@ -73,7 +74,7 @@ function placePicker(editor, target) {
 function fillPicker(editor) {
   const { picker } = editor;
   picker.names = pickerMatches(editor, picker.input.value);
-  const now = picker.fresh ? null : selectedSpan(editor)?.type;
+  const now = picker.fresh ? null : (picker.group ?? selectedSpan(editor))?.type;
   picker.at = picker.input.value || !now ? 0 : Math.max(0, picker.names.indexOf(now));
   const rows = picker.names.map((name, i) => {
     const swatch = element("span", { className: "swatch plain", "aria-hidden": "true" });
@@ -112,11 +113,12 @@ function pickerKey(editor, event) {
 }
 
 function choosePicked(editor, name, high) {
-  const { fresh, span } = editor.picker;
+  const { fresh, span, group } = editor.picker;
   const draft = editor.draft;
   closePicker(editor);
   editor.draft = null;
   if (fresh && draft) addSpan(editor, draft.start, draft.end, name, relevanceOfNew(editor, high));
+  else if (group) takeGroupAs(editor, group, name);
   else if (span) changeType(editor, span, name);
 }
 
@@ -125,6 +127,11 @@ function relevanceOfNew(editor, high) {
   const { spans } = editor.model.state.document;
   if (high) return "high";
   return spans.length && spans.every((span) => span.relevance === null) ? null : "low";
+}
+
+function takeGroupAs(editor, group, type) {
+  if (openGroups(editor).some((other) => other.key === group.key)) takeChanged(editor, group, { type });
+  else tell(editor, REFUSALS.no_suggestion, "warning");
 }
 
 function changeType(editor, id, name) {

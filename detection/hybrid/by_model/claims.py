@@ -11,7 +11,7 @@ from piiloom.corpus.normalising import fold
 from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.detection.hybrid.mentions import located, mentions_of
+from piiloom.detection.mentions import located, mentions_of
 from piiloom.foundation.words import STOP_WORDS
 from piiloom.taxonomy.entities.entity import Entity
 

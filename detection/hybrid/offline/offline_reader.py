@@ -9,7 +9,6 @@ from typing import Final, Protocol
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.detection.hybrid.mentions import is_whole
 from piiloom.detection.hybrid.offline.address_rules import AddressRules
 from piiloom.detection.hybrid.offline.cased_names import CasedNames
 from piiloom.detection.hybrid.offline.cues import Cues, cues_of
@@ -21,6 +20,7 @@ from piiloom.detection.hybrid.offline.labels import LabelReader
 from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
 from piiloom.detection.hybrid.offline.word_lists import WordLists
 from piiloom.detection.hybrid.phases import TextUnderWay
+from piiloom.detection.mentions import is_whole
 
 _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})

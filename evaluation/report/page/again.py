@@ -21,8 +21,9 @@ _SETTINGS = (
     *("samples", "seed", "provider", "model", "recipe", "pairs", "locale", "values", "topics_per_pair", "subtopics_per_topic"),
     *("questions_per_text", "max_low", "max_attempts", "situation_words", "peripheral_words", "question_words", "registers", "margin"),
     *("composer", "temperature", "top_p", "sampling", "on_disagreement", "judges"),
+    *("screen_threshold", "on_unlisted"),
 )
-_OF_ONE_S_OWN = ("bank", "prompts", "types")
+_OF_ONE_S_OWN = ("bank", "prompts", "types", "screen_model")
 _UNQUOTABLE = re.compile(r"[{}\\]")
 _STORE = "again.duckdb"
 _DEFAULTS = {**settings_json(SplitSettings()), **settings_json(RecordChoice())}

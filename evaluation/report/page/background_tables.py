@@ -101,7 +101,11 @@ def withheld_table(background: Background) -> ReportTable:
 
 def verdicts_table(background: Background) -> ReportTable:
     """What judges and people said."""
-    names = {"relevance": "relevance, by a judge", "leak": "leak of a value by the question, by a judge"}
+    names = {
+        "relevance": "relevance, by a judge",
+        "leak": "leak of a value by the question, by a judge",
+        "unlisted": "outside of spans, by a detector",
+    }
     rows = [
         (
             names[each.kind],

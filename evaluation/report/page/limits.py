@@ -67,7 +67,9 @@ def _checked(source: Source, figures: Figures, background: Background) -> Iterat
         )
         yield f"{none} Labels are as planned before the text was written."
     for judged in background.judged:
-        if judged.disagree:
+        if judged.kind == "unlisted":
+            yield f"A trained detector finds {count(judged.disagree)} values that no span marks, in {count(judged.records)} records."
+        elif judged.disagree:
             against = f"{count(judged.disagree)} of {count(judged.judged)} labels"
             yield f"A judge of {judged.kind} disagrees with {against}, in {count(judged.records)} records."
 

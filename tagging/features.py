@@ -1,6 +1,6 @@
-"""The features of the probe's two models: words and shapes around a token, and how a span relates to the question.
+"""The features of the two models: words and shapes around a token, and how a span relates to the question.
 
-All of this is part of the fixed protocol: figures are comparable only if nothing here changes. Even the order of the
+All of this is part of the probe's fixed protocol: figures are comparable only if nothing here changes. Even the order of the
 features matters, since CRFsuite numbers them in order of appearance and sums in that order.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from piiloom.evaluation.probe.data import ProbeSpan
+from piiloom.tagging.examples import GoldSpan
 
 Features = dict[str, str | float]
 
@@ -19,7 +19,7 @@ OUTSIDE = "O"
 
 _TOKEN = re.compile(r"\w+(?:[’'`\-]\w+)*|[^\w\s]")
 _WORD = re.compile(r"\w+")
-_NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
+NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
 _STOP_WORDS = frozenset(
     "the a an i my me to of for and in on is are am do does can could should would what how which with be it at by from if this "
     "that or as".split()
@@ -47,7 +47,7 @@ def tokenise(context: str) -> list[Token]:
     return [Token(found.group(), found.start(), found.end()) for found in _TOKEN.finditer(context)]
 
 
-def bio_labels(tokens: Sequence[Token], spans: Iterable[ProbeSpan]) -> list[str]:
+def bio_labels(tokens: Sequence[Token], spans: Iterable[GoldSpan]) -> list[str]:
     """Return one label per token: ``B-type`` where a span begins, ``I-type`` inside it, else ``O``. A span covers tokens it overlaps."""
     labels = [OUTSIDE] * len(tokens)
     for span in spans:
@@ -99,7 +99,7 @@ def token_features(tokens: Sequence[Token]) -> list[Features]:
             "cap": text[:1].isupper(),
             "dig": any(character.isdigit() for character in text),
         }
-        for distance in _NEIGHBOURS:
+        for distance in NEIGHBOURS:
             other = at + distance
             if not 0 <= other < len(tokens):
                 row[f"{distance}w"] = "<pad>"
@@ -112,7 +112,7 @@ def token_features(tokens: Sequence[Token]) -> list[Features]:
     return rows
 
 
-def relevance_features(context: str, question: str, span: ProbeSpan) -> Features:
+def relevance_features(context: str, question: str, span: GoldSpan | FoundSpan) -> Features:
     """Return the features for whether *span* matters to *question*: its type, its position, and words shared with the question."""
     asked = [word for word in _WORD.findall(question.lower()) if word not in _STOP_WORDS]
     asked_stems = {_stem(word) for word in asked}

@@ -1,0 +1,1 @@
+"""Token classifiers of transformers, from a local folder, as a detector."""

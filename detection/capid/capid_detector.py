@@ -1,0 +1,155 @@
+"""The detector "capid": one language model lists what is personal, and says of each mention whether it matters to the question.
+
+It asks in the form in which the instruction exports train (``corpus.formats.instructions``), for plain text: a tuned model answers with
+what it learnt, and a schema would be another form.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from piiloom.corpus.formats.instructions import extracting, message
+from piiloom.corpus.mention_search import Range
+from piiloom.detection.asking.asking_detector import AskingDetector
+from piiloom.detection.asking.gathering import all_of
+from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.capid.entries import PHASE, Listed, read_entries
+from piiloom.detection.capid.placing import Mention, everywhere, place
+from piiloom.detection.chunking import cut_text
+from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.findings import Findings, SetAside
+from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.sentences import Sentences
+from piiloom.execution.asking import Fault, Lost
+from piiloom.execution.call_channel import CallPolicy
+from piiloom.foundation.seeding import digest
+from piiloom.providers.protocol import Provider, SamplingSettings
+
+NAME: Final = "capid"
+TEMPLATE: Final = "detect_capid"
+SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
+_LEAST_TOKENS: Final = 1024
+_CUT: Final = "truncated"  # the code of a reply that reached the token limit
+_MOST_HALVINGS: Final = 2
+
+_Read = tuple[Range, Listed]  # what was listed of a piece
+
+
+class CapidDetector(AskingDetector):
+    """See ``findings.ModelDetector``. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
+
+    name = NAME
+    templates = (TEMPLATE,)
+    instructions = ("extract", "extract_relevant")
+
+    def __init__(
+        self,
+        model: ModelSettings,
+        *,
+        chunk_chars: int,
+        threshold: float = 0.0,
+        provider: Provider | None = None,
+        policy: CallPolicy | None = None,
+    ) -> None:
+        super().__init__(model, provider=provider, policy=policy)
+        self._chunk_chars, self._threshold = chunk_chars, threshold
+
+    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
+        """Ask for the personal values of *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
+        session = self.session()
+        item_id = item_id or digest(locale, text)[:16]
+        session.channel.items(1)
+        try:
+            answers = await all_of(self._read(text, one, question, item_id) for one in _pieces(text, (0, len(text)), self._chunk_chars))
+        finally:
+            session.channel.items(-1)
+        listed: list[Mention] = []
+        set_aside: list[SetAside] = []
+        for answer in answers:
+            if isinstance(answer, Lost):
+                return Findings(spans=(), failed=why_lost(answer))
+            for piece, told in answer:
+                placed = place(text, piece, told.entries)
+                listed += placed.mentions
+                set_aside += [*told.refused, *placed.set_aside]
+                if told.cut_off:
+                    set_aside.append(SetAside(phase=PHASE, reason="cut_off", start=piece[0], end=piece[1]))
+        found = everywhere(text, listed)
+        return Findings(spans=self._spans(found.mentions), set_aside=[*set_aside, *found.set_aside])
+
+    async def _read(self, text: str, piece: Range, question: str | None, item_id: str, halvings: int = 0) -> list[_Read] | Lost:
+        """Ask about *piece*; if its list is too long for an answer, about its halves, and theirs. What is whole in the last one counts."""
+        answer = await self._ask(text, piece, question, item_id)
+        if not isinstance(answer, Lost):
+            return [(piece, answer)]
+        if answer.code != _CUT:
+            return answer
+        parts = _pieces(text, piece, (piece[1] - piece[0] + 1) // 2) if halvings < _MOST_HALVINGS else []
+        reads = await all_of(self._read(text, part, question, item_id, halvings + 1) for part in parts if len(parts) > 1)
+        lost = next((one for one in reads if isinstance(one, Lost)), None)
+        if reads and lost is None:
+            return [one for read in reads if not isinstance(read, Lost) for one in read]
+        if lost is not None and lost.code != _CUT:
+            return lost
+        whole = _whole_entries(answer, relevance=question is not None)
+        return whole if isinstance(whole, Lost) else [(piece, whole)]
+
+    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
+        start, end = piece
+        relevance = question is not None
+
+        def read(reply: str) -> Listed:
+            return read_entries(reply, relevance=relevance)
+
+        return await self.session().asker.ask(
+            TEMPLATE,
+            {"instruction": extracting(relevance=relevance), "message": message(text[start:end], question)},
+            item_id=f"{item_id} {start}",
+            read=read,
+            schema=None,
+            settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start),
+            hopeless=(_CUT,),
+        )
+
+    def _spans(self, mentions: list[Mention]) -> list[ScoredSpan]:
+        if self._threshold > SCORE:
+            return []
+        return [
+            ScoredSpan(
+                start=one.start,
+                end=one.end,
+                entity_type=one.entry.entity_type,
+                subtype=None,
+                score=SCORE,
+                detector=NAME,
+                relevance=one.entry.relevance,
+            )
+            for one in mentions
+        ]
+
+
+def _pieces(text: str, of: Range, limit: int) -> list[Range]:
+    """The pieces of a range of at most *limit* characters each; blank ones are left out."""
+    start, end = of
+    part = text[start:end]
+    pieces = cut_text(part, Sentences(part).ends, (), limit)
+    return [(a + start, b + start) for a, b in pieces if not part[a:b].isspace()]
+
+
+def _whole_entries(lost: Lost, *, relevance: bool) -> Listed | Lost:
+    """The entries that are whole in a reply that reached the token limit at every attempt, if there are any."""
+    try:
+        return read_entries(lost.last_reply or "", relevance=relevance)._replace(cut_off=True)
+    except Fault:
+        return lost
+
+
+def why_lost(lost: Lost) -> str:
+    """Return why a document failed."""
+    return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"
+
+
+def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> CapidDetector:
+    """See ``registry.Make``."""
+    assert settings.model is not None  # noqa: S101 - checked when the settings were made
+    return CapidDetector(settings.model, chunk_chars=settings.chunk_chars, threshold=settings.threshold, provider=provider, policy=policy)

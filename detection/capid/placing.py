@@ -1,0 +1,125 @@
+"""Bring the values that a model lists back to exact places of the text.
+
+Entries stand in the order of the text, so each gets the first mention of its value behind the entry before it, or the first that no other
+one has.
+Then every other whole-word mention of what was found is taken, too, with what was said of the mention before it: a value means the same
+everywhere. Function words and numbers of less than five characters do not; of these, only those count that are listed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from piiloom.corpus.mention_search import Range, SearchableText
+from piiloom.detection.capid.entries import PHASE, Entry
+from piiloom.detection.findings import SetAside
+from piiloom.detection.locating import Located, ValueFinder
+from piiloom.detection.mentions import is_whole, mentions_of
+from piiloom.foundation.words import STOP_WORDS
+
+_SURE: Final = 5  # a number with so many characters is the same thing everywhere
+
+
+class Mention(NamedTuple):
+    """``text[start:end]`` is what *entry* says. ``listed``: the model listed this mention, not only its value."""
+
+    start: int
+    end: int
+    entry: Entry
+    listed: bool = True
+
+
+class Placed(NamedTuple):
+    """Mentions, and what has none, with reasons."""
+
+    mentions: list[Mention]
+    set_aside: list[SetAside]
+
+
+def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
+    """Return a mention of ``text[start:end]`` (*piece*) for each of *entries*, with offsets of the text.
+
+    Set aside: "invented" and "inside_word" (no such mention), "too_often" (more entries of a value than mentions), and "altered", which
+    gives the place that was taken: the text has the value in another spelling.
+    """
+    begin, end = piece
+    finder = ValueFinder(text[begin:end])
+    found: dict[str, Located] = {}
+    taken: list[Range] = []  # sorted; those that overlap something are rare, so that looking at neighbours is enough
+    behind = 0
+    mentions: list[Mention] = []
+    set_aside: dict[SetAside, None] = {}
+    for entry in entries:
+        located = found.get(entry.value)
+        if located is None:
+            located = found[entry.value] = finder.find(entry.value)
+        free = [one for one in located.ranges if one not in taken]
+        if not free:
+            reason = located.reason if not located.ranges else "too_often"
+            set_aside.setdefault(_aside(reason or "invented", entry))
+            continue
+        apart = [one for one in free if _is_apart(one, taken)]
+        at = next((one for one in apart if one[0] >= behind), (apart or free)[0])
+        insort(taken, at)
+        behind = at[1]
+        start, stop = at[0] + begin, at[1] + begin
+        mentions.append(Mention(start, stop, entry))
+        if located.reason is not None:
+            set_aside.setdefault(_aside(located.reason, entry, (start, stop)))
+    return Placed(mentions, list(set_aside))
+
+
+def _is_apart(one: Range, taken: Sequence[Range]) -> bool:
+    at = bisect_left(taken, one)
+    return (at == 0 or taken[at - 1][1] <= one[0]) and (at == len(taken) or one[1] <= taken[at][0])
+
+
+def everywhere(text: str, listed: Sequence[Mention]) -> Placed:
+    """Return *listed*, of all pieces, with all other mentions of the same words; disjoint and in text order.
+
+    Of those that overlap the longest stays, then the listed one. A listed one that goes is set aside ("overlap").
+    """
+    by_surface: defaultdict[str, list[Mention]] = defaultdict(list)
+    for one in sorted(listed, key=_place_of):
+        by_surface[text[one.start : one.end]].append(one)
+    searchable = SearchableText(text)
+    more = [one for surface, known in by_surface.items() if _means_one_thing(surface) for one in _repeats(searchable, surface, known)]
+    kept = _disjoint([*listed, *more])
+    staying = set(kept)
+    gone = dict.fromkeys(_aside("overlap", one.entry, (one.start, one.end)) for one in listed if one not in staying)
+    return Placed(kept, list(gone))
+
+
+def _means_one_thing(surface: str) -> bool:
+    if not any(map(str.isalpha, surface)):
+        return sum(map(str.isalnum, surface)) >= _SURE
+    return surface.strip() not in STOP_WORDS
+
+
+def _repeats(searchable: SearchableText, surface: str, known: Sequence[Mention]) -> Iterable[Mention]:
+    text = searchable.text
+    starts = [one.start for one in known]
+    spellings = (one for one in searchable.mentions(surface) if is_whole(text, *one))
+    for start, end in sorted({*mentions_of(text, surface), *spellings} - {(one.start, one.end) for one in known}):
+        before = known[max(bisect_right(starts, start) - 1, 0)]
+        yield Mention(start, end, before.entry, listed=False)
+
+
+def _disjoint(mentions: Iterable[Mention]) -> list[Mention]:
+    kept: list[Mention] = []
+    for one in sorted(mentions, key=lambda one: (one.start - one.end, not one.listed, one.start)):
+        at = bisect_left(kept, one.start, key=lambda other: other.start)
+        if (at == 0 or kept[at - 1].end <= one.start) and (at == len(kept) or one.end <= kept[at].start):
+            kept.insert(at, one)
+    return kept
+
+
+def _place_of(one: Mention) -> Range:
+    return one.start, one.end
+
+
+def _aside(reason: str, entry: Entry, place: Range | tuple[None, None] = (None, None)) -> SetAside:
+    return SetAside(phase=PHASE, reason=reason, subtype=entry.entity_type, value=entry.value, start=place[0], end=place[1])

@@ -1,0 +1,120 @@
+"""Which detectors there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from piiloom.patterns.resolving import THRESHOLD
+
+PATTERNS: Final = "patterns"
+HYBRID: Final = "hybrid"
+OFFLINE: Final = "hybrid-offline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A kind of detector.
+
+    ``about`` is one line for people. ``make`` says where its function is, as "module:function"; it is imported when a detector is made.
+    ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
+    "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
+    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale. ``threshold`` is the usual one:
+    0 for a detector that has settled by itself what it tells, so that its scores say only how sure it is.
+    """
+
+    about: str
+    make: str
+    needs: frozenset[str] = frozenset()
+    may: frozenset[str] = frozenset()
+    waits: bool = False
+    catalogue: bool = False
+    threshold: float = THRESHOLD
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """All settings that it takes."""
+        return self.needs | self.may
+
+
+FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
+    {
+        PATTERNS: Family(
+            about="the patterns of the catalogue alone: no model, no key, no network",
+            make="piiloom.detection.registry:make_patterns",
+            catalogue=True,
+        ),
+        OFFLINE: Family(
+            about="the three phases, with rules, word lists and a names index standing in for the model",
+            make="piiloom.detection.hybrid.making:make_offline",
+            may=frozenset({"phases"}),
+            catalogue=True,
+        ),
+        HYBRID: Family(
+            about="the three phases: patterns beside a language model",
+            make="piiloom.detection.hybrid.making:make_hybrid",
+            needs=frozenset({"model"}),
+            may=frozenset({"phases"}),
+            waits=True,
+            catalogue=True,
+        ),
+        "capid": Family(
+            about="a language model lists what is personal, and what of it matters to the question",
+            make="piiloom.detection.capid.capid_detector:make",
+            needs=frozenset({"model"}),
+            waits=True,
+        ),
+        "markers": Family(
+            about="a language model gives the text back with markers around what is personal, after examples if there are any",
+            make="piiloom.detection.marking.making:make",
+            needs=frozenset({"model"}),
+            may=frozenset({"prompting"}),
+            waits=True,
+        ),
+        "encoder": Family(
+            about="an encoder that piiloom train encoder has trained; it judges relevance, too",
+            make="piiloom.detection.encoder.encoder_detector:make",
+            needs=frozenset({"local"}),
+            threshold=0.0,
+        ),
+        "spacy": Family(
+            about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",
+            make="piiloom.detection.spacy_pipeline.spacy_detector:make",
+            needs=frozenset({"local"}),
+        ),
+        "probe": Family(
+            about="the small detector that piiloom probe --save has trained, with relevance",
+            make="piiloom.detection.probe_detector:make",
+            needs=frozenset({"local"}),
+        ),
+        "presidio": Family(
+            about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
+            make="piiloom.detection.adapters.presidio.presidio_detector:make",
+            may=frozenset({"local"}),
+        ),
+        "huggingface": Family(
+            about="a token classifier of transformers in a folder of yours",
+            make="piiloom.detection.adapters.huggingface.huggingface_detector:make",
+            needs=frozenset({"local"}),
+        ),
+        "gliner": Family(
+            about="a GLiNER model in a folder of yours, asked for our types",
+            make="piiloom.detection.adapters.gliner_detector:make",
+            needs=frozenset({"local"}),
+        ),
+        "azure": Family(
+            about="PII detection of Azure AI Language; texts are sent there",
+            make="piiloom.detection.services.azure.azure_detector:make",
+            needs=frozenset({"service"}),
+            waits=True,
+        ),
+        "aws": Family(
+            about="DetectPiiEntities of AWS Comprehend (English, Spanish); texts are sent there",
+            make="piiloom.detection.services.aws.aws_detector:make",
+            needs=frozenset({"service"}),
+            waits=True,
+        ),
+    }
+)

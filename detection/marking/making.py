@@ -1,0 +1,47 @@
+"""Make the detector "markers"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from piiloom.corpus.mention_search import Range
+from piiloom.detection.marking.marking_detector import MarkingDetector
+from piiloom.detection.marking.shots import Shots
+from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import DetectorSettings, make_patterns
+from piiloom.execution.call_channel import CallPolicy
+from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales
+
+
+def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> MarkingDetector:
+    """See ``registry.Make``. Raises ``DataError`` if the file of examples cannot be read."""
+    assert settings.model is not None  # noqa: S101 - checked when the settings were made
+    return MarkingDetector(
+        settings.model,
+        chunk_chars=settings.chunk_chars,
+        threshold=settings.threshold,
+        shots=_shots(settings),
+        whole=_Matches(make_patterns(settings)),
+        provider=provider,
+        policy=policy,
+    )
+
+
+def _shots(settings: DetectorSettings) -> Shots | None:
+    prompting, model = settings.prompting, settings.model
+    if prompting is None or prompting.examples is None or model is None:
+        return None
+    return Shots.read(prompting.examples, prompting.shots, seed=model.seed, longest=settings.chunk_chars)
+
+
+class _Matches:
+    """What the *patterns* match, in locales that have a catalogue."""
+
+    def __init__(self, patterns: PatternDetector) -> None:
+        self._patterns = patterns
+
+    def __call__(self, text: str, locale: str) -> Sequence[Range]:
+        if locale not in catalogue_locales():
+            return ()
+        return [(span.start, span.end) for span in self._patterns.detect(text, locale)]

@@ -1,0 +1,1 @@
+"""AWS Comprehend: personal information, a request a text."""

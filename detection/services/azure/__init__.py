@@ -1,0 +1,1 @@
+"""Azure AI Language: jobs that find personal information."""

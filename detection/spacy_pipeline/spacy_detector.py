@@ -1,0 +1,101 @@
+"""The detector "spacy": any spaCy pipeline that finds entities, with its labels brought to our types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from piiloom.detection.adapters.label_targets import label_targets
+from piiloom.detection.adapters.mapped_findings import Found, mapped
+from piiloom.detection.chunking import cut_text
+from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.findings import Findings, Text
+from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.spacy_pipeline.loading import load_pipeline
+from piiloom.detection.training.model_card import CARD, read_about
+from piiloom.execution.call_channel import CallPolicy
+from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+
+NAME: Final = "spacy"
+FAMILY: Final = "spacy"
+SCORE: Final = 0.85  # that of all findings, as Presidio has it: an entity recognizer of spaCy tells none
+MAPS: Final = ("spacy", "conll", "ontonotes")  # later ones go before
+_LONGEST: Final = 100_000  # characters at once: the memory of a recognizer grows with the length
+_BATCH: Final = 16
+
+
+def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> SpacyDetector:
+    """See ``registry.Make``."""
+    del provider, policy
+    assert settings.local is not None  # noqa: S101 - checked when the settings were made
+    local = settings.local
+    return SpacyDetector(local.path, threshold=settings.threshold, label_map=local.label_map, batch_size=local.batch_size)
+
+
+class SpacyDetector:
+    """Finds the entities of the pipeline *path*, a folder or the name of an installed package.
+
+    The labels of a pipeline that piiloom has trained are its types. Of others the shipped label maps say what labels mean; *label_map*
+    goes before them. All findings have the score ``SCORE``; a higher *threshold* leaves none.
+
+    Raises ``UsageError`` for a pipeline that cannot be loaded or finds no entities, and ``ConfigError`` (file, line) for a fault in the
+    label map.
+    """
+
+    def __init__(self, path: str, *, threshold: float = 0.0, label_map: Path | None = None, batch_size: int = _BATCH) -> None:
+        self.name = NAME
+        self._threshold, self._batch_size = threshold, batch_size
+        folder = Path(path)
+        self._own: OwnTypes = ()
+        ours = (folder / CARD).is_file()
+        if ours:
+            self._own = read_about(folder, FAMILY).own_types
+        with types_in_force(self._own):
+            self._targets = label_targets([] if ours else MAPS, label_map)
+        self._nlp = load_pipeline(path)
+
+    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
+        """Return disjoint spans in text order; see ``Detector``."""
+        return self.examine(text, locale, question).spans
+
+    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
+        """As ``detect``, with what was set aside."""
+        return self.examine_batch([Text(text, locale, question)])[0]
+
+    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+        """Return the findings of each of *texts*; the pipeline reads them in batches."""
+        pieces = [(number, *piece) for number, one in enumerate(texts) for piece in _pieces(one.text)]
+        docs = self._nlp.pipe((texts[number].text[start:end] for number, start, end in pieces), batch_size=self._batch_size)
+        found: list[list[Found]] = [[] for _ in texts]
+        altered: set[int] = set()
+        for (number, start, end), doc in zip(pieces, docs, strict=True):
+            if doc.text != texts[number].text[start:end]:
+                altered.add(number)
+            elif self._threshold <= SCORE:
+                found[number] += _entities(doc, start)
+        with types_in_force(self._own):
+            return [
+                Findings(spans=(), failed="the tokenizer of the spaCy pipeline changes this text, so that no place in it is known")
+                if number in altered
+                else mapped(one.text, found[number], self._targets, self.name)
+                for number, one in enumerate(texts)
+            ]
+
+
+def _pieces(text: str) -> list[tuple[int, int]]:
+    if len(text) <= _LONGEST:
+        return [(0, len(text))]
+    ends = [at + 1 for at, character in enumerate(text) if character == "\n"]
+    return cut_text(text, ends, (), _LONGEST)
+
+
+def _entities(doc: Any, offset: int) -> Iterator[Found]:
+    """Yield the entities of *doc* without white space at their edges, which some pipelines take in."""
+    for entity in doc.ents:
+        words = entity.text
+        start = entity.start_char + len(words) - len(words.lstrip())
+        end = start + len(words.strip())
+        if start < end:
+            yield Found(offset + start, offset + end, entity.label_, SCORE)

@@ -1,0 +1,223 @@
+"""Train the entity recognizer of a spaCy pipeline: from records to the finished folder.
+
+The folder is a pipeline as ``spacy.load`` takes it, and has ``piiloom.json`` as its last file. Until then it has a checkpoint of
+the last epoch and one of the best. A training that goes on from there sees the records in the same order; the optimizer's memory of
+earlier gradients begins anew, so that the result is near that of a training that was not stopped, and not equal to it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from piiloom.corpus.formats.spacy_pipelines import import_spacy
+from piiloom.corpus.formats.token_labels import label_of
+from piiloom.detection.spacy_pipeline.making import Made, initialize, language_for, make_examples, make_pipeline
+from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress, Watch
+from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
+from piiloom.detection.training.model_card import CARD, About, write_about
+from piiloom.detection.training.training_data import TrainingData
+from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import Interrupted
+from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import derive_rng, derive_seed, digest
+from piiloom.foundation.whole_files import output_errors
+from piiloom.taxonomy.own_types import types_in_force
+
+FAMILY: Final = "spacy"
+_NAME: Final = "pii"
+_DESCRIPTION: Final = "Finds personal information; trained by piiloom (see piiloom.json)."
+_STATE: Final = "state.json"
+_PIPELINE: Final = "pipeline"
+_BEST: Final = "best"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpacyReport:
+    """What was trained. ``figures`` are those of ``piiloom.json``; ``notes`` is what went otherwise than one might expect."""
+
+    out: Path
+    base: str
+    figures: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _State:
+    """Where a training is."""
+
+    epoch: int = 0
+    best: float = -1.0
+    best_epoch: int = 0
+
+
+def train_spacy(
+    data: TrainingData, settings: SpacySettings, place: SpacyPlace, *, watch: Watch = noop, tell: Callable[[str], object] = noop
+) -> SpacyReport:
+    """Train on *data*; *watch* hears of each epoch, *tell* of what goes otherwise than one might expect.
+
+    Raises ``UsageError`` for a base that cannot be loaded, ``OutputError`` for a folder that cannot be used, ``DataError`` for a damaged
+    checkpoint, and ``Interrupted`` after Ctrl-C.
+    """
+    began = time.monotonic()
+    made = make_pipeline(place.base, language_for(data.train))
+    about_base = {name: value for name, value in made.base.items() if not name.startswith("_")}
+    with types_in_force(data.own_types):
+        (train, validation), changed = make_examples(made.nlp, data.train, data.validation)
+    notes = [*([made.note] if made.note else []), *_told(changed, has_validation=bool(validation))]
+    for note in notes:
+        tell(note)
+    unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
+    unfinished.begin(Note(digest=digest(data.digest, settings.identity, about_base, place.base)), resume=place.resume, force=place.force)
+    session = _Session(made, settings, train, validation, unfinished, watch)
+    try:
+        state = session.train()
+    except KeyboardInterrupt:
+        raise Interrupted("the training is stopped", remedy="Go on from its last epoch: the same command with --resume") from None
+    nlp = session.best(state)
+    figures = {
+        "epochs": state.epoch,
+        "best_epoch": state.best_epoch,
+        "spans_changed": dict(changed),
+        "seconds": round(time.monotonic() - began, 1),
+        **({"validation": _scores(nlp, validation)} if validation else {}),
+    }
+    # The base's own name and figures are not those of what was made of it; its licence stays.
+    nlp.meta |= {"name": _NAME, "version": "0.0.0", "description": _DESCRIPTION, "performance": figures.get("validation", {})}
+    with output_errors(place.out):
+        nlp.to_disk(place.out)
+    unfinished.finish()
+    write_about(
+        place.out,
+        About(
+            family=FAMILY,
+            types=data.types,
+            base=about_base,
+            data=data.about,
+            settings=asdict(settings) | {"language": nlp.lang, "labels": {label_of(one): one for one in data.types}},
+            figures=figures,
+            own_types=data.own_types,
+        ),
+    )
+    return SpacyReport(out=place.out, base=str(about_base["name"]), figures=figures, notes=tuple(notes))
+
+
+class _Session:
+    """One session of a training."""
+
+    def __init__(
+        self,
+        made: Made,
+        settings: SpacySettings,
+        train: Sequence[Any],
+        validation: Sequence[Any],
+        unfinished: UnfinishedTraining,
+        watch: Watch,
+    ) -> None:
+        self._nlp, self._settings, self._train, self._validation = made.nlp, settings, train, validation
+        self._unfinished, self._watch = unfinished, watch
+        self._optimizer = initialize(made, train, settings.seed)
+        self._optimizer.learn_rate = settings.learning_rate
+
+    def train(self) -> _State:
+        """Train from the last checkpoint on to the end."""
+        state = self._resumed()
+        while state.epoch < self._settings.epochs and not self._is_stale(state):
+            loss = self._epoch(state.epoch + 1)
+            state.epoch += 1
+            f1 = float(self._nlp.evaluate(self._validation)["ents_f"] or 0.0) if self._validation else None
+            better = f1 is None or f1 > state.best
+            if better:
+                state.best, state.best_epoch = (f1 or 0.0), state.epoch
+            self._keep(state, better=better)
+            self._watch(
+                SpacyProgress(
+                    epoch=state.epoch,
+                    epochs=self._settings.epochs,
+                    loss=loss,
+                    f1=f1,
+                    best=None if f1 is None else state.best,
+                    best_epoch=state.best_epoch,
+                )
+            )
+        return state
+
+    def best(self, state: _State) -> Any:
+        """Return the pipeline of the best epoch."""
+        return self._nlp.from_disk(self._unfinished.checkpoints / f"{_BEST}-{state.best_epoch}")
+
+    def _is_stale(self, state: _State) -> bool:
+        # A recognizer finds nothing at all in its first epochs, which is no reason to stop.
+        return bool(self._validation) and state.best > 0 and state.epoch - state.best_epoch >= self._settings.patience
+
+    def _epoch(self, number: int) -> float:
+        # Seeded anew for each epoch, so that a resumed training draws the same.
+        import_spacy().util.fix_random_seed(derive_seed("spacy epoch", self._settings.seed, number) % 2**32)
+        examples = list(self._train)
+        derive_rng("spacy order", self._settings.seed, number).shuffle(examples)
+        losses: dict[str, float] = {}
+        for batch in _batches(examples, self._settings.words):
+            self._nlp.update(batch, sgd=self._optimizer, drop=self._settings.dropout, losses=losses)
+        return sum(losses.values())
+
+    def _keep(self, state: _State, *, better: bool) -> None:
+        """Write the checkpoint of an epoch, its state last; then what was kept before can go."""
+        place = self._unfinished.checkpoints
+        folder, best = place / f"checkpoint-{state.epoch}", place / f"{_BEST}-{state.best_epoch}"
+        with output_errors(place):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            self._nlp.to_disk(folder / _PIPELINE)
+            if better:
+                shutil.rmtree(best, ignore_errors=True)
+                shutil.copytree(folder / _PIPELINE, best)
+            (folder / _STATE).write_text(json.dumps(asdict(state)), encoding="utf-8")
+            for old in place.iterdir():
+                if old not in {folder, best}:
+                    shutil.rmtree(old, ignore_errors=True)
+
+    def _resumed(self) -> _State:
+        checkpoint = self._unfinished.last_checkpoint()
+        if checkpoint is None:
+            return _State()
+        try:
+            state = _State(**json.loads((checkpoint / _STATE).read_text(encoding="utf-8")))
+            self._nlp.from_disk(checkpoint / _PIPELINE)
+        except Exception as error:  # spaCy raises a dozen kinds for data that are cut off
+            raise damaged(checkpoint) from error
+        return state
+
+
+def _batches(examples: Sequence[Any], words: int) -> Iterator[list[Any]]:
+    """Yield *examples* in batches of at most so many *words*, and one example at least."""
+    batch: list[Any] = []
+    size = 0
+    for one in examples:
+        length = len(one.reference)
+        if batch and size + length > words:
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += length
+    if batch:
+        yield batch
+
+
+def _scores(nlp: Any, validation: Sequence[Any]) -> dict[str, Any]:
+    """Precision, recall and F1 of exact spans, as tokens have them, over all and by label."""
+    found = nlp.evaluate(validation)
+    by_label = {label: {name[0]: round(value, 4) for name, value in one.items()} for label, one in (found["ents_per_type"] or {}).items()}
+    whole = {name: round(found[f"ents_{name}"] or 0.0, 4) for name in "prf"}
+    return {**whole, "by_label": dict(sorted(by_label.items()))}
+
+
+def _told(changed: Counter[str], *, has_validation: bool) -> list[str]:
+    notes = [f"{counted(number, 'span')}: {reason}" for reason, number in sorted(changed.items())]
+    return notes if has_validation else [*notes, "there are no validation records: all epochs are trained, and the last is kept"]

@@ -1,0 +1,114 @@
+"""Have a model write the reasonings of a training set for verifier II.
+
+A candidate whose truth is known is judged as a verifier would judge it, up to six times, until a reasoning ends in the right verdict; the
+model is not told that it was wrong. If none does, the answer is T by default: of a right candidate with the reasoning that rules write; of
+a wrong one with the model's own, which takes it for right as often as it was asked, so that the candidate is doubtful, not the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from piiloom.corpus.formats.base import LossEntry
+from piiloom.corpus.formats.instructions import verifying
+from piiloom.corpus.formats.verifier import asked_of, chosen_candidates
+from piiloom.corpus.formats.verifier_candidates import Candidate
+from piiloom.corpus.formats.verifier_reasons import reasoning
+from piiloom.corpus.record import Record
+from piiloom.detection.asking.asker import Asker
+from piiloom.detection.verifying.verdicts import Verdict, read_verdict
+from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE
+from piiloom.execution.asking import Fault, Lost
+
+TRIES: Final = 6
+TEMPLATES: Final = (TEMPLATE,)
+INSTRUCTION: Final = INSTRUCTIONS[1]
+How = Literal["by the model", "T by default", "by rule"]
+HOW: Final[tuple[How, ...]] = ("by the model", "T by default", "by rule")
+
+
+class Case(NamedTuple):
+    """A candidate to be reasoned about; ``number`` makes its id in the journal."""
+
+    record: Record
+    candidate: Candidate
+    number: int
+
+    @property
+    def asked(self) -> str:
+        """The message that the verifier gets."""
+        return asked_of(self.record, self.candidate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoned:
+    """The row of a case: what it answers and why, ``how`` that came about, and how many replies were judged for it.
+
+    ``how``: "by the model", "T by default" (see the module docstring), or "by rule": no reply was usable, or none came.
+    """
+
+    case: Case
+    right: bool
+    reasoning: str
+    how: How
+    replies: int
+
+
+def cases_of(records: Iterable[Record], lost: list[LossEntry]) -> Iterator[Case]:
+    """Yield the candidates of *records*, and append to *lost* what has none."""
+    for record in records:
+        for number, candidate in enumerate(chosen_candidates(record, lost)):
+            yield Case(record, candidate, number)
+
+
+async def reasoned(case: Case, asker: Asker) -> Reasoned:
+    """Ask about *case*. Raises errors that would hit every other request, too."""
+    judged: list[Verdict] = []
+    right = case.candidate.right
+
+    def read(reply: str) -> Verdict:
+        verdict = read_verdict(reply, reasoned=True)
+        if not verdict.reasoning:
+            raise Fault("no_reasoning", 'say first what the text shows: {"reasoning": "…", "answer": "T"} or "F"')
+        judged.append(verdict)
+        if verdict.right != right:
+            raise Fault("wrong_verdict", "")  # an empty message is not shown: the answer must be the model's own
+        return verdict
+
+    answer = await asker.ask(
+        TEMPLATE,
+        {"instruction": verifying(reasoned=True), "message": case.asked},
+        item_id=f"{case.record.id} {case.record.revision} {case.number}",
+        read=read,
+        schema=None,
+        settings=SETTINGS[True],
+    )
+
+    def row(verdict: Verdict, how: How) -> Reasoned:
+        return Reasoned(case=case, right=verdict.right, reasoning=verdict.reasoning, how=how, replies=len(judged))
+
+    if not isinstance(answer, Lost):
+        return row(answer, "by the model")
+    ruled = Verdict(right, reasoning(case.record, case.candidate))
+    if not judged:
+        return row(ruled, "by rule")
+    return row(ruled if right else judged[-1], "T by default")
+
+
+Watch = Callable[["ReasoningProgress"], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningProgress:
+    """Of ``total`` candidates ``done`` have a reasoning; ``spent_usd`` is that of all sessions."""
+
+    done: int
+    total: int
+    replayed: int
+    spent_usd: float
+
+    def line(self) -> str:
+        """One line for a terminal."""
+        return f"reasonings {self.done:,}/{self.total:,}, {self.replayed:,} replies from the store, ${self.spent_usd:.4f} spent"

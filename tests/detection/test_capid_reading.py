@@ -1,0 +1,216 @@
+"""The lists of the detector "capid": any spelling is read, what is not known is told, and places are exact or counted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from piiloom.detection.capid.entries import Entry, read_entries
+from piiloom.detection.capid.placing import everywhere, place
+from piiloom.detection.locating import ValueFinder
+from piiloom.detection.mentions import is_whole
+from piiloom.execution.asking import Fault
+
+ASTHMA = Entry("asthma", "health", "high")
+NURSE = Entry("nurse", "occupation", "low")
+TEXT = "My name is Jan Kowalski, call +48 601-202-303. I “have” asthma, in New  York, at O’Brien Street. Masthead. 我住在北京市朝阳区。"
+
+LIST = '[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nurse", "type": "occupation", "relevance": "low"}]'
+FENCED = """Of course!
+```
+{'mentions': [{'text': 'asthma', 'label': 'HEALTH', 'relevance': 'relevant',},
+ {'text': 'nurse', 'label': 'occupation', 'relevance': 'irrelevant'}]}
+```"""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        LIST,
+        '{"piis": {"asthma": {"type": "health", "relevance": "1"}, "nurse": {"type": "occupation", "relevance": "0"}}}',
+        '{"asthma": {"type": "Health", "relevance": 1}, "nurse": {"type": "occupation", "relevance": 0}}',
+        '{"value": "asthma", "type": "health", "relevance": true}\n{"value": "nurse", "type": "Occupation", "relevance": "Low"}',
+        FENCED,
+        f'[{{"value": "x", "type": "age"}}] No, wait: {LIST}',
+    ],
+)
+def test_spellings_of_a_list(reply: str) -> None:
+    listed = read_entries(reply, relevance=True)
+    assert listed == ([ASTHMA, NURSE], [], False)
+
+
+def test_what_is_not_known_is_told() -> None:
+    entries = [
+        {"value": "asthma", "type": "health", "relevance": "perhaps"},
+        {"value": "nurse", "type": "profession of faith", "relevance": "low"},
+        {"value": " ", "type": "name", "relevance": "low"},
+        {"value": 34, "type": "age", "relevance": "high"},
+        {"type": "age"},
+        "asthma",
+    ]
+    listed = read_entries(json.dumps(entries), relevance=True)
+    assert listed.entries == [Entry("asthma", "health", None), Entry("34", "age", "high")]
+    assert [(one.reason, one.value) for one in listed.refused] == [
+        ("unknown_type", "nurse"),
+        ("empty", ""),
+        ("no_entry", ""),
+        ("no_entry", ""),
+        ("unknown_relevance", "asthma"),
+    ]
+    assert [one.relevance for one in read_entries(json.dumps(entries), relevance=False).entries] == [None, None]
+
+
+@pytest.mark.parametrize("reply", ["[]", "{}", '{"mentions": []}', "There is nothing: []"])
+def test_nothing_is_an_answer(reply: str) -> None:
+    assert read_entries(reply, relevance=True) == ([], [], False)
+
+
+@pytest.mark.parametrize("reply", ["none", '["asthma"]', "[", '[{"value": "asth', '{"high": [{"value": "x"}], "low": []}', '{"asthma": 1}'])
+def test_what_is_no_list_is_asked_again(reply: str) -> None:
+    with pytest.raises(Fault):
+        read_entries(reply, relevance=True)
+
+
+def test_whole_entries_of_a_list_that_ends_too_early() -> None:
+    listed = read_entries('[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nur', relevance=True)
+    assert listed == ([ASTHMA], [], True)
+
+
+@pytest.mark.parametrize(
+    ("value", "surface", "reason"),
+    [
+        ("Jan Kowalski", "Jan Kowalski", None),
+        ("jan kowalski", "Jan Kowalski", "altered"),
+        ("Jan Kowalsky", "Jan Kowalski", "altered"),
+        ("+48601202303", "+48 601-202-303", "altered"),
+        ("48 601 202 304", None, "invented"),
+        ('"asthma"', "asthma", "altered"),
+        ("“have”", "“have”", None),
+        ("astma", "asthma", "altered"),
+        ("New York", "New  York", "altered"),
+        ("O'Brien Street", "O’Brien Street", "altered"),
+        ("mast", None, "inside_word"),
+        ("Warsaw", None, "invented"),
+        ("北京市", "北京市", None),
+        ("\u200b ", None, "empty"),
+        ("?!", None, "invented"),
+    ],
+)
+def test_values_in_other_spellings(value: str, surface: str | None, reason: str | None) -> None:
+    found = ValueFinder(TEXT).find(value)
+    assert found.reason == reason
+    assert [TEXT[a:b] for a, b in found.ranges] == ([] if surface is None else [surface])
+
+
+def test_mentions_are_taken_in_the_order_of_the_list() -> None:
+    text = "Paris, then Paris; 34 km at 34. Paris"
+    entries = [
+        Entry("Paris", "location", "low"),
+        Entry("Paris", "location", "high"),
+        Entry("34", "age", "high"),
+        Entry("34", "age", "high"),
+    ]
+    placed = place(text, (0, len(text)), [*entries, Entry("34", "age", "low")])
+    assert [(one.reason, one.value) for one in placed.set_aside] == [("too_often", "34")]
+    found = everywhere(text, placed.mentions).mentions
+    assert [(one.start, one.entry.relevance) for one in found] == [(0, "low"), (12, "high"), (19, "high"), (28, "high"), (32, "high")]
+
+
+def test_a_number_and_a_function_word_count_as_often_as_they_are_listed() -> None:
+    text = "she is 34 and drove 34 km, she said; call 555 123 or 555 123"
+    entries = [Entry("she", "demographic", "low"), Entry("34", "age", "high"), Entry("555 123", "code", "low")]
+    found = everywhere(text, place(text, (0, len(text)), entries).mentions).mentions
+    assert [text[one.start : one.end] for one in found] == ["she", "34", "555 123", "555 123"]
+
+
+def test_of_overlapping_mentions_the_longest_stays_and_the_other_is_told() -> None:
+    text = "I work in Ann Arbor with Ann."
+    entries = [Entry("Ann Arbor", "location", "low"), Entry("Arbor", "name", "low"), Entry("Ann", "name", "low")]
+    found = everywhere(text, place(text, (0, len(text)), entries).mentions)
+    assert [text[one.start : one.end] for one in found.mentions] == ["Ann Arbor", "Ann"]
+    assert [(one.reason, one.value, one.start) for one in found.set_aside] == [("overlap", "Arbor", 14)]
+
+
+def test_a_value_within_another_one_is_looked_for_beside_it_first() -> None:
+    text = "Paris Hilton lives in Paris."
+    entries = [Entry("Paris Hilton", "name", "low"), Entry("Paris", "location", "high")]
+    placed = place(text, (0, len(text)), entries)
+    assert [(one.start, one.end) for one in placed.mentions] == [(0, 12), (22, 27)]
+    assert everywhere(text, placed.mentions) == (placed.mentions, [])
+
+
+SAID = st.builds(Entry, st.sampled_from("asthma nurse Anna Łódź 34 Ohio".split()), st.just("name"), st.sampled_from(("high", "low")))
+
+
+def answer_of(entries: list[Entry]) -> str:
+    """The answer that an export trains."""
+    return json.dumps([{"value": one.value, "type": one.entity_type, "relevance": one.relevance} for one in entries], ensure_ascii=False)
+
+
+@given(st.lists(SAID))
+def test_a_model_that_answers_as_an_export_trains_gives_what_the_export_was_made_of(entries: list[Entry]) -> None:
+    text = "; then ".join(entry.value for entry in entries)
+    listed = read_entries(answer_of(entries), relevance=True)
+    placed = place(text, (0, len(text)), listed.entries)
+    assert not placed.set_aside
+    assert [(text[one.start : one.end], one.entry) for one in everywhere(text, placed.mentions).mentions] == [
+        (entry.value, entry) for entry in entries
+    ]
+
+
+SIGNS = st.sampled_from([*"[]{}\"':,\\ ax\n", "", "```", '"}'])
+
+
+@given(st.lists(SAID, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SIGNS), max_size=4))
+def test_a_spoilt_answer_is_asked_again_or_gives_exact_places(entries: list[Entry], edits: list[tuple[int, int, str]]) -> None:
+    text = "; then ".join(entry.value for entry in entries)
+    reply = answer_of(entries)
+    for at, length, sign in edits:
+        reply = reply[:at] + sign + reply[at + length :]
+    try:
+        listed = read_entries(reply, relevance=True)
+    except Fault:
+        return
+    placed = place(text, (0, len(text)), listed.entries)
+    altered = {one.value for one in placed.set_aside if one.reason == "altered"}
+    assert all(text[one.start : one.end] == one.entry.value.strip() or one.entry.value in altered for one in placed.mentions)
+    assert len(placed.mentions) + len([one for one in placed.set_aside if one.reason != "altered"]) <= len(listed.entries)
+    assert all(is_whole(text, one.start, one.end) for one in everywhere(text, placed.mentions).mentions)
+
+
+WORDS = st.sampled_from(
+    ["Anna", "asthma", "Łódź", "34", "the", "nurse", "北京", "O’Brien", "-", "'", "x7", "e\u0301", "😀", "Ann", ".", "\n"]
+)
+TEXTS = st.lists(WORDS, max_size=14).map(" ".join) | st.lists(WORDS, max_size=8).map("".join)
+ENTRIES = st.lists(st.builds(Entry, st.lists(WORDS, min_size=1, max_size=3).map(" ".join), st.just("name"), st.none()), max_size=6)
+
+
+@given(TEXTS, ENTRIES, st.integers(0, 30))
+def test_every_entry_gets_a_place_or_a_reason(text: str, entries: list[Entry], cut: int) -> None:
+    pieces = [(0, min(cut, len(text))), (min(cut, len(text)), len(text))]
+    placed = [place(text, piece, entries) for piece in pieces]
+    for piece, one in zip(pieces, placed, strict=True):
+        reasons = {aside.value for aside in one.set_aside}
+        mentioned = Counter(mention.entry for mention in one.mentions)
+        assert all(mentioned[entry] or entry.value in reasons for entry in entries)
+        assert all(piece[0] <= mention.start < mention.end <= piece[1] for mention in one.mentions)
+    found = everywhere(text, [mention for one in placed for mention in one.mentions])
+    ends = 0
+    for mention in found.mentions:
+        assert ends <= mention.start < mention.end <= len(text)
+        assert not mention.listed or ValueFinder(text[mention.start : mention.end]).find(mention.entry.value).ranges
+        assert mention.listed or is_whole(text, mention.start, mention.end)
+        ends = mention.end
+
+
+@given(st.text(max_size=40), st.text(max_size=12))
+def test_any_value_is_found_exactly_or_not_at_all(text: str, value: str) -> None:
+    found = ValueFinder(text).find(value)
+    assert (not found.ranges) == (found.reason in {"inside_word", "invented", "empty"})
+    for start, end in found.ranges:
+        assert 0 <= start < end <= len(text)
+        assert found.reason == "altered" or text[start:end] == value.strip("\u200b \t\n") or text[start:end] in value

@@ -1,0 +1,153 @@
+"""The detector "capid" over real HTTP and the real SDKs: the form of the exports, faults, money, what is lost and told."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from piiloom.corpus.formats.instructions import extracting, message
+from piiloom.detection.findings import ModelDetector
+from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.foundation.errors import UsageError
+from tests.detection.listing_model import QUICK, ListingBench, ListingModel, told
+from tests.fakes.llm_server import Fault, LLMServer
+from tests.longer import mostly_long
+from tests.providers.provider_calls import NAMES
+
+TEXT = "Anna is a nurse with asthma in Łódź. Asthma since 1990, her asthma."
+FOUND = [
+    ("Anna", "name", "low"),
+    ("nurse", "occupation", "low"),
+    ("asthma", "health", "high"),
+    ("Łódź", "location", "high"),
+    ("Asthma", "health", "high"),
+    ("asthma", "health", "high"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch):
+    for name in [name for name in os.environ if name.startswith(("OPENAI_", "ANTHROPIC_", "PIILOOM_"))]:
+        monkeypatch.delenv(name)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "sk-test-0123456789-abcdefghij")
+
+
+def reasons(findings):
+    return [(one.reason, one.value) for one in findings.set_aside]
+
+
+@pytest.mark.parametrize("name", mostly_long(NAMES, {"openai"}))
+def test_it_asks_as_the_exports_train(tmp_path, name):
+    with LLMServer(ListingModel()) as server:
+        bench = ListingBench(tmp_path, server, name)
+        (findings,) = bench.examine([TEXT])
+        bodies = server.bodies
+        (plain,) = bench.examine([TEXT], question=None)
+        assert server.requests == 2
+    assert told(TEXT, findings) == FOUND
+    assert not findings.set_aside
+    assert told(TEXT, plain) == [(value, kind, None) for value, kind, _ in FOUND]
+    if name == "openai":
+        assert bodies[0]["instructions"] == extracting(relevance=True)
+        assert bodies[0]["input"] == [{"role": "user", "content": message(TEXT, "Can I?")}]
+        assert "text" not in bodies[0]  # a schema would be another form
+
+
+def test_what_a_model_makes_up_is_told(tmp_path):
+    def spoilt(_, reply):
+        anna, nurse, *rest = json.loads(reply)
+        wrong = [{"value": value, "type": "name", "relevance": "low"} for value in ("Bob", "nurs", "Łódź")]
+        return f"Sure:\n{json.dumps([{**anna, 'type': 'animal'}, {**nurse, 'value': 'a Nurse'}, *rest, *wrong])}"
+
+    with LLMServer(ListingModel(spoil=spoilt)) as server:
+        (findings,) = ListingBench(tmp_path, server).examine([TEXT])
+    assert told(TEXT, findings) == [("a nurse", "occupation", "low"), *FOUND[2:]]
+    assert reasons(findings) == [
+        ("unknown_type", "Anna"),
+        ("altered", "a Nurse"),
+        ("invented", "Bob"),
+        ("inside_word", "nurs"),
+        ("too_often", "Łódź"),
+    ]
+    assert (findings.set_aside[1].start, findings.set_aside[1].end) == (8, 15)
+
+
+def test_a_document_without_a_usable_answer_fails_and_others_do_not(tmp_path):
+    def spoilt(request, reply):
+        return "I would rather not." if "Anna" in request.user else reply
+
+    with LLMServer(ListingModel(spoil=spoilt)) as server:
+        bad, good = ListingBench(tmp_path, server).examine([TEXT, "my asthma"])
+        assert server.requests == 3 + 1
+        again = [body["input"][0]["content"] for body in server.bodies[2:]]
+        assert all(one.startswith("Your previous answer could not be used: it has no JSON list") and one.endswith(TEXT) for one in again)
+    assert bad.failed is not None
+    assert bad.failed.startswith("no usable answer came (no_list, attempts: 3): it has no JSON list")
+    assert (list(bad.spans), list(bad.set_aside)) == ([], [])
+    assert told("my asthma", good) == [("asthma", "health", "high")]
+
+
+def test_a_list_too_long_for_an_answer_is_asked_for_in_halves(tmp_path):
+    text = f"{TEXT} Anna has asthma. "
+    with LLMServer(ListingModel(), schedule=lambda at: Fault(kind="truncation") if at < 1 else None) as server:
+        (findings,) = ListingBench(tmp_path, server, attempts=2).examine([text])
+        halves = [body["input"][0]["content"].partition("Text:\n")[2] for body in server.bodies[1:]]
+    assert sorted(halves) == ["Anna has asthma.", "Anna is a nurse with asthma in Łódź.", "Asthma since 1990, her asthma."]
+    assert told(text, findings) == [*FOUND, ("Anna", "name", "low"), ("asthma", "health", "high")]
+    assert not findings.set_aside
+
+
+def test_of_an_answer_that_is_always_cut_whole_entries_stay(tmp_path):
+    text = "Anna is a nurse with asthma in Łódź"
+    with LLMServer(ListingModel(), schedule=lambda _: Fault(kind="truncation")) as server:
+        (findings,) = ListingBench(tmp_path, server, attempts=1).examine([text])
+    assert told(text, findings) == FOUND[:2]
+    assert [(one.reason, one.start, one.end) for one in findings.set_aside] == [("cut_off", 0, len(text))]
+
+
+def test_a_long_text_is_read_in_pieces_at_sentence_ends_and_a_value_counts_everywhere(tmp_path):
+    text = "Nothing here at all. " * 12 + "Anna came. " + "Then nothing again. " * 12 + "It was Anna's idea. "
+
+    def once(request, reply):  # what one piece tells is taken in the others, too
+        return reply if "Anna came" in request.user else "[]"
+
+    with LLMServer(ListingModel(spoil=once)) as server:
+        bench = ListingBench(tmp_path, server)
+        (findings,) = bench.examine([text], detector=bench.capid(chunk_chars=200))
+        pieces = [body["input"][0]["content"].partition("Text:\n")[2] for body in server.bodies]
+    assert len(pieces) == 3
+    assert all(piece.endswith(".") and len(piece) <= 200 for piece in pieces)
+    assert told(text, findings) == [("Anna", "name", "low")] * 2
+
+
+@pytest.mark.long
+def test_faults_cost_no_document_and_nothing_is_asked_twice(tmp_path):
+    texts = [f"{TEXT} {number}" for number in range(40)]
+    kinds = ("rate_limit", "server_error", "cut", "bad_json_body", "overloaded")
+    with LLMServer(ListingModel(), schedule=lambda at: Fault(kind=kinds[at % 5]) if at and at % 3 == 0 else None) as server:
+        bench = ListingBench(tmp_path, server)
+        assert [told(text, one) for text, one in zip(texts, bench.examine(texts), strict=True)] == [FOUND] * 40
+        asked = server.requests
+        bench.examine(texts)
+        assert server.requests == asked
+    ((status, paid),) = bench.runs()
+    assert (status, paid.answered) == ("finished", 40)
+
+
+def test_settings_of_the_registry(tmp_path):
+    with LLMServer(ListingModel(wrong=["nurse"])) as server:
+        model = ListingBench(tmp_path, server).model
+        detector = make_detector(DetectorSettings(detector="capid", model=model, verify=1), policy=QUICK)
+        assert isinstance(detector, ModelDetector)
+        assert [TEXT[one.start : one.end] for one in detector.detect(TEXT, "en_US", "Can I?")] == [
+            value for value, *_ in FOUND if value != "nurse"
+        ]
+        none = make_detector(DetectorSettings(detector="capid", model=model, threshold=0.9), policy=QUICK)
+        assert none.detect(TEXT, "en_US", "Can I?") == []
+    with pytest.raises(UsageError, match="asks a model"):
+        DetectorSettings(detector="capid")
+    with pytest.raises(UsageError, match="--verify asks a model"):
+        DetectorSettings(detector="patterns", verify=2)

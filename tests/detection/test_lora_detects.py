@@ -1,0 +1,79 @@
+"""From a record to an adapter to its spans: what is trained is what the detector "capid" asks, down to the last token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("piiloom.detection.capid.capid_detector")
+
+from piiloom.corpus.formats.instructions import extracting
+from piiloom.corpus.record import Record, Span
+from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.findings import ModelDetector
+from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.training.lora.examples import chat_rows, example_of
+from piiloom.detection.training.lora.lora_settings import LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_training import train_lora
+from piiloom.detection.training.training_data import TrainingChoice, read_training
+from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.protocol import Completion, Message, PromptCall
+from tests.detection.training_rows import row, write_jsonl
+from tests.providers.tiny_llama import make_tokenizer, write_model
+
+pytestmark = pytest.mark.train
+
+
+class Noting:
+    """A provider that notes what it is asked, and finds nothing."""
+
+    name, model, endpoint, paid = "noting", "none", "none", False
+
+    def __init__(self) -> None:
+        self.asked: list[list[Message]] = []
+
+    async def complete(self, call: PromptCall) -> Completion:
+        self.asked.append(list(call.render()))
+        return Completion(text="[]", data="[]", model=self.model)
+
+    async def aclose(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    "context", ["I live in Leeds.", " \n\nI live in Leeds\n\n ", "In Leeds {{ so }} {% raw %} <|im_end|> &amp;\r\n\tx"]
+)
+@pytest.mark.parametrize("question", [None, "May I?", "One\ntwo", '"Quoted"', " blanks "])
+def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question: str | None, tmp_path: Path) -> None:
+    at = context.index("Leeds")
+    span = Span(id="s", start=at, end=at + 5, entity_type="location", relevance="high" if question else None)
+    (messages,) = chat_rows([Record(id="r", context=context, question=question, spans=(span,))], "capid")
+    noting = Noting()
+    settings = DetectorSettings(detector="capid", model=ModelSettings(provider="openai", store=tmp_path / "r.duckdb"))
+    make_detector(settings, provider=noting).detect(context, "en_US", question)
+    layout = PromptLayout(make_tokenizer())
+    example = example_of(messages, layout)
+    assert layout.prompt(noting.asked[0]) == list(example.tokens[: example.prompt])
+
+
+def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
+    base = write_model(tmp_path / "base", also=[extracting(relevance=True)] * 3, size=2000)
+    data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
+    settings = LoraSettings(batch=1, accumulation=1, epochs=60, learning_rate=1e-2, warmup=0.0)
+    train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
+    local = ModelSettings(provider="local", store=tmp_path / "replies.duckdb", base=base, adapter=tmp_path / "adapter", attempts=1)
+    detector = make_detector(DetectorSettings(detector="capid", model=local))
+    assert isinstance(detector, ModelDetector)
+    (record,) = data.train
+    found = detector.detect(record.context, "en_US", record.question)
+    assert [(one.start, one.end, one.entity_type, one.relevance) for one in found] == [
+        (one.start, one.end, one.entity_type, one.relevance) for one in record.spans
+    ]
+    assert detector.totals.answered == 1
+    again = make_detector(DetectorSettings(detector="capid", model=replace(local, device="cpu")))
+    assert again.detect(record.context, "en_US", record.question) == found
+    assert isinstance(again, ModelDetector)
+    assert again.totals.replayed == 1, "the reply is in the store"
