@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from piiloom.patterns.resolving import THRESHOLD
+
 PATTERNS: Final = "patterns"
 HYBRID: Final = "hybrid"
 OFFLINE: Final = "hybrid-offline"
@@ -19,7 +21,8 @@ class Family:
     ``about`` is one line for people. ``make`` says where its function is, as "module:function"; it is imported when a detector is made.
     ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
     "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
-    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale.
+    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale. ``threshold`` is the usual one:
+    0 for a detector that has settled by itself what it tells, so that its scores say only how sure it is.
     """
 
     about: str
@@ -28,6 +31,7 @@ class Family:
     may: frozenset[str] = frozenset()
     waits: bool = False
     catalogue: bool = False
+    threshold: float = THRESHOLD
 
     @property
     def takes(self) -> frozenset[str]:
@@ -73,6 +77,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             about="an encoder that piiloom train encoder has trained; it judges relevance, too",
             make="piiloom.detection.encoder.encoder_detector:make",
             needs=frozenset({"local"}),
+            threshold=0.0,
         ),
         "spacy": Family(
             about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",

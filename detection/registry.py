@@ -16,9 +16,10 @@ from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
-from piiloom.patterns.resolving import THRESHOLD
 from piiloom.providers.protocol import Provider
 
+# The threshold of the detector's family.
+OWN_THRESHOLD: Final = -1.0
 PHASES: Final = 3
 CHUNK: Final = 4000
 _LEAST_CHUNK: Final = 200
@@ -51,17 +52,17 @@ _OPTIONS: Final = MappingProxyType(
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
-    ``threshold``: spans with a lower score are not told. ``own`` are a user's catalogue files, or files of own recognizers of presidio;
-    ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns. ``phases``: how many of the three
-    phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text is read in pieces. ``model``,
-    ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model`` judges each span, without (1)
-    or with a reasoning (2).
+    ``threshold``: spans with a lower score are not told; by default that of the family. ``own`` are a user's catalogue files, or files of
+    own recognizers of presidio; ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns.
+    ``phases``: how many of the three phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text
+    is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model``
+    judges each span, without (1) or with a reasoning (2).
 
     Raises ``UsageError`` for an unknown detector, a number out of range, or a setting that is missing or that the detector does not take.
     """
 
     detector: str = PATTERNS
-    threshold: float = THRESHOLD
+    threshold: float = OWN_THRESHOLD
     own: tuple[Path, ...] = ()
     unconfirmed: bool = False
     also: tuple[str, ...] = ()
@@ -77,6 +78,8 @@ class DetectorSettings:
     def __post_init__(self) -> None:
         if self.detector not in FAMILIES:
             raise UsageError(f"there is no detector {self.detector!r}", where="--detector", remedy=f"Known: {', '.join(FAMILIES)}")
+        if self.threshold == OWN_THRESHOLD:
+            object.__setattr__(self, "threshold", self.family.threshold)
         if not 0 <= self.threshold <= 1:
             raise UsageError("the threshold must be between 0 and 1", where="--threshold")
         if not 0 <= self.phases <= PHASES:

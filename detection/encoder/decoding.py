@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TINY = 1e-9
+_JOINTS = frozenset({"", " ", "-"})
+_NO_BEGINNING = frozenset(".,;:!?)]}-–—/")
+_NO_END = frozenset(",;:!?([{-–—/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +79,14 @@ def _runs(tags: NDArray[np.intp], offsets: Sequence[tuple[int, int]]) -> list[tu
 
 
 def _repaired(text: str, found: Sequence[Decoded]) -> list[Decoded]:
-    """Let spans begin and end where words do; spans that so meet in one word become one, of the surer type."""
+    """Let spans begin and end where words do; those that so meet in one word, or had been one of a type, become one."""
     repaired: list[Decoded] = []
     for one in found:
         start, end = _whole_words(text, one.start, one.end)
         if start >= end:
             continue
         before = repaired[-1] if repaired else None
-        if before is not None and start < before.end:
+        if before is not None and _is_one(text, before, one, start):
             surer = one if one.confidence > before.confidence else before
             sure = min(one.confidence, before.confidence)
             repaired[-1] = Decoded(before.start, max(end, before.end), before.first, one.last, surer.type_number, sure)
@@ -92,11 +95,16 @@ def _repaired(text: str, found: Sequence[Decoded]) -> list[Decoded]:
     return repaired
 
 
+def _is_one(text: str, before: Decoded, one: Decoded, start: int) -> bool:
+    """Whether *one*, which begins at *start*, goes on with *before*: they share a word, or only a blank or a hyphen parts two of a type."""
+    return start < before.end or (one.type_number == before.type_number and text[before.end : start] in _JOINTS)
+
+
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return [start, end) without blanks at its ends, and with the rest of words that it has a part of."""
-    while start < end and text[start].isspace():
+    """Return [start, end) without blanks and marks that no value has at its ends, and with the rest of words that it has a part of."""
+    while start < end and (text[start].isspace() or text[start] in _NO_BEGINNING):
         start += 1
-    while end > start and text[end - 1].isspace():
+    while end > start and (text[end - 1].isspace() or text[end - 1] in _NO_END):
         end -= 1
     if start == end:
         return start, end

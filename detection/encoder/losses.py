@@ -18,8 +18,8 @@ from piiloom.detection.encoder.tags import IGNORED
 
 # By how much the log-odds of a mention should differ between a question to which it matters and one to which it doesn't.
 _MARGIN = 2.0
-# No type counts for more than so many times another.
-_MOST = 2.0
+# No tag counts for more than so many times what lies outside of all spans.
+_MOST = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class ClassWeights:
 def class_weights(examples: Sequence[Example], tags: int, *, wanted: bool) -> ClassWeights:
     """Return weights by which rare classes count for more; all 1 unless *wanted*.
 
-    Types: the inverse root of their share among all types. Tokens outside of all spans keep theirs: weights that let spans count for more
-    than them (five times, in a trial) had the model mark a quarter too much. Relevance: the inverse of the share.
+    Tags: the inverse root of their number, with which spans are learnt sooner; that the network then marks too much is undone by the
+    outside bias. Relevance: the inverse of its share.
     """
     tag_counts, relevance_counts = torch.ones(tags), torch.ones(2)
     for example in examples:
@@ -43,9 +43,13 @@ def class_weights(examples: Sequence[Example], tags: int, *, wanted: bool) -> Cl
             relevance_counts[span.label] += 1
     if not wanted:
         return ClassWeights(torch.ones(tags), torch.ones(2))
-    of_type = (tag_counts[1::2] + tag_counts[2::2]).repeat_interleave(2)
-    by_type = (of_type.mean() / of_type).sqrt().clamp(1 / _MOST, _MOST)
-    return ClassWeights(torch.cat([torch.ones(1), by_type]), relevance_counts.sum() / (2 * relevance_counts))
+    by_tag = (tag_counts[0] / tag_counts).sqrt().clamp(1.0, _MOST)
+    return ClassWeights(by_tag, relevance_counts.sum() / (2 * relevance_counts))
+
+
+def outside_bias(weights: ClassWeights) -> float:
+    """Return what undoes *weights* if the outside tag's logit has it added: a tag seems as likely as it is, times its weight."""
+    return float(weights.tags[1:].log().mean() - weights.tags[0].log())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,25 +59,20 @@ class OnnxBackend:
 
 def export_onnx(network: EncoderNetwork, folder: Path) -> None:
     """Write the ONNX file of *network* to *folder*. Raises ``UsageError`` if a library is missing or the encoder cannot be exported."""
-    import contextlib  # noqa: PLC0415 - only here
-    import io  # noqa: PLC0415
-    import warnings  # noqa: PLC0415
-
     import torch  # noqa: PLC0415 - an extra brings it
 
     names = _NAMES if network.has_segments else _NAMES[:2]
     example = tuple(torch.ones(2, 12, dtype=torch.long) for _ in names)
-    axes = {name: {0: torch.export.Dim("rows", min=1, max=4096), 1: torch.export.Dim("tokens", min=4, max=8192)} for name in names}
+    rows, tokens = torch.export.Dim("rows", min=1, max=4096), torch.export.Dim("tokens", min=4, max=8192)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
+        with _hushed():
             torch.onnx.export(
                 network.eval(),
                 example,
                 str(folder / MODEL),
                 input_names=list(names),
                 output_names=["logits", "states"],
-                dynamic_shapes=tuple(axes[name] for name in names),
+                dynamic_shapes=tuple({0: rows, 1: tokens} for _ in names),
                 dynamo=True,
                 external_data=False,
                 verbose=False,
@@ -82,3 +82,17 @@ def export_onnx(network: EncoderNetwork, folder: Path) -> None:
     except Exception as error:  # the exporter raises what it likes
         problem = f"the encoder cannot be written as ONNX ({type(error).__name__})"
         raise UsageError(problem, where="--onnx", remedy="The trained folder is complete without it: use it with PyTorch") from error
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep the exporter from telling what it does, and which libraries are not there that it does not need."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

@@ -18,7 +18,7 @@ from piiloom.detection.encoder.batches import Batch, epoch_batches
 from piiloom.detection.encoder.checkpoints import Checkpoints
 from piiloom.detection.encoder.encoder_settings import EncoderSettings
 from piiloom.detection.encoder.examples import Example
-from piiloom.detection.encoder.losses import batch_loss, class_weights, totals_of
+from piiloom.detection.encoder.losses import batch_loss, class_weights, outside_bias, totals_of
 from piiloom.detection.encoder.network import EncoderNetwork
 from piiloom.detection.encoder.training_history import Figures, History, TrainingProgress
 from piiloom.foundation.errors import RunError
@@ -51,6 +51,7 @@ class Training:
         self._network, self._examples, self._settings = network, examples, settings
         self._pad, self._dtype, self._validate, self._watch = pad, dtype, validate, watch
         self._weights = class_weights(examples, network.tags.out_features, wanted=settings.class_weights)
+        self.outside_bias = outside_bias(self._weights)
         contrast = settings.contrast and settings.relevance
         self._contrast_weight = settings.contrast_weight if contrast else 0.0
         self._plan = [

@@ -62,11 +62,14 @@ class Session:
         examples = make_examples(data.train, self._maker, data.types, hide_question=settings.hide_question)
         validate = self._validate if data.validation else None
         training = Training(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
+        self._measured = Measured(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one
         history = training.run(checkpoints)
         self._network.eval()
         figures = self._validate(self._network) if data.validation else {}  # once more, of the best epoch: its calibration is kept
-        about = self._write(out, self._about(history, figures, len(examples)), onnx=onnx)
+        about, failure = self._write(out, self._about(history, figures, len(examples)), onnx=onnx)
         checkpoints.remove()
+        if failure is not None:
+            raise failure
         return about, history
 
     def _validate(self, network: EncoderNetwork) -> dict[str, float]:
@@ -104,20 +107,27 @@ class Session:
             figures=came,
         )
 
-    def _write(self, out: Path, about: About, *, onnx: bool) -> About:
-        """Write the folder; the card comes last, with the size of each file, by which a broken copy is known."""
-        network = self._network.to("cpu")
+    def _write(self, out: Path, about: About, *, onnx: bool) -> tuple[About, UsageError | None]:
+        """Write the folder, and return its card and why it has no ONNX file, if it should have one.
+
+        The card comes last, with the size of each file, by which a broken copy is known.
+        """
+        network, failure = self._network.to("cpu"), None
         with output_errors(out):
             network.body.save_pretrained(out)
             self._tokenizer.save_pretrained(out)
             self._tokenizer.backend_tokenizer.save(str(out / TOKENIZER))  # as it was used here: without padding and cutting
             save_file(network.heads(), out / HEADS)
             if onnx:
-                export_onnx(network, out)
+                try:
+                    export_onnx(network, out)
+                except UsageError as error:  # a training of hours is not lost for that
+                    failure = error
+                    (out / MODEL).unlink(missing_ok=True)
             sizes = {name: (out / name).stat().st_size for name in (WEIGHTS, HEADS, TOKENIZER, MODEL) if (out / name).is_file()}
         about = replace(about, settings={**about.settings, "files": sizes})
         write_about(out, about)
-        return about
+        return about, failure
 
 
 def head_of(network: EncoderNetwork) -> RelevanceHead:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Added to the log-odds of being outside of all spans.
-_BIASES: Final = tuple(step / 4 for step in range(-8, 13))
+_BIASES: Final = tuple(step / 4 for step in range(-8, 17))
 
 
 @dataclass(slots=True)

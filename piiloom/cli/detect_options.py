@@ -102,8 +102,14 @@ class DetectCommand:
     ] = None
     lines: Annotated[bool, typer.Option("--lines", rich_help_panel=_READING, help="Each line of a text file is a document.")] = False
     threshold: Annotated[
-        float, typer.Option("--threshold", metavar="P", rich_help_panel=_FINDING, help="Tell only spans with at least this score, 0 to 1.")
-    ] = 0.5
+        float | None,
+        typer.Option(
+            "--threshold",
+            metavar="P",
+            rich_help_panel=_FINDING,
+            help="Tell only spans with at least this score, 0 to 1 (default: 0.5; of an encoder 0, which settles itself what it tells).",
+        ),
+    ] = None
     types: Annotated[
         list[Path] | None,
         typer.Option(

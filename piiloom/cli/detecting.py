@@ -12,7 +12,7 @@ from piiloom.cli.detect_view import print_detection
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector_settings import LocalModel, Prompting, Service
 from piiloom.detection.families import FAMILIES
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.registry import OWN_THRESHOLD, DetectorSettings
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.masking import BLOCK, Mask
 from piiloom.detection.running.progress import DetectionReport, Watch
@@ -96,7 +96,7 @@ def settings_of(asked: DetectCommand) -> DetectorSettings:
         raise UsageError(f"there is no engine {asked.engine!r}", where="--engine", remedy=f"Choose one of {', '.join(BACKENDS)}")
     return DetectorSettings(
         detector=asked.detector,
-        threshold=asked.threshold,
+        threshold=OWN_THRESHOLD if asked.threshold is None else asked.threshold,
         own=tuple(asked.types or ()),
         unconfirmed=asked.unconfirmed,
         also=tuple(asked.also or ()),

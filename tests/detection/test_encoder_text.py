@@ -40,8 +40,10 @@ def words_of(text: str) -> list[tuple[int, int]]:
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 2), st.sampled_from(TYPES)), max_size=8))
 def test_tags_and_spans_are_inverse(plan: list[tuple[int, int, str]]) -> None:
-    words, spans = ["so"], []
+    words, spans = ["so"], list[Span]()
     for length, gap, kind in plan:
+        if spans and spans[-1].entity_type == kind and words[-1] != "and":
+            words.append("and")  # else they were one span
         start = len(" ".join(words)) + 1
         words += ["word"] * length
         spans.append(Span(id=str(len(spans)), start=start, end=len(" ".join(words)), entity_type=kind))
@@ -73,6 +75,25 @@ def test_pieces_of_a_word_give_the_word() -> None:
     text, offsets = "my hypothyroidism, yes", [(0, 2), (3, 8), (8, 13), (13, 17), (17, 18), (19, 22)]
     for tags in ([0, 1, 2, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 2, 2, 0, 0]):
         assert [text[one.start : one.end] for one in decode(text, offsets, logits_of(tags))] == ["hypothyroidism"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "values"),
+    [
+        ([1, 1, 0, 1], ["16-year-old"]),  # a hyphen alone parts nothing
+        ([1, 0, 0, 3], ["16", "old"]),  # two types stay two
+    ],
+)
+def test_what_only_a_hyphen_parts_is_one(tags: list[int], values: list[str]) -> None:
+    text = "16-year-old"
+    found = decode(text, [(0, 3), (3, 7), (7, 8), (8, 11)], logits_of(tags))
+    assert [text[one.start : one.end] for one in found] == values
+
+
+def test_marks_at_the_ends_are_no_part_of_a_value() -> None:
+    text = "So, $30/ day. Portland."
+    offsets = [(0, 2), (2, 3), (4, 7), (7, 8), (12, 13), (14, 22)]
+    assert [text[one.start : one.end] for one in decode(text, offsets, logits_of([0, 1, 2, 2, 3, 4]))] == ["$30", "Portland"]
 
 
 def test_scripts_without_blanks_are_left_as_they_are() -> None:

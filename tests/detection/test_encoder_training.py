@@ -151,6 +151,22 @@ def test_its_variants(base: Path, data: TrainingData, tmp_path: Path, changed: d
     assert all((span.relevance is None) == ("relevance" in changed) for span in found)
 
 
+def test_a_training_is_not_lost_for_an_export_that_fails(
+    base: Path, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    def fails(*_: Any, **__: Any) -> None:
+        (tmp_path / "out" / "model.onnx").write_bytes(b"half")
+        raise ValueError("no such operator")
+
+    monkeypatch.setattr(torch.onnx, "export", fails)
+    with pytest.raises(UsageError, match=r"--onnx: .*ValueError.*complete without it"):
+        train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=1), watch=lambda _: None, onnx=True)
+    assert not (tmp_path / "out" / "model.onnx").exists()
+    EncoderDetector(LocalModel(path=str(tmp_path / "out"))).detect("Entry 1: I have asthma1.", "en_US")
+
+
 # ---- batches
 
 
