@@ -39,9 +39,9 @@ from piiloom.detection.training.model_card import About, read_about
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.detection.training.training_files import read_file
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
-from piiloom.evaluation.probe.features import FoundSpan
 from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.scores import count_table, figures, intervals
+from piiloom.tagging.features import FoundSpan
 
 HIDDEN = "?"
 
