@@ -101,11 +101,11 @@ def detect(
     detectors that judge whether a span matters for it. ``text[span.start:span.end]`` is what was found. Raises ``UsageError`` for an
     unknown locale or detector, ``ConfigError`` for a fault in a file of entities, and errors of providers.
     """
-    from piiloom.cli.detecting import settings_of  # noqa: PLC0415 - few scripts want them, all would load them
+    from piiloom.cli.detecting import detector_settings  # noqa: PLC0415 - few scripts want them, all would load them
     from piiloom.detection.running.few_texts import detect_texts  # noqa: PLC0415
 
     command = _command(DetectorOptions, options, source=Path(), out=Path(), locale=locale)
-    settings = settings_of(command)
+    settings = detector_settings(command)
     if settings.sends and not command.yes:
         raise UsageError("sending texts to a provider or a service must be confirmed", where="yes", remedy="Give yes=True")
     found = detect_texts([texts] if isinstance(texts, str) else texts, locale, question, settings)

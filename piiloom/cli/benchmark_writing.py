@@ -8,6 +8,7 @@ from piiloom.cli.asking_line import asking
 from piiloom.cli.benchmark_write_options import WriteCommand
 from piiloom.cli.benchmarking import options_of
 from piiloom.cli.pace import dollars
+from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_json
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.benchmark.carrier_files import check_place, write_files
@@ -37,23 +38,7 @@ def write_and_report(asked: WriteCommand) -> None:
 
 def _options(asked: WriteCommand) -> WritingOptions:
     named = options_of(asked.locale, asked.domain or [], asked.length or [], None, [], asked.seed)
-    model = ModelSettings(
-        provider=asked.provider,
-        store=asked.store,
-        model=asked.model,
-        base_url=asked.base_url,
-        price=asked.price,
-        seed=asked.seed,
-        concurrency=asked.concurrency,
-        rpm=asked.rpm,
-        tpm=asked.tpm,
-        budget_usd=asked.budget_usd,
-        unpriced=asked.unpriced,
-        timeout_s=asked.timeout_s,
-        attempts=asked.attempts,
-        batch=asked.batch,
-        prompts=asked.prompts,
-    )
+    model = settings_of(ModelSettings, asked)
     model.spec()
     return WritingOptions(model=model, locales=named.locales, documents=asked.documents, domains=named.domains, lengths=named.lengths)
 

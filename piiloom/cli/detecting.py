@@ -9,6 +9,7 @@ from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.detect_options import ANNOTATION, FILES, DetectCommand
 from piiloom.cli.detect_progress import shown_detection
 from piiloom.cli.detect_view import print_detection
+from piiloom.cli.settings_from import settings_of
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector_settings import LocalModel, Prompting, Service
 from piiloom.detection.families import FAMILIES
@@ -80,7 +81,7 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
     )
     return DetectionRequest(
         inputs=inputs,
-        work=WorkSettings(detector=settings_of(asked), mask=_mask(asked)),
+        work=WorkSettings(detector=detector_settings(asked), mask=_mask(asked)),
         out=asked.written_to,
         format=asked.file_format,
         tokenizer=asked.tokenizer,
@@ -90,7 +91,7 @@ def request_of(asked: DetectCommand) -> DetectionRequest:
     )
 
 
-def settings_of(asked: DetectCommand) -> DetectorSettings:
+def detector_settings(asked: DetectCommand) -> DetectorSettings:
     """Return the settings of the detector. Raises ``UsageError`` for what makes no sense."""
     if asked.engine not in BACKENDS:
         raise UsageError(f"there is no engine {asked.engine!r}", where="--engine", remedy=f"Choose one of {', '.join(BACKENDS)}")
@@ -157,26 +158,8 @@ def _model(asked: DetectCommand) -> ModelSettings | None:
                 remedy = "Name the model's --provider, or leave it out"
                 raise UsageError(f"the detector {asked.detector!r} asks no model", where=option, remedy=remedy)
         return None
-    settings = ModelSettings(
-        provider=provider,
-        store=asked.store,
-        model=asked.model,
-        base_url=asked.base_url,
-        price=asked.price,
-        concurrency=asked.concurrency,
-        rpm=asked.rpm,
-        tpm=asked.tpm,
-        budget_usd=asked.budget_usd,
-        unpriced=asked.unpriced,
-        timeout_s=asked.timeout_s,
-        attempts=asked.attempts,
-        batch=asked.batch,
-        prompts=asked.prompts,
-        base=asked.base,
-        adapter=asked.adapter,
-        device=asked.device or "auto",
-        batch_size=asked.batch_size or _BATCH,
-    )
+    device, batch_size = asked.device or "auto", asked.batch_size or _BATCH
+    settings = settings_of(ModelSettings, asked, provider=provider, device=device, batch_size=batch_size)
     settings.spec()
     return settings
 

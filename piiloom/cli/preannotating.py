@@ -17,7 +17,7 @@ from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.cli.detect_options import ANNOTATION, DEFAULT_REPLIES, DetectCommand
 from piiloom.cli.detect_progress import shown_detection
-from piiloom.cli.detecting import detect_files, settings_of
+from piiloom.cli.detecting import detect_files, detector_settings
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import harmless, say, say_json
@@ -166,7 +166,7 @@ def _stored(workspace: Path, rows: Path, asked: DetectCommand) -> SuggestionRepo
 
 
 def _model(asked: DetectCommand) -> str | None:
-    settings = settings_of(asked)
+    settings = detector_settings(asked)
     if settings.model is not None:
         return settings.model.name
     return None if settings.local is None else Path(settings.local.path).name

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.cli.train_encoder_cmd import EncoderCommand
 from piiloom.cli.train_progress import TrainingLines
-from piiloom.cli.train_reading import read_and_tell, settings_of, training_choice
+from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.encoder.validating import shown

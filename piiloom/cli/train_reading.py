@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say_aside
@@ -12,11 +10,6 @@ from piiloom.cli.train_options import TrainingInput
 from piiloom.corpus.releases.sizes import parse_size
 from piiloom.corpus.split_names import TRAIN, VALIDATION
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-S = TypeVar("S", bound="DataclassInstance")
 
 
 def training_choice(asked: TrainingInput, seed: int) -> TrainingChoice:
@@ -31,12 +24,6 @@ def training_choice(asked: TrainingInput, seed: int) -> TrainingChoice:
         skip_values=asked.skip_values,
         seed=seed,
     )
-
-
-def settings_of(kind: type[S], asked: object, **more: object) -> S:
-    """Make the dataclass *kind* of the fields of *asked* that are called as its own, and *more*."""
-    names = [one.name for one in fields(kind) if one.name not in more and hasattr(asked, one.name)]
-    return kind(**{name: getattr(asked, name) for name in names}, **more)
 
 
 def read_and_tell(choice: TrainingChoice, store: Path) -> TrainingData:

@@ -8,6 +8,7 @@ from typing import Any
 from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.asking_line import asking
 from piiloom.cli.pace import dollars
+from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.cli.train_verifier_cmd import VerifierCommand
@@ -47,23 +48,7 @@ def make_and_report(asked: VerifierCommand) -> None:
 
 
 def _model(asked: VerifierCommand) -> ModelSettings:
-    model = ModelSettings(
-        provider=asked.provider,
-        store=asked.store,
-        model=asked.model,
-        base_url=asked.base_url,
-        price=asked.price,
-        seed=asked.seed,
-        concurrency=asked.concurrency,
-        rpm=asked.rpm,
-        tpm=asked.tpm,
-        budget_usd=asked.budget_usd,
-        unpriced=asked.unpriced,
-        timeout_s=asked.timeout_s,
-        attempts=asked.attempts,
-        batch=asked.batch,
-        prompts=asked.prompts,
-    )
+    model = settings_of(ModelSettings, asked)
     model.spec()
     return model
 
