@@ -26,8 +26,9 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """The answers with a probability in one tenth: how many, their mean probability, and the share of right ones."""
+    """The answers with a probability in one tenth (0 to 9): how many, their mean probability, and the share of right ones."""
 
+    tenth: int
     count: int
     said: float
     right: float
@@ -40,7 +41,7 @@ def reliability(said: Sequence[float], right: Sequence[bool]) -> list[Bin]:
     for tenth in sorted(set(tenths)):
         here = [one == tenth for one in tenths]
         size = sum(here)
-        bins.append(Bin(count=size, said=sum(compress(said, here)) / size, right=sum(compress(right, here)) / size))
+        bins.append(Bin(tenth=tenth, count=size, said=sum(compress(said, here)) / size, right=sum(compress(right, here)) / size))
     return bins
 
 

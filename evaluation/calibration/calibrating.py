@@ -5,13 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from piiloom.evaluation.inputs.documents import Pair
-
-BANDS: Final = 10
+from piiloom.tagging.calibration import BINS, expected_error, reliability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +72,14 @@ class CalibrationCollector:
         scores, right = np.array(self._scores), np.array(self._right, dtype=float)
         if not len(scores):
             return CalibrationFigures(spans=0, unscored=self._unscored, ece=None, brier=None, bands=())
-        numbers = np.minimum((scores * BANDS).astype(int), BANDS - 1)
-        bands = []
-        for number in range(BANDS):
-            chosen = numbers == number
-            if chosen.any():
-                mean, share = float(scores[chosen].mean()), float(right[chosen].mean())
-                low, high = number / BANDS, (number + 1) / BANDS
-                bands.append(Band(low=low, high=high, spans=int(chosen.sum()), mean_score=mean, right=share))
+        bins = reliability(self._scores, [bool(one) for one in self._right])
+        bands = [
+            Band(low=one.tenth / BINS, high=(one.tenth + 1) / BINS, spans=one.count, mean_score=one.said, right=one.right) for one in bins
+        ]
         return CalibrationFigures(
             spans=len(scores),
             unscored=self._unscored,
-            ece=sum(one.spans * abs(one.mean_score - one.right) for one in bands) / len(scores),
+            ece=expected_error(bins),
             brier=float(((scores - right) ** 2).mean()),
             bands=tuple(bands),
         )

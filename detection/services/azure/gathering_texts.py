@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
 
 from piiloom.detection.services.azure.jobs import Piece
 
@@ -19,7 +19,7 @@ class TextGatherer:
     *send* does something with each: it must answer for all, whatever happens.
     """
 
-    def __init__(self, send: Callable[[Sequence[Piece]], Awaitable[object]]) -> None:
+    def __init__(self, send: Callable[[Sequence[Piece]], Coroutine[Any, Any, object]]) -> None:
         self._send = send
         self._waiting: list[Piece] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -42,7 +42,7 @@ class TextGatherer:
             self._timer = None
         if self._waiting:
             pieces, self._waiting = self._waiting, []
-            task: asyncio.Task[object] = asyncio.ensure_future(_awaited(self._send(pieces)))
+            task: asyncio.Task[object] = asyncio.create_task(self._send(pieces))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -53,7 +53,3 @@ class TextGatherer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _awaited(work: Awaitable[object]) -> object:
-    return await work
