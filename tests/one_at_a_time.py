@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,27 @@ def one_at_a_time(factory: pytest.TempPathFactory, name: str) -> Iterator[None]:
     with (factory.getbasetemp().parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def alone_with_ray(factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No other Ray is on this machine in the block: ``auto`` would join it, and a process whose cluster ends under it is aborted by Ray."""
+    with one_at_a_time(factory, "ray"):
+        deadline = time.monotonic() + 60
+        while (left := _rays()) and time.monotonic() < deadline:  # those of a process that was killed end a little after it
+            time.sleep(0.1)
+        assert left == [], "Ray's servers did not end"
+        yield
+
+
+def _rays() -> list[int]:
+    """The ids of the processes by which ``auto`` finds a cluster."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            if b"--gcs-address" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

@@ -26,7 +26,7 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.openai_tuning_http import TuningServer
 from tests.generation.case_author import CaseAuthor
-from tests.one_at_a_time import one_at_a_time
+from tests.one_at_a_time import alone_with_ray
 from tests.piiloom.struck import Warm
 
 UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
@@ -116,7 +116,7 @@ class Session:
 
 @pytest.fixture(autouse=True)
 def _one_ray(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with one_at_a_time(tmp_path_factory, "ray") if "[cluster]" in request.node.name else nullcontext():
+    with alone_with_ray(tmp_path_factory) if "[cluster]" in request.node.name else nullcontext():
         yield
 
 

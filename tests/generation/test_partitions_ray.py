@@ -31,7 +31,7 @@ from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_bac
 from tests.generation.partition_executors import partition_files, run_by_ray
 from tests.generation.test_llm_kill import PatientServer, prompts
 from tests.longer import explored
-from tests.one_at_a_time import one_at_a_time
+from tests.one_at_a_time import alone_with_ray
 
 pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
 pytestmark = pytest.mark.long
@@ -57,8 +57,7 @@ def _keys(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _no_other_ray(tmp_path_factory):
-    """Not beside another worker's: ``auto`` would join its cluster."""
-    with one_at_a_time(tmp_path_factory, "ray"):
+    with alone_with_ray(tmp_path_factory):
         yield
 
 

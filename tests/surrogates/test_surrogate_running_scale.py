@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,9 +19,11 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.longer import EXPLORE, usually
+from tests.one_at_a_time import alone_with_ray
 from tests.surrogates.running_fakes import TagEngine
 
 pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 RUN = """
 import sys
@@ -31,6 +34,12 @@ from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, seed=1, workers=2).documents)
 """
+
+
+@pytest.fixture
+def _only_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with alone_with_ray(tmp_path_factory):
+        yield
 
 
 def large(path: Path, megabytes: int) -> int:
@@ -90,6 +99,7 @@ def test_a_long_line_full_of_placeholders(tmp_path: Path) -> None:  # other form
     assert time.monotonic() - start < 4 * megabytes
 
 
+@pytest.mark.usefixtures("_only_ray")
 def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
     path = tmp_path / "in.jsonl"
@@ -107,6 +117,7 @@ def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
         assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
 
+@pytest.mark.usefixtures("_only_ray")
 def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
     path = tmp_path / "in.jsonl"
