@@ -7,28 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log
-from typing import Any, Final, NamedTuple
-
-from sklearn.linear_model import LogisticRegression
+from typing import Any, Final
 
 from piiloom.tagging.calibration import Calibration, reliability_json
 from piiloom.tagging.examples import Example
 from piiloom.tagging.held_out import parted
+from piiloom.tagging.platt import Answer, fit_calibration
 from piiloom.tagging.relevance_model import RelevanceModel
 from piiloom.tagging.span_finder import SpanFinder
 from piiloom.tagging.training import OnIteration, judged_features, train_relevance, train_spans
 
 HELD_OUT: Final = 0.2
-# With fewer answers than this, a calibration would be a guess.
-LEAST: Final = 30
-
-
-class Answer(NamedTuple):
-    """What a model said, as log-odds, and whether it came true."""
-
-    log_odds: float
-    right: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +51,9 @@ def calibrate_on(held: Sequence[Example], spans: SpanFinder, relevance: Relevanc
     by_span = [[answer for example in half for answer in _span_answers(example, spans)] for half in halves]
     by_relevance = [[answer for example in half for answer in _relevance_answers(example, relevance)] for half in halves]
     figures = {"records": len(held), "spans": _figures(*by_span), "relevance": _figures(*by_relevance)}
-    return Calibrated(spans=fitted([*by_span[0], *by_span[1]]), relevance=fitted([*by_relevance[0], *by_relevance[1]]), figures=figures)
+    return Calibrated(
+        spans=fit_calibration([*by_span[0], *by_span[1]]), relevance=fit_calibration([*by_relevance[0], *by_relevance[1]]), figures=figures
+    )
 
 
 def _span_answers(example: Example, spans: SpanFinder) -> list[Answer]:
@@ -76,28 +67,10 @@ def _relevance_answers(example: Example, relevance: RelevanceModel) -> list[Answ
 
 def _figures(first: Sequence[Answer], second: Sequence[Answer]) -> dict[str, Any]:
     """How well calibrated the answers of both halves are, each by what the other taught, and as they are."""
-    both, taught = [*first, *second], (fitted(second), fitted(first))
+    both, taught = [*first, *second], (fit_calibration(second), fit_calibration(first))
     right = [answer.right for answer in both]
     plain = reliability_json([Calibration().probability(answer.log_odds) for answer in both], right)
     if taught[0] is None or taught[1] is None:
         return {**plain, "calibrated": False}
     said = [taught[0].probability(answer.log_odds) for answer in first] + [taught[1].probability(answer.log_odds) for answer in second]
     return {**reliability_json(said, right), "calibrated": True, "ece_uncalibrated": plain["ece"]}
-
-
-def fitted(answers: Sequence[Answer]) -> Calibration | None:
-    """Platt's sigmoid, with his smoothed targets: each answer counts a little as its opposite, so that certainty is never learnt."""
-    if len(answers) < LEAST // 2:
-        return None
-    right = sum(answer.right for answer in answers)
-    yes, no = (right + 1) / (right + 2), 1 / (len(answers) - right + 2)
-    targets = [yes if answer.right else no for answer in answers]
-    rows = [[answer.log_odds] for answer in answers]
-    fitted = LogisticRegression(C=100.0).fit(
-        rows + rows, [1] * len(rows) + [0] * len(rows), sample_weight=targets + [1 - target for target in targets]
-    )
-    slope, offset = float(fitted.coef_[0][0]), float(fitted.intercept_[0])
-    if slope > 0:
-        return Calibration(slope=slope, offset=offset)
-    share = (right + 1) / (len(answers) + 2)  # what the model says tells nothing: then all have the same chance
-    return Calibration(slope=0.0, offset=log(share / (1 - share)))

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from math import exp
+from math import exp, log
 from typing import Any, Final
 
 BINS: Final = 10
+# Probabilities nearer to 0 or 1 than this count as that near.
+_EDGE: Final = 1e-4
+
+
+def log_odds_of(probability: float) -> float:
+    """Return the log-odds of *probability*, which are finite for 0 and 1, too."""
+    clipped = min(1 - _EDGE, max(_EDGE, probability))
+    return log(clipped / (1 - clipped))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

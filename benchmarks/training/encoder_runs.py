@@ -35,13 +35,13 @@ from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.encoder.validating import Validator
 from piiloom.detection.encoder.windows import WindowMaker, open_tokenizer
 from piiloom.detection.findings import Text
-from piiloom.detection.training.model_card import About, read_about
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.detection.training.training_files import read_file
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.scores import count_table, figures, intervals
 from piiloom.tagging.features import FoundSpan
+from piiloom.tagging.model_card import About, read_about
 
 HIDDEN = "?"
 

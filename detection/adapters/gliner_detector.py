@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from piiloom.detection.adapters.label_targets import LabelTargets, label_targets
 from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.detection.adapters.quiet_loading import local_and_quiet
-from piiloom.detection.adapters.torch_devices import chosen_device
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
@@ -22,6 +21,7 @@ from piiloom.detection.token_decoding.words import Words
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import load_taxonomy
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.encoder.calibration import Calibration
 from piiloom.detection.encoder.encoder_settings import Windows
 from piiloom.detection.encoder.head_files import HEADS, damaged_heads, read_heads
 from piiloom.detection.encoder.onnx_backend import MODEL, OnnxBackend
@@ -17,9 +16,10 @@ from piiloom.detection.encoder.tags import tag_count
 from piiloom.detection.encoder.text_reading import Backend, Reading, TextReader
 from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, open_tokenizer
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.training.model_card import CARD, About, read_about, unknown_types
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.tagging.calibration import Calibration, log_odds_of
+from piiloom.tagging.model_card import CARD, About, read_about, unknown_types
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class EncoderDetector:
     def _spans(self, reading: Reading) -> list[ScoredSpan]:
         spans: list[ScoredSpan] = []
         for one in reading.spans(self._outside_bias):
-            entity_type, score = self._types[one.type_number], self._calibration.score(one.confidence)
+            entity_type, score = self._types[one.type_number], self._calibration.probability(log_odds_of(one.confidence))
             if entity_type is None or score < self._threshold:
                 continue
             high = reading.high(self._head, one.first, one.last) if self._head is not None else None

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.torch_devices import DEVICES
 
 PRECISIONS: Final = ("auto", "fp32", "bf16", "fp16")
-DEVICES: Final = ("auto", "cpu", "cuda")
 MAX_TOKENS: Final = 384
 OVERLAP: Final = 64
 # A question longer than that is cut: what is left of a window must hold text.

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.onnx_backend import MODEL
-from piiloom.detection.training.model_card import CARD, About, base_facts
+from piiloom.detection.training.base_model import base_facts
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.whole_files import check_folder, output_errors
+from piiloom.tagging.model_card import CARD, About
 
 if TYPE_CHECKING:
     from piiloom.detection.encoder.training_history import History, TrainingProgress

@@ -1,18 +1,10 @@
-"""Where a network runs, and in which precision. Needs the extra ``train``."""
+"""The precision in which a network computes. Needs the extra ``train``."""
 
 from __future__ import annotations
 
 import torch
 
 from piiloom.foundation.errors import UsageError
-
-
-def chosen_device(wanted: str) -> torch.device:
-    """Return the device called *wanted*; "auto" is CUDA where there is one. Raises ``UsageError`` if it is wanted and not there."""
-    there = torch.cuda.is_available()
-    if wanted == "cuda" and not there:
-        raise UsageError("PyTorch sees no CUDA device", where="--device", remedy="Use --device cpu, or install PyTorch with CUDA")
-    return torch.device("cuda" if there and wanted != "cpu" else "cpu")
 
 
 def chosen_precision(wanted: str, device: torch.device) -> torch.dtype | None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from piiloom.detection.encoder.hardware import chosen_device, chosen_precision
+from piiloom.detection.encoder.hardware import chosen_precision
 from piiloom.detection.encoder.network import EncoderNetwork, load_network
 from piiloom.foundation.errors import RunError
+from piiloom.foundation.torch_devices import chosen_device
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,6 @@ class TorchBackend:
 
 def open_backend(folder: Path, tags: int, device: str) -> TorchBackend:
     """Return the backend of the trained *folder*, in fp32 on a processor, so that scores do not depend on which one it is."""
-    where = chosen_device(device)
+    where = torch.device(chosen_device(device))
     dtype = chosen_precision("auto", where) if where.type == "cuda" else None
     return TorchBackend(load_network(folder, tags, eager=False).to(where), dtype)

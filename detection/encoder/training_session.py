@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from piiloom.detection.encoder.checkpoints import Checkpoints
 from piiloom.detection.encoder.encoder_settings import EncoderSettings
 from piiloom.detection.encoder.examples import HIDDEN, make_examples
-from piiloom.detection.encoder.hardware import chosen_device, chosen_precision, named
+from piiloom.detection.encoder.hardware import chosen_precision, named
 from piiloom.detection.encoder.head_files import HEADS
 from piiloom.detection.encoder.network import EncoderNetwork, load_body, model_tokens
 from piiloom.detection.encoder.onnx_backend import MODEL, export_onnx
@@ -26,11 +26,12 @@ from piiloom.detection.encoder.training import Training, seed_all
 from piiloom.detection.encoder.training_history import History, TrainingProgress
 from piiloom.detection.encoder.validating import Measured, Validator
 from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain
-from piiloom.detection.training.model_card import About, write_about
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.torch_devices import chosen_device
 from piiloom.foundation.whole_files import output_errors
+from piiloom.tagging.model_card import About, write_about
 
 WEIGHTS: Final = "model.safetensors"
 
@@ -42,7 +43,7 @@ class Session:
         if settings.threads:
             torch.set_num_threads(settings.threads)
         self._data, self._settings, self._facts = data, settings, facts
-        self._device = chosen_device(settings.device)
+        self._device = torch.device(chosen_device(settings.device))
         self._dtype = chosen_precision(settings.precision, self._device)
         seed_all(settings.seed)
         body = load_body(base, eager=self._device.type == "cpu" and self._dtype is not None)

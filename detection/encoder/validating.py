@@ -1,20 +1,21 @@
-"""How well an encoder does on the validation records, and how sure it may be. Needs no PyTorch."""
+"""How well an encoder does on the validation records, and how sure it may be. Needs the extra ``train``, but no PyTorch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from piiloom.corpus.record import Record, Relevance
-from piiloom.detection.encoder.calibration import Calibration, expected_error, fit_calibration
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import token_tags
 from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.findings import Text
+from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability
+from piiloom.tagging.platt import Answer, fit_calibration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +32,7 @@ class _Counts:
     typed: int = 0
     found_hit: int = 0
     gold_hit: int = 0
-    confidences: list[float] = field(default_factory=list)
-    right: list[bool] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     # (gold, said) of each judged span; and by mention of a contrast group, which of its judgements are right by label.
     judged: list[tuple[Relevance, Relevance]] = field(default_factory=list)
     contrasts: dict[tuple[str, int, int], dict[str, bool]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Validator:
         reader.read(self._texts, take)
         bias = self._best_bias(read) if outside_bias is None else outside_bias
         self._count_all(read, bias, counts)
-        calibration = fit_calibration(counts.confidences, counts.right)
+        calibration = fit_calibration(counts.answers)
         return Measured(figures=_figures(counts, calibration), calibration=calibration, outside_bias=bias)
 
     def _best_bias(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]]) -> float:
@@ -97,8 +97,7 @@ class Validator:
             counts.exact += known is not None
             counts.typed += right
             counts.found_hit += any(one.start < end and one.end > start for start, end in gold)
-            counts.confidences.append(one.confidence)
-            counts.right.append(right)
+            counts.answers.append(Answer(log_odds_of(one.confidence), right))
         counts.gold_hit += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
 
     def _judge(self, record: Record, reading: Reading, head: RelevanceHead, counts: _Counts) -> None:
@@ -134,23 +133,13 @@ def _figures(counts: _Counts, calibration: Calibration | None) -> dict[str, floa
     changing = [sides for sides in counts.contrasts.values() if len(sides) == 2]
     if changing:
         figures["contrast_consistent"] = sum(all(sides.values()) for sides in changing) / len(changing)
-    if counts.confidences:
-        scores = counts.confidences if calibration is None else [calibration.score(one) for one in counts.confidences]
-        figures["calibration_error"] = expected_error(scores, counts.right)
+    said = [(calibration or Calibration()).probability(answer.log_odds) for answer in counts.answers]
+    error = expected_error(reliability(said, [answer.right for answer in counts.answers]))
+    if error is not None:
+        figures["calibration_error"] = error
     return {name: round(value, 6) for name, value in (figures | {"score": score}).items()}
 
 
 def _f1(found_hits: int, gold_hits: int, found: int, gold: int) -> float:
     precision, recall = found_hits / max(1, found), gold_hits / max(1, gold)
     return 2 * precision * recall / max(1e-9, precision + recall)
-
-
-def shown(figures: dict[str, Any] | None) -> str:
-    """Return figures in one line for people."""
-    names = {
-        "span_f1_exact": "F1 exact",
-        "span_f1_typed": "with type",
-        "relevance_balanced": "relevance",
-        "contrast_consistent": "contrasts",
-    }
-    return ", ".join(f"{label} {figures[name]:.3f}" for name, label in names.items() if figures and name in figures)

@@ -13,9 +13,9 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.spacy_pipeline.loading import load_pipeline
-from piiloom.detection.training.model_card import CARD, read_about
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
+from piiloom.tagging.model_card import CARD, read_about
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 
 NAME: Final = "spacy"

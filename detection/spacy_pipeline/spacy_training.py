@@ -21,7 +21,6 @@ from piiloom.corpus.formats.token_labels import label_of
 from piiloom.detection.spacy_pipeline.making import Made, initialize, language_for, make_examples, make_pipeline
 from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress, Watch
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.training.model_card import CARD, About, write_about
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
 from piiloom.foundation.counting import counted
@@ -29,6 +28,7 @@ from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
 from piiloom.foundation.whole_files import output_errors
+from piiloom.tagging.model_card import CARD, About, write_about
 from piiloom.taxonomy.own_types import types_in_force
 
 FAMILY: Final = "spacy"

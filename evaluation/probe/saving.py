@@ -15,7 +15,7 @@ from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, TestResult, Tra
 from piiloom.foundation.noop import noop
 from piiloom.tagging.calibrating import Calibrated, calibrate_on, calibrate_on_held_out
 from piiloom.tagging.model import TaggingModel
-from piiloom.tagging.model_folder import About, save_model
+from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.training import MAX_ITERATIONS
 from piiloom.taxonomy.own_types import only
 
@@ -54,12 +54,14 @@ def save_trained(
         own_types=only(types_beside(Path(result.corpus.file)), types),
     )
     tests = [_tested(test) for test in result.trainings[-1].tests]
-    about = About(
+    save_model(
+        folder,
+        model,
+        {name: version(name) for name in _PACKAGES},
         data=_data(result.corpus, trained),
         settings={"seed": result.seed, "most_iterations": MAX_ITERATIONS},
         figures={"tests": tests, "calibration": made.figures},
     )
-    save_model(folder, model, about, {name: version(name) for name in _PACKAGES})
     return Saved(folder=folder, types=tuple(types), records=len(trained.records), calibration=made.figures)
 
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.cli.train_encoder_cmd import EncoderCommand
-from piiloom.cli.train_progress import TrainingLines
+from piiloom.cli.train_progress import TrainingLines, shown
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_encoder
-from piiloom.detection.encoder.validating import shown
-from piiloom.detection.training.model_card import About, base_facts
+from piiloom.detection.training.base_model import base_facts
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.whole_files import write_folder
+from piiloom.tagging.model_card import About
 
 if TYPE_CHECKING:
     from piiloom.detection.encoder.training_history import History

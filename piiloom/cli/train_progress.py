@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from piiloom.cli.terminal import error_console, say_aside
-from piiloom.detection.encoder.validating import shown
 
 if TYPE_CHECKING:
     from piiloom.detection.encoder.training_history import TrainingProgress
@@ -40,3 +39,14 @@ class TrainingLines:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def shown(figures: dict[str, Any] | None) -> str:
+    """Return figures in one line for people."""
+    names = {
+        "span_f1_exact": "F1 exact",
+        "span_f1_typed": "with type",
+        "relevance_balanced": "relevance",
+        "contrast_consistent": "contrasts",
+    }
+    return ", ".join(f"{label} {figures[name]:.3f}" for name, label in names.items() if figures and name in figures)

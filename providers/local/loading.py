@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.local.libraries import library, out_of_memory
 from piiloom.providers.local.model_folder import ADAPTER_OPTION, BASE_OPTION, ModelFolder
 from piiloom.providers.local.prompt_layout import PromptLayout
 
-DEVICES: Final = ("auto", "cpu", "cuda")
 T = TypeVar("T")
 
 
@@ -25,25 +25,13 @@ class LoadedModel:
     device: str
 
 
-def device_named(name: str) -> str:
-    """Return "cpu" or "cuda" for one of ``DEVICES``; raises ``UsageError`` for another name, or for CUDA where there is none."""
-    if name not in DEVICES:
-        raise UsageError(f"there is no device {name!r}", where="--device", remedy=f"Choose one of {', '.join(DEVICES)}")
-    if name == "cpu":
-        return name
-    there = bool(library("torch").cuda.is_available())
-    if name == "cuda" and not there:
-        raise UsageError("no GPU with CUDA can be used here", where="--device", remedy="Use --device cpu, or install torch for CUDA")
-    return "cuda" if there else "cpu"
-
-
 def load_model(folder: ModelFolder, *, device: str = "auto") -> LoadedModel:
     """Load the model of *folder* for answering.
 
     On a GPU it has the precision of its files, on a CPU 32 bits, in which CPUs compute fastest. Code that a folder brings along is
     not run. Raises ``UsageError`` for files that cannot be loaded and for an adapter that does not fit.
     """
-    chosen = device_named(device)
+    chosen = chosen_device(device)
     tokenizer = load_tokenizer(folder)
     layout = PromptLayout(tokenizer)
     model = load_base(folder, dtype="auto" if chosen == "cuda" else library("torch").float32)

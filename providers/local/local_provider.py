@@ -20,11 +20,12 @@ from threading import Event
 from typing import Final
 
 from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.chat_dialects import schema_instruction
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, Truncated
 from piiloom.providers.local.generating import Answered, Asked, Generator
 from piiloom.providers.local.libraries import library
-from piiloom.providers.local.loading import device_named, load_model
+from piiloom.providers.local.loading import load_model
 from piiloom.providers.local.model_folder import open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.prices import FREE
@@ -77,7 +78,7 @@ class LocalProvider:
         self._options = options
         for needed in ("torch", "transformers", *(["peft"] if options.adapter is not None else [])):
             library(needed)
-        device_named(options.device)
+        chosen_device(options.device)
         self._folder = open_folder(options.base, options.adapter)
         self.model = self._folder.name
         self.endpoint = f"local:sha256:{self._folder.digest}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import random
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import Span
-from piiloom.detection.encoder.calibration import Calibration, expected_error, fit_calibration
 from piiloom.detection.encoder.decoding import decode
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows, settings_of
 from piiloom.detection.encoder.relevance_head import RelevanceHead
@@ -158,28 +155,7 @@ def test_half_a_character_is_a_token_like_any_other() -> None:
     assert WindowMaker(word_tokenizer(), Windows()).tokens("so \ud83d it", "\udc00?").offsets == [(0, 2), (3, 4), (5, 7)]
 
 
-# ---- scores
-
-
-@pytest.mark.parametrize(("slope", "shift"), [(0.5, -0.4), (2.0, 0.5)])
-def test_scores_become_what_they_say(slope: float, shift: float) -> None:
-    rng = random.Random(1)
-    confidences = [rng.uniform(0.02, 0.98) for _ in range(4000)]
-    right = [rng.random() < 1 / (1 + math.exp(-(slope * math.log(p / (1 - p)) + shift))) for p in confidences]
-    fitted = fit_calibration(confidences, right)
-    assert fitted is not None
-    assert (fitted.slope, fitted.shift) == pytest.approx((slope, shift), abs=0.12)
-    assert expected_error([fitted.score(one) for one in confidences], right) < 0.03 < expected_error(confidences, right)
-
-
-def test_too_little_is_no_calibration() -> None:
-    assert fit_calibration([0.5] * 30, [True] * 30) is None
-    assert fit_calibration([], []) is None
-    assert Calibration().score(0.3) == 0.3
-
-
-def test_a_calibration_that_would_turn_the_order_round_is_none() -> None:
-    assert fit_calibration([0.9] * 50 + [0.1] * 50, [False] * 50 + [True] * 50) is None
+# ---- relevance, settings
 
 
 def test_the_head_reads_the_question() -> None:

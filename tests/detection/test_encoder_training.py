@@ -17,9 +17,9 @@ from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettin
 from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.findings import Text
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.training.model_card import CARD, About, read_about, write_about
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.foundation.errors import DataError, RunError, UsageError
+from piiloom.tagging.model_card import CARD, About, read_about, write_about
 from tests.detection.tiny_encoder import make_tiny_base
 from tests.detection.training_rows import row, write_jsonl
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.training.model_card import CARD, read_about
 from piiloom.detection.training.openai_tuning.job_folder import JobBusy, JobFolder
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from piiloom.providers.tuning_api import TuningUnknown
+from piiloom.tagging.model_card import CARD, read_about
 from tests.detection.tuning_jobs import booked, in_session, planned
 from tests.fakes.openai_tuning import JobPlan
 from tests.fakes.openai_tuning_http import TuningServer

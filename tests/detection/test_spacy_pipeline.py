@@ -25,9 +25,9 @@ from piiloom.detection.spacy_pipeline.spacy_detector import SCORE, SpacyDetector
 from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.spacy_pipeline.spacy_training import train_spacy
-from piiloom.detection.training.model_card import read_about
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, UsageError
+from piiloom.tagging.model_card import read_about
 from tests.detection.training_rows import row, write_jsonl
 
 pytestmark = pytest.mark.train

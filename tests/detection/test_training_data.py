@@ -14,9 +14,10 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
-from piiloom.detection.training.model_card import CARD, About, base_facts, read_about, unknown_types, write_about
+from piiloom.detection.training.base_model import base_facts
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
+from piiloom.tagging.model_card import CARD, About, read_about, unknown_types, write_about
 from tests.detection.training_rows import row, write_jsonl
 
 

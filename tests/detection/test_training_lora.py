@@ -18,7 +18,6 @@ from piiloom.detection.training.lora.examples import NO_LOSS, chat_rows, example
 from piiloom.detection.training.lora.lora_progress import LoraProgress
 from piiloom.detection.training.lora.lora_settings import TASKS, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import train_lora
-from piiloom.detection.training.model_card import read_about
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
@@ -27,6 +26,7 @@ from piiloom.providers.local.loading import load_model
 from piiloom.providers.local.model_folder import open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
+from piiloom.tagging.model_card import read_about
 from tests.detection.training_rows import row, write_jsonl
 from tests.providers.tiny_llama import TEMPLATE, make_tokenizer, write_adapter, write_model
 

@@ -64,7 +64,7 @@ def test_the_result_as_json(cli: Cli, base: Path, tmp_path: Path) -> None:
         (("--no-relevance", "--release", "v1"), 2, "Give one of the two"),
         (("--no-relevance", "--resume"), 2, "there is no checkpoint to go on from"),
         (("--no-relevance", "--precision", "int4"), 2, "Choose one of auto, fp32, bf16, fp16"),
-        (("--no-relevance", "--device", "cuda"), 2, "PyTorch sees no CUDA device"),
+        (("--no-relevance", "--device", "cuda"), 2, "torch finds no CUDA device"),
         (("--no-relevance", "--validation-size", "x"), 2, "the validation size is not a number"),
     ],
 )

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.noop import noop
-from piiloom.tagging.calibrating import LEAST, Answer, calibrate_on, calibrate_on_held_out, fitted
-from piiloom.tagging.calibration import Calibration, expected_error, reliability, reliability_json
+from piiloom.tagging.calibrating import calibrate_on, calibrate_on_held_out
+from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability, reliability_json
 from piiloom.tagging.examples import Example
 from piiloom.tagging.held_out import groups_of, parted
+from piiloom.tagging.platt import LEAST, Answer, fit_calibration
 from tests.longer import few
 from tests.tagging.trained import example, small_model
 
@@ -55,6 +56,12 @@ def test_error_of_a_case_counted_by_hand():
     assert reliability_json([], [])["ece"] is None
 
 
+@pytest.mark.parametrize("probability", [0.3, 0.0001, 0.9999, 0.5])
+def test_a_probability_survives_its_log_odds(probability):
+    assert Calibration().probability(log_odds_of(probability)) == pytest.approx(probability)
+    assert Calibration().probability(log_odds_of(probability > 0.5)) == pytest.approx(0.9999 if probability > 0.5 else 0.0001)
+
+
 def test_probabilities_do_not_overflow():
     assert [Calibration(slope=50, offset=0).probability(odds) for odds in (-100, 0, 100)] == [0.0, 0.5, 1.0]
 
@@ -63,16 +70,16 @@ def test_overconfidence_is_learnt():
     rng = random.Random(5)
     odds = [rng.uniform(-6, 6) for _ in range(2000)]
     answers = [Answer(one, rng.random() < 1 / (1 + exp(-one / 2 - 0.5))) for one in odds]
-    made = fitted(answers)
+    made = fit_calibration(answers)
     assert (made.slope, made.offset) == (pytest.approx(0.5, abs=0.08), pytest.approx(0.5, abs=0.15))
 
 
 def test_certainty_and_nonsense_are_never_learnt():
-    sure = fitted([Answer(3.0, right=True)] * 50)
+    sure = fit_calibration([Answer(3.0, right=True)] * 50)
     assert 0.9 < sure.probability(3.0) < 1
-    contrary = fitted([Answer(odds, right=odds < 0) for odds in (-2.0, -1.0, 1.0, 2.0) for _ in range(10)])
+    contrary = fit_calibration([Answer(odds, right=odds < 0) for odds in (-2.0, -1.0, 1.0, 2.0) for _ in range(10)])
     assert (contrary.slope, contrary.probability(9.0)) == (0.0, pytest.approx(0.5))
-    assert fitted([Answer(1.0, right=True)] * (LEAST // 2 - 1)) is None
+    assert fit_calibration([Answer(1.0, right=True)] * (LEAST - 1)) is None
 
 
 def test_calibrated_on_a_file():

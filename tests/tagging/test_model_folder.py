@@ -10,7 +10,8 @@ import pickletools
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, UsageError
-from piiloom.tagging.model_folder import CARD, RELEVANCE, SPANS, About, check_place, load_model, save_model
+from piiloom.tagging.model_card import CARD
+from piiloom.tagging.model_folder import RELEVANCE, SPANS, check_place, load_model, save_model
 from tests.tagging.trained import example, save_small_model, small_model
 
 
@@ -45,20 +46,26 @@ def rewritten(folder, **changes):
     (folder / CARD).write_text(json.dumps(card | changes))
 
 
+def model_of(folder):
+    return json.loads((folder / CARD).read_text())["model"]
+
+
 def replaced(folder, name, content):
     (folder / name).write_bytes(content)
-    files = json.loads((folder / CARD).read_text())["files"]
-    rewritten(folder, files={**files, name: hashlib.sha256(content).hexdigest()})
+    model = model_of(folder)
+    rewritten(folder, model=model | {"files": {**model["files"], name: hashlib.sha256(content).hexdigest()}})
 
 
 DAMAGES = {
-    "no JSON": (lambda folder: (folder / CARD).write_text("{"), "description of the model is damaged"),
-    "a list": (lambda folder: (folder / CARD).write_text("[]"), "description of the model is damaged"),
+    "no JSON": (lambda folder: (folder / CARD).write_text("{"), "description of the trained model is damaged"),
+    "a list": (lambda folder: (folder / CARD).write_text("[]"), "description of the trained model is damaged"),
     "newer": (lambda folder: rewritten(folder, schema=2), "newer piiloom"),
-    "no files": (lambda folder: rewritten(folder, files=3), "description of the model is damaged"),
+    "no files": (lambda folder: rewritten(folder, model=model_of(folder) | {"files": 3}), "description of the trained model is damaged"),
     "not a number": (
-        lambda folder: rewritten(folder, calibration={"spans": {"slope": float("nan"), "offset": 0.0}, "relevance": None}),
-        "description of the model is damaged",
+        lambda folder: rewritten(
+            folder, model=model_of(folder) | {"calibration": {"spans": {"slope": float("nan"), "offset": 0.0}, "relevance": None}}
+        ),
+        "description of the trained model is damaged",
     ),
     "types": (lambda folder: rewritten(folder, types=["age"]), "other types"),
     "one file gone": (lambda folder: (folder / SPANS).unlink(), "cannot be read"),
@@ -81,7 +88,9 @@ def test_damaged_folders(folder, damage):
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(("make", "says"), [("nothing", "no such folder"), ("empty", f"has no {CARD}"), ("other", "another family")])
+@pytest.mark.parametrize(
+    ("make", "says"), [("nothing", "no such folder"), ("empty", f"has no {CARD}"), ("other", "of the family 'encoder'")]
+)
 def test_folders_that_hold_something_else(folder, tmp_path, make, says):
     other = tmp_path / "other"
     if make != "nothing":
@@ -106,5 +115,5 @@ def test_what_cannot_be_written_leaves_no_half(folder, monkeypatch, tmp_path):
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(OutputError, match="No space"):
-        save_model(tmp_path / "new", small_model(), About(data={}, settings={}, figures={}), {})
+        save_model(tmp_path / "new", small_model(), {}, data={}, settings={}, figures={})
     assert list((tmp_path / "new").iterdir()) == []

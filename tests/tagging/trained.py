@@ -9,7 +9,7 @@ from piiloom.foundation.noop import noop
 from piiloom.tagging.calibration import Calibration
 from piiloom.tagging.examples import Example, GoldSpan
 from piiloom.tagging.model import TaggingModel
-from piiloom.tagging.model_folder import About, save_model
+from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.training import train_relevance, train_spans
 from tests.evaluation.probe_corpora import native_row
 
@@ -34,5 +34,5 @@ def small_model() -> TaggingModel:
 
 def save_small_model(folder: Path) -> Path:
     """Write it to *folder*, as ``piiloom probe --save`` does."""
-    save_model(folder, small_model(), About(data={"records": 40}, settings={"seed": 7}, figures={}), {"python-crfsuite": "0"})
+    save_model(folder, small_model(), {"python-crfsuite": "0"}, data={"records": 40}, settings={"seed": 7}, figures={})
     return folder

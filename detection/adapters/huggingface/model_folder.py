@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from piiloom.detection.adapters.quiet_loading import local_and_quiet
-from piiloom.detection.adapters.torch_devices import EXTRA, chosen_device, import_torch
 from piiloom.detection.token_decoding.label_schemes import LabelScheme, scheme_of
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.torch_devices import EXTRA, chosen_device, import_torch
 
 MOST_TOKENS: Final = 512  # more are not read at once, even if a model could: it was hardly trained so, and the time grows with the square
 _TOKENIZER_FILES: Final = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")

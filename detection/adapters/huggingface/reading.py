@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from piiloom.detection.adapters.huggingface.model_folder import LoadedModel
-from piiloom.detection.adapters.torch_devices import import_torch
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.token_decoding.decoding import Probabilities, TokenWord, token_words
 from piiloom.detection.token_decoding.windows import Window, windows_of
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.torch_devices import import_torch
 
 _OVERLAP: Final = 4  # a quarter of a window is read twice
 _LOGGER: Final = logging.getLogger(__name__)

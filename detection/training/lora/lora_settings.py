@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.local.loading import DEVICES
+from piiloom.foundation.torch_devices import DEVICES
 
 CAPID: Final = "capid"
 MARKERS: Final = "markers"

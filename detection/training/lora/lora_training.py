@@ -18,7 +18,6 @@ from piiloom.detection.training.lora.examples import Examples, check_enough, exa
 from piiloom.detection.training.lora.lora_progress import Heard, Watch, listening
 from piiloom.detection.training.lora.lora_settings import LoraPlace, LoraSettings
 from piiloom.detection.training.lora.preparing import Hardware, TrainerParts, choose_hardware, load_for_training, make_trainer
-from piiloom.detection.training.model_card import CARD, About, write_about
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted, PiiloomError, RunError
@@ -29,6 +28,7 @@ from piiloom.providers.local.libraries import library, out_of_memory
 from piiloom.providers.local.loading import load_tokenizer
 from piiloom.providers.local.model_folder import ModelFolder, open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.tagging.model_card import CARD, About, write_about
 from piiloom.taxonomy.own_types import types_in_force
 
 FAMILY: Final = "lora"

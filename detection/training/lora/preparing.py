@@ -11,8 +11,9 @@ from typing import Any, Final
 from piiloom.detection.training.lora.examples import Example
 from piiloom.detection.training.lora.lora_settings import LoraSettings
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.local.libraries import library
-from piiloom.providers.local.loading import device_named, load_base
+from piiloom.providers.local.loading import load_base
 from piiloom.providers.local.model_folder import ModelFolder
 
 TARGETS: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -31,7 +32,7 @@ class Hardware:
 
 def choose_hardware(settings: LoraSettings) -> Hardware:
     """Return what *settings* mean on this machine. Raises ``UsageError`` for what it has not."""
-    device = device_named(settings.device)
+    device = chosen_device(settings.device)
     there = importlib.util.find_spec(_FOUR_BITS) is not None
     if settings.precision == "4bit":
         if device != "cuda":

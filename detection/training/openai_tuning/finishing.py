@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from piiloom.detection.training.model_card import CARD, About, read_about, write_about
 from piiloom.detection.training.openai_tuning.booking import Booking
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
 from piiloom.detection.training.openai_tuning.ledger import Ledger
@@ -16,6 +15,7 @@ from piiloom.detection.training.openai_tuning.tuning import CREATE, STATE, Tunin
 from piiloom.foundation.errors import RunError
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.tuning_api import JobEvent, JobFault, RemoteJob
+from piiloom.tagging.model_card import CARD, About, read_about, write_about
 from piiloom.taxonomy.own_types import from_json
 
 FAMILY: Final = "openai"

@@ -24,12 +24,12 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
 from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.detection.training.model_card import CARD
 from piiloom.detection.training.openai_tuning.ledger import Ledger, sync_folder
 from piiloom.detection.training.openai_tuning.plan import DataFile, Plan, read_plan
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.foundation.whole_files import drafted, output_errors
 from piiloom.providers.tuning_api import JobEvent
+from piiloom.tagging.model_card import CARD
 
 PLAN: Final = "job.json"
 LEDGER: Final = "ledger.jsonl"
