@@ -62,7 +62,7 @@ class Engine:
         self.settings = settings
         self._finder = finder
         self._planner = Planner(settings.language, scope=settings.scope, genders=genders)
-        self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country))
+        self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country), genders or ())
         self._given = given
         self._statistics = statistics
         self._seed = seed_of("surrogates", settings.seed)

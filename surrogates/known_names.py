@@ -10,12 +10,14 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.mentions import Gender
 
-_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+NAME_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _TITLES = frozenset(
     "mr mrs ms miss dr doctor prof professor sir madam rev nurse md phd rn do jr sr ii iii "
-    "mevrouw meneer dhr mw drs ir sra senhor senhora dra herr frau".split()
+    "mevrouw meneer heer dhr mw mevr drs ir sr sra srta senhor senhora dra herr frau mme mlle madame monsieur "
+    "senor senora don dona signor signora sig esq".split()
 )
 
 
@@ -24,11 +26,32 @@ def folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c))
 
 
+def parts_of(text: str) -> list[str]:
+    """Return the words of a name, without a possessive 's at its end."""
+    return NAME_PART.findall(_POSSESSIVE.sub("", text))
+
+
+def is_title(word: str) -> bool:
+    """Whether *word* is a title or degree and no part of a name ("Dr", "MD")."""
+    return folded(word) in _TITLES
+
+
+def has_title(original: str) -> bool:
+    """Whether a title or degree is a part of *original* ("Dr. Smith")."""
+    return any(is_title(word) for word in parts_of(original))
+
+
+def is_one_name(original: str) -> bool:
+    """Whether *original* is one word that is no title."""
+    parts = parts_of(original)
+    return len(parts) == 1 and len(parts[0]) > 1 and not is_title(parts[0])
+
+
 def name_parts(original: str) -> tuple[list[str], list[str]]:
     """Return the given names and the family names of a written name, folded and without titles. A single name counts as both."""
     head, comma, tail = original.partition(",")
-    after = [part for part in map(folded, _PART.findall(tail)) if part not in _TITLES]
-    parts = [part for part in map(folded, _PART.findall(head)) if part not in _TITLES]
+    after = [part for part in map(folded, parts_of(tail)) if part not in _TITLES]
+    parts = [part for part in map(folded, parts_of(head)) if part not in _TITLES]
     if comma and after:
         return after, parts
     if len(parts) == 1:
@@ -44,7 +67,7 @@ def form_of(original: str) -> str:
     given, family = name_parts(original)
     if "," in original and given != family:
         return "family_given"
-    words = _PART.findall(original)
+    words = parts_of(original)
     names = [word for word in words if folded(word) not in _TITLES]
     if len(names) <= 1:
         return "initials" if names and len(names[0]) == 1 else ""
@@ -68,11 +91,11 @@ class KnownNames:
         """Return an empty resolver with the same genders, for the next document."""
         return KnownNames(self._genders)
 
-    def key_of(self, mention: Mention) -> str:
-        """Return the number of the mention's person in this document, as text: an earlier person whom the name fits, else a new one."""
-        known = self._seen.get(mention.original)
+    def key_of(self, original: str) -> str:
+        """Return the number of the person called *original* in this document, as text: an earlier person whom it fits, else a new one."""
+        known = self._seen.get(original)
         if known is None:
-            known = self._seen[mention.original] = str(self._number(*name_parts(mention.original)))
+            known = self._seen[original] = str(self._number(*name_parts(original)))
         return known
 
     def _number(self, given: list[str], family: list[str]) -> int:
@@ -103,10 +126,15 @@ class KnownNames:
         near = {number for part in family for number in self._families.get(part, ())}
         return near.union(*(self._alone.get(part, ()) for part in (*given, *family)))
 
-    def gender_of(self, mention: Mention) -> Gender | None:
-        """Return the gender of the mention's given name, or None if it is unknown or the name is a single word."""
-        given, family = name_parts(mention.original)
+    def gender_of(self, original: str) -> Gender | None:
+        """Return the gender of the given name in *original*, or None if it is unknown or the name is a single word."""
+        given, family = name_parts(original)
         return self._genders.get(given[0]) if given and given != family else None
+
+    def gender_of_word(self, original: str) -> Gender | None:
+        """Return the gender of *original* where it is one word and known as a given name."""
+        given, family = name_parts(original)
+        return self._genders.get(given[0]) if given and given == family else None
 
 
 def _fits(given: list[str], family: list[str], givens: set[str], families: set[str]) -> bool:

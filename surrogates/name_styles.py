@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final, NamedTuple
 
-from piiloom.surrogates.known_names import form_of, name_parts
+from piiloom.surrogates.known_names import form_of, has_title, name_parts
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.registers import Register
 from piiloom.surrogates.planning import Plan
@@ -15,13 +15,14 @@ _STYLE: Final = 0x30
 _BEFORE: Final = 12
 _TITLES: Final = frozenset(
     "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
-    "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau".split()
+    "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau mme mlle mademoiselle madame monsieur "
+    "señor señora srta signor signora sig dott fru".split()
 )
 # Cheap pre-check for titles: the last three characters of each title (with the character before it, for short ones). Most text before
 # a name ends in none of them.
 _BEFORE_SHORT: Final = " \u00a0\n\r\t(\"'“‘"
 _SPELLED: Final = frozenset(form + dot for title in _TITLES for form in (title, title.capitalize(), title.upper()) for dot in ("", "."))
-_ENDS: Final = frozenset((sign + form)[-3:] for form in _SPELLED for sign in _BEFORE_SHORT)
+_ENDS: Final = frozenset((sign + form)[-3:] for form in (*_SPELLED, "M.") for sign in _BEFORE_SHORT)
 
 
 def titled(text: str, start: int) -> bool:
@@ -29,11 +30,14 @@ def titled(text: str, start: int) -> bool:
     if start < 3 or text[start - 1] not in " \u00a0":
         return False
     words = text[max(0, start - _BEFORE) : start].split()
-    return bool(words) and words[-1].rstrip(".").lower().lstrip("(\"'“‘") in _TITLES
+    if not words:
+        return False
+    last = words[-1].lstrip("(\"'“‘")
+    return last == "M." or last.rstrip(".").lower() in _TITLES  # "M." is a French title, and else the initial of a given name
 
 
-def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
-    """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number.
+def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = ()) -> dict[int, str]:
+    """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number. *known* are folded given names.
 
     In order of precedence: the form that the mention gives, that of its original, "family" after a title, the register's choice.
     """
@@ -48,7 +52,7 @@ def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
                 style = form
             elif original:
                 parts = parts or _Parts.of(plan, cluster.places)
-                style = form_of(original) or parts.form(original, titled=titled(text, start))
+                style = form_of(original) or parts.form(original, titled=titled(text, start) or has_title(original), known=known)
             elif (start < 4 or text[start - 4 : start - 1] in _ENDS) and titled(text, start):
                 style = "family"
             elif same == "mention" and not index:
@@ -74,11 +78,15 @@ class _Parts(NamedTuple):
         full = [(given, family) for given, family in names if given != family]
         return cls(frozenset(p for given, _ in full for p in given), frozenset(p for _, family in full for p in family), len(places) > 1)
 
-    def form(self, original: str, *, titled: bool) -> str:
-        """Return the form of a one-word *original*: "family" or "given" if the person's full names tell, else a guess."""
+    def form(self, original: str, *, titled: bool, known: Container[str]) -> str:
+        """Return the form of a one-word *original*, "family" or "given": what the person's full names tell, else what a title tells.
+
+        Else a word in *known* is a given name, and so is a person's only name without a title.
+        """
         given, _ = name_parts(original)
-        if given and given[0] in self.families:
+        word = given[0] if given else ""
+        if word in self.families:
             return "family"
-        if given and given[0] in self.givens:
+        if word in self.givens:
             return "given"
-        return "family" if self.often or titled else "full"
+        return "family" if titled or (word not in known and (self.often or bool(self.families))) else "given"

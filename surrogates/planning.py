@@ -5,38 +5,25 @@ Nothing is drawn here. A plan depends on the text and its mentions alone, so the
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from piiloom.surrogates.companies import companies_told
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.name_joining import joined_names
 from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_before
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
+from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople
 
 PERSON: Final = "person"
-NOBODY: Final = -1
-
-
-@dataclass(slots=True)
-class Cluster:
-    """The mentions of one person, or of two people named together (``size`` 2).
-
-    ``key`` is (role, index) of the first mention. ``code`` is the gender code (``persona_assignment.groups``). ``places`` are mention
-    numbers.
-    ``corpus``: the person is shared across the corpus. If ``parts`` is set, the cluster refers to the people of these other
-    clusters together and has none of its own (``size`` 0).
-    """
-
-    key: tuple[str, str]
-    code: int
-    size: int
-    places: list[int]
-    corpus: bool = False
-    parts: tuple[int, ...] = ()
+_PHONES: Final = frozenset({"phone", "fax"})
+_DIGITS_OF_PHONE: Final = 9  # the last ones are the same whether the country code stands before them or not
+_SIGNS: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
@@ -83,7 +70,8 @@ class Planner:
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
-        people = _People(self._everywhere, self._names)
+        mentions, whole_names = joined_names(text, companies_told(text, mentions))
+        people = PlannedPeople(self._everywhere, self._names, whole_names)
         owners: list[int] = []
         values: list[int] = []
         keys: dict[tuple[str, str, str] | int, int] = {}
@@ -96,11 +84,13 @@ class Planner:
                 values.append(NOBODY)
                 continue
             _, _, kind, role, index, same, _, _, original, _, _ = mention
-            if original:
-                originals = True
             if kind in owned:
                 of_persons.append(number)
-            key = number if same == "mention" and not index else (kind, role, index or original)
+            if original:
+                originals = True
+                key: tuple[str, str, str] | int = (kind, role, identity(kind, original))
+            else:
+                key = number if same == "mention" and not index else (kind, role, index)
             value = keys.get(key)
             if value is None:
                 value = keys[key] = len(keys)
@@ -111,14 +101,16 @@ class Planner:
         if people.clusters:
             if of_persons:
                 people.give(of_persons, mentions, owners)
-            people.join_pairs()
+            people.join_groups(text, mentions, owners)
             if self._cues is not None:
                 _tell_genders(text, mentions, people, owners, self._cues)
+            if people.names_here is not None:
+                _tell_genders_by_name(mentions, people.clusters, people.names_here)
         clusters = people.clusters
         return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
 
 
-def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owners: Sequence[int], cues: Cues) -> None:
+def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues) -> None:
     """Set the gender of each person for whom it is open, from cues in the text around the mentions ("she", "mevrouw")."""
     numbers, clusters = people.numbers, people.clusters
     last = len(numbers)
@@ -139,6 +131,20 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owner
             cluster.code = CODES[gender]
 
 
+def _tell_genders_by_name(mentions: Sequence[Mention], clusters: Sequence[Cluster], names: KnownNames) -> None:
+    """Set the gender that the text leaves open of people who are known by a given name alone."""
+    for cluster in clusters:
+        if cluster.code == OPEN and cluster.size == 1:
+            told = (names.gender_of_word(mentions[number].original) for number in cluster.places if mentions[number].original)
+            cluster.code = CODES[next((gender for gender in told if gender), None)]
+
+
+def identity(kind: str, original: str) -> str:
+    """Return what is equal in two ways of writing one value: its letters and digits; of a phone number the last nine digits."""
+    bare = _SIGNS.sub("", original).casefold()
+    return bare[-_DIGITS_OF_PHONE:] if kind in _PHONES else bare or original
+
+
 def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: Sequence[int], owners: Sequence[int]) -> int:
     """Return the start of the next mention, from *place* in *numbers* on, of another person than the one before, but at most *limit*."""
     owner = owners[numbers[place - 1]]
@@ -149,84 +155,6 @@ def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: S
         if owners[numbers[at]] != owner:
             return start
     return limit
-
-
-class _People:
-    """The people of a plan while it is being made. ``numbers`` are the numbers of all mentions of people."""
-
-    __slots__ = ("_by_key", "_everywhere", "_names", "_names_here", "clusters", "numbers", "originals")
-
-    def __init__(self, everywhere: bool, names: KnownNames) -> None:
-        self.clusters: list[Cluster] = []
-        self.numbers: list[int] = []
-        self.originals = False
-        self._by_key: dict[tuple[str, str] | None, int] = {}  # no entry has the key None: it means a person of one mention
-        self._everywhere = everywhere
-        self._names = names
-        self._names_here: KnownNames | None = None
-
-    def add(self, number: int, mention: Mention) -> int:
-        """Add mention *number* to the cluster of its person, or to a new cluster. Return the cluster's number."""
-        _, _, _, role, index, same, _, gender, original, plural, _ = mention
-        self.numbers.append(number)
-        key: tuple[str, str] | None = None
-        if original:
-            self.originals = True
-            if self._names_here is None:
-                self._names_here = self._names.of_document()
-            key = ("original", self._names_here.key_of(mention))
-            gender = gender or self._names_here.gender_of(mention)
-        elif index or same != "mention":
-            key = (role, index)
-        clusters = self.clusters
-        at = self._by_key.get(key)
-        if at is None:
-            at = len(clusters)
-            corpus = key is not None and not original and (self._everywhere or same == "corpus")
-            clusters.append(Cluster((role, index), CODES[gender], 2 if plural else 1, [number], corpus))
-            if key is not None:
-                self._by_key[key] = at
-            return at
-        cluster = clusters[at]
-        cluster.places.append(number)
-        if plural:
-            cluster.size = 2
-        if gender and cluster.code == OPEN:
-            cluster.code = CODES[gender]
-        return at
-
-    def give(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
-        """Set the *owners* of mentions of values (*values* has their numbers) that belong to a person.
-
-        The owner is the person with the same role and index, if there is one. Otherwise a value with an index belongs to nobody, and
-        one without to the person mentioned last before it (or the first one). A repeated original goes to its earlier owner.
-        """
-        numbers = self.numbers
-        known: dict[tuple[str, str], int] = {}
-        for number in values:
-            _, _, kind, role, index, _, _, _, original, _, _ = mentions[number]
-            owner = known.get((kind, original)) if original else None
-            if owner is None:
-                named = self._by_key.get((role, index)) if role else None
-                if named is not None:
-                    owner = named
-                elif index:
-                    owner = NOBODY
-                else:
-                    before = bisect_left(numbers, number)
-                    owner = owners[numbers[before - 1 if before else 0]]
-                    if original and before and not role:
-                        known[kind, original] = owner
-            owners[number] = owner
-
-    def join_pairs(self) -> None:
-        """Resolve groups: "appellanten sub 8" refers to appellants 8a and 8b, if the document has these, and not to two more people."""
-        for cluster in self.clusters:
-            if cluster.size == 2 and (index := cluster.key[1]) and index[-1].isdigit():
-                role = cluster.key[0]
-                parts = [self._by_key[role, index + letter] for letter in "abcdef" if (role, index + letter) in self._by_key]
-                if len(parts) > 1 and not any(self.clusters[part].corpus for part in parts):
-                    cluster.parts, cluster.size, cluster.corpus = tuple(parts), 0, False
 
 
 @cache

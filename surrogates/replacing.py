@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from piiloom.surrogates.day_order import planned_days
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
 from piiloom.surrogates.kinds.ages import age as draw_age
-from piiloom.surrogates.kinds.ages import near_age, suited_age
-from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
+from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_before
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
+from piiloom.surrogates.original_values import FACTS, OriginalValues
 from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
+from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES, written
 from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.written_like import written_like
 from piiloom.surrogates.persona_assignment.registers import register_of
-from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan
-from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_age, asked_of_place, asked_of_values
-from piiloom.surrogates.seeds import below, mix
+from piiloom.surrogates.planned_people import NOBODY, Cluster
+from piiloom.surrogates.planning import PERSON, Plan
+from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
+from piiloom.surrogates.seeds import mix
 from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated
 
-_PEOPLE, _VALUES, _DAYS, _AGAIN = 0x10, 0x20, 0x50, 0x60
+_PEOPLE, _VALUES, _DAYS, _FURTHER = 0x10, 0x20, 0x50, 0x70
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
-_YEARS: Final = re.compile(r"(?<!\d)(?:1[01])?\d{1,2}(?!\d)")
 _AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
+_FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second"})
+_BESIDE: Final = frozenset({"company", "year", "birth_year"})
+_APOSTROPHES: Final = frozenset({"'", "’"})
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
 _GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
 NOTHING_GIVEN: Final[Mapping[int, str]] = {}
@@ -43,14 +48,15 @@ _placed: Callable[[type[Placed], tuple[object, ...]], Placed] = tuple.__new__
 
 
 class Replacer:
-    """Puts surrogates into documents.
+    """Puts surrogates into documents. *given_names* (folded) tell what a known name of one word is.
 
     The result for a document depends only on its plan, seed and groups, the shared people and the given values.
     """
 
-    def __init__(self, settings: Settings, drawer: PersonaDrawer) -> None:
+    def __init__(self, settings: Settings, drawer: PersonaDrawer, given_names: Container[str] = ()) -> None:
         self.settings = settings
         self.drawer = drawer
+        self.given_names = given_names
         self.language = settings.language
         self.country = settings.country
         self.locale = f"{settings.language}_{settings.country}"
@@ -77,8 +83,10 @@ class _DocumentReplacer:
         "_anchor",
         "_asked",
         "_dated",
+        "_days",
         "_given",
         "_notable",
+        "_originals",
         "_plan",
         "_replacer",
         "_seed",
@@ -96,16 +104,18 @@ class _DocumentReplacer:
         self._value_seed = mix(seed, _VALUES)
         self._given = given
         day_seed = mix(seed, _DAYS)
-        self._anchor = replacer.anchors[day_seed % _SPREAD_OF_DAYS]
+        self._days, self._anchor = planned_days(plan, self._value_seed, replacer.anchors[day_seed % _SPREAD_OF_DAYS])
         self._shift = replacer.draw_shift(day_seed)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
-        self._styles = name_styles(plan, replacer.register, seed) if plan.clusters else {}
+        self._styles = name_styles(plan, replacer.register, seed, replacer.given_names) if plan.clusters else {}
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._dated: set[int] = set()  # owners whose birth date is known from the text
+        self._originals = OriginalValues(plan) if plan.originals else None
 
     def replaced(self, groups: Sequence[int], shared: Shared) -> Replaced:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
         replacer, anchor, shift, value_seed, given = self._replacer, self._anchor, self._shift, self._value_seed, self._given
+        days = self._days
         kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, self._plan.again
         people, fitted = (self._draw_people(groups, shared) if self._plan.clusters else []), self._asked
         pieces: list[str] = []
@@ -120,13 +130,15 @@ class _DocumentReplacer:
             if kind == PERSON:
                 named, style = people[owner], styles[number]
                 value_id, entity_type, subtype = named[0].value_id, "name", SUBTYPES[style]
-                if len(named) == 1 or not plural:
-                    value = named[0].given if style == "given" else written(named[0], style)
-                else:
+                if len(named) > 1 and (plural or self._plan.clusters[owner].joint):
                     value = self._together(named, style)
                     value_id = f"p{owner + 1}"  # the id of the pair or group, not of its first person
-                if original and len(original) > 3 and original.isupper():
-                    value = value.upper()
+                elif original:
+                    value = written_like(original, named[0], style)
+                elif style == "given":
+                    value = named[0].given
+                else:
+                    value = self._further(named[0], style, end) if style in _FURTHER_NAMES else written(named[0], style)
             else:
                 entity_type, subtype, make = kinds[kind]
                 value_number = values[number]
@@ -141,12 +153,14 @@ class _DocumentReplacer:
                     value = known
                 else:
                     seed = mix(value_seed, value_number)
-                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index))
+                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))
                     value = make(draw) if plain else self._fitted(number, kind, draw)
                     if plain and value_number in again:
                         drawn[value_number, owner, form] = value
             if asked is not None and not original:
                 value = _cased(asked, value)
+            if kind in _BESIDE:
+                value = _beside(kind, value, text, start, end)
             new_start = start + grown
             new_end = new_start + len(value)
             place(_placed(Placed, (start, end, new_start, new_end, kind, entity_type, subtype, value_id, role)))
@@ -184,9 +198,13 @@ class _DocumentReplacer:
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
-            self._tell_birth(people)
+            replacer = self._replacer
+            self._dated = tell_known(
+                self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=replacer.language, country=replacer.country
+            )
+        fixed = self._dated | tell_stated(self._plan, people)
         if self._asked:
-            self._suit_ages(people)
+            suit_ages(self._plan, people, self._notable, self._asked, fixed)
         return people
 
     def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:
@@ -218,48 +236,19 @@ class _DocumentReplacer:
                 family_genitive = True
         return Needs(given, family, given_genitive, family_genitive)
 
-    def _tell_birth(self, people: list[People]) -> None:
-        """Set the birth dates of people whose birth date or age is known from the text, so that all other values agree with it."""
-        known = [
-            (mention, owner)
-            for mention, owner in zip(self._plan.mentions, self._plan.owners, strict=True)
-            if owner != NOBODY and mention.original and mention.kind in {"age", "birth_date"}
-        ]
-        order = date_order(self._replacer.language, self._replacer.country)
-        for mention, owner in known:
-            if mention.kind == "birth_date":
-                layout = parse(mention.original, self._replacer.language, order, self._anchor)
-                if layout is not None and layout.precision == "day":
-                    people[owner][0].born = layout.when + timedelta(days=self._shift)
-                    self._dated.add(owner)
-        for mention, owner in known:
-            years = _YEARS.search(mention.original) if mention.kind == "age" and owner not in self._dated else None
-            if years:
-                person = people[owner][0]
-                self._tell_age(
-                    person, near_age(int(years.group()), mix(person.seed, _AGAIN), asked_of_age(self._plan, self._notable, owner))
-                )
-
-    def _tell_age(self, person: Persona, age: int) -> None:
-        person.born = self._anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
-
-    def _suit_ages(self, people: list[People]) -> None:
-        """Choose ages that fit their article ("an <AGE>-year-old").
-
-        Left alone: people with a known birth date, and people shared across the corpus, who have one age everywhere.
-        """
-        for owner in {owner for _, owner in self._asked if owner != NOBODY}:
-            sound = asked_of_age(self._plan, self._notable, owner)
-            if not sound or owner in self._dated or self._plan.clusters[owner].corpus:
-                continue
-            person = people[owner][0]
-            age = suited_age(person.age, mix(person.seed, _AGAIN), sound)
-            if age != person.age:
-                self._tell_age(person, age)
-
     def _together(self, people: People, form: str) -> str:
         names = [written(one, form) for one in people]
         return ", ".join(names[:-1]) + self._replacer.joiner + names[-1]
+
+    def _further(self, person: Persona, style: str, end: int) -> str:
+        """Return a further given name ("middle", or its initial) or family name ("second") of *person*, of the same origin."""
+        group = GROUPS.index((person.gender, person.region))  # type: ignore[arg-type]
+        other = self._replacer.drawer.draw(
+            mix(person.seed, _FURTHER), group, self._anchor, "", {person.given: None, person.family: None}, NO_NEEDS, person.origin
+        )
+        if style == "middle_initial":
+            return other.given[0] + "." * (self._text[end : end + 1] != ".")
+        return other.given if style == "middle" else other.family
 
     # Values
 
@@ -273,14 +262,14 @@ class _DocumentReplacer:
         if value_number in self._given:
             return cased_like(draw.original, self._given[value_number])
         make = KINDS[kind].draw
-        if draw.original and kind == "age":
-            if owner in self._dated:
-                return draw.original  # birth date and other dates move together, so the age stays right
-            if not _YEARS.search(draw.original):
-                draw = draw._replace(owner=None)  # an age in words is derived from the original, not from the owner's birth date
+        if draw.original and kind == "age" and owner in self._dated:
+            return draw.original  # birth date and other dates move together, so the age stays right
         place = asked_of_place(self._asked.get((value_number, owner)), self._notable.get(number))
         if kind == "age":
             return draw_age(draw, place.sound if place else ANY)
+        if draw.original and self._originals is not None and kind not in FACTS:
+            value = self._originals.distinct(number, draw, make)
+            return with_form_of(draw.original, value) if kind == "company" else value
         value = found = make(draw)
         if place is None:
             return value
@@ -289,6 +278,13 @@ class _DocumentReplacer:
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         return value
+
+
+def _beside(kind: str, value: str, text: str, start: int, end: int) -> str:
+    """Return *value* without what already stands beside its place: the legal form of a company, the century of a year ("'26")."""
+    if kind == "company":
+        return without_form_before(value, text, end)
+    return value[2:] if len(value) == 4 and value.isdecimal() and text[start - 1 : start] in _APOSTROPHES else value
 
 
 def _cased(place: Place, value: str) -> str:

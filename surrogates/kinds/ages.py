@@ -11,7 +11,7 @@ from typing import Final
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.kind import salt_of
-from piiloom.surrogates.kinds.numerals import in_words, other_word
+from piiloom.surrogates.kinds.numerals import LARGEST, in_words, other_word
 from piiloom.surrogates.seeds import below, mix
 
 _SALT: Final = salt_of("age")
@@ -44,16 +44,33 @@ def suited_age(age: int, seed: int, sound: int) -> int:
     return age if sounds(str(age), sound) else _AFTER_AN[below(seed, len(_AFTER_AN))] if sounds("18", sound) else near_age(age, seed, sound)
 
 
+def age_in(original: str, language: str) -> int | None:
+    """Return the age in *original*, in digits or in words; None if there is none."""
+    found = _NUMBER.search(original)
+    if found is not None:
+        return int(found.group())
+    told: list[int] = []
+    other_word(original, language, lambda number: told.append(number) or number)  # type: ignore[func-returns-value]
+    return told[0] if told else None
+
+
+def _later(age: int, years: int) -> int:
+    return min(LARGEST, max(0, age + years))
+
+
 def age(draw: Draw, sound: int = ANY) -> str:
     """Draw an age in the format of the original; without one, in digits, or in words for ``form="words"``.
 
+    An owner whose age the text tells (``told_age``) keeps the distances between several of theirs ("smoked at 20, now 54").
     *sound* is the initial sound that the article before it requires. It is ignored if there is an owner, whose age is fixed.
     """
     seed = mix(draw.seed, _SALT)
     owner = draw.owner
 
     def new(old: int) -> int:
-        return owner.age if owner is not None else near_age(old, seed, sound)
+        if owner is None:
+            return near_age(old, seed, sound)
+        return owner.age if owner.told_age is None else _later(owner.age, old - owner.told_age)
 
     original = draw.original
     if original:

@@ -29,8 +29,13 @@ _PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
 
 
 def near_day(draw: Draw) -> date:
-    """Draw a day from the anchor to 899 days before it."""
-    return draw.anchor - _DAYS[mix(draw.seed, _DAY) % _NEAR]
+    """Return the day that the order of the text's dates requires, else draw one from the anchor to 899 days before it."""
+    return near_days(draw.seed, draw.anchor) if draw.day is None else draw.day
+
+
+def near_days(seed: int, anchor: date) -> date:
+    """Draw a day from *anchor* to 899 days before it."""
+    return anchor - _DAYS[mix(seed, _DAY) % _NEAR]
 
 
 def born_on(draw: Draw) -> date:
@@ -58,10 +63,15 @@ def date_value(draw: Draw) -> str:
 
 
 def birth_date(draw: Draw) -> str:
-    """Return the owner's birth date, in the format of the original or in a usual one."""
+    """Return the owner's birth date, in the format of the original or in a usual one.
+
+    A known day moves as all dates do, so that two birth dates of one owner stay two.
+    """
     born = born_on(draw)
     if draw.original:
         layout = parse(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
+        if layout is not None and layout.precision == "day" and any(part.field in {"year", "compact"} for part in layout.parts):
+            return _moved(draw) or write(layout, born)
         if layout is not None and layout.precision != "weekday":
             return write(layout, born)
     if draw.form == "year":

@@ -23,6 +23,7 @@ _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
 _BETWEEN: Final = " \u00a0\n\r\t"
 _DOT_OR_BLANK: Final = "." + _BETWEEN
+_OPENED: Final = "([\"'“‘«"
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -100,7 +101,7 @@ def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
     last = words[-1]
     if len(last) == 2 and last[1] == "." and last[0].isupper() and len(words) > 1 and last not in cues.before:
         last = words[-2]
-    return cues.before.get(last)
+    return cues.before.get(last) or cues.before.get(last.lstrip(_OPENED))
 
 
 def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:

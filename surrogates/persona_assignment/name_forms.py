@@ -21,6 +21,10 @@ SUBTYPES: Final[dict[str, str | None]] = {
     "nick": "first_name",
     "family": "last_name",
     "initials": None,
+    "given_initials": None,
+    "middle": "first_name",
+    "middle_initial": None,
+    "second": "last_name",
     "possessive": "full_name",
 }
 
@@ -72,6 +76,7 @@ _FORMS: Final[dict[str, Callable[[Persona], str]]] = {
     "family": lambda persona: capitalised(persona.family),
     "formal": lambda persona: f"{initials(persona.given)} {persona.family}",
     "initials": _both_initials,
+    "given_initials": lambda persona: initials(persona.given),
     "nick": lambda persona: _nicknames().get(persona.given, persona.given),
     "family_given": lambda persona: f"{capitalised(persona.family)}, {persona.given}",
     "possessive": lambda persona: f"{_full(persona)}'s",

@@ -9,6 +9,7 @@ from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.seeds import below, mix
 
 _BIRTH: Final = 0xB1
+_OTHERS: Final = 0x07
 _ADULT_DAYS: Final = (19 * 366, 79 * 365)  # default range of the age on the anchor, in days: 19 to 78 years
 
 
@@ -16,10 +17,11 @@ class Persona:
     """A fictitious person. ``gender`` and ``region`` (a UN M49 region) make the group.
 
     ``origin`` is the country whose names they have, ``country`` the one they live in (ISO 3166 alpha-2). Equal seeds give equal
-    people. ``born`` is drawn on first access, unless the text gives an age or a birth date.
+    people. ``born`` is drawn on first access, unless the text gives an age or a birth date. ``told_age`` is the first age that the text
+    told before it was replaced.
     """
 
-    __slots__ = ("_born", "anchor", "country", "family", "gender", "given", "origin", "region", "seed", "value_id")
+    __slots__ = ("_born", "anchor", "country", "family", "gender", "given", "origin", "region", "seed", "told_age", "value_id")
 
     def __init__(
         self,
@@ -45,6 +47,16 @@ class Persona:
         self.anchor = anchor
         self.value_id = value_id
         self._born = born
+        self.told_age: int | None = None
+
+    def again(self, turn: int) -> Persona:
+        """Return this person with other choices: for a second phone number, address … of theirs."""
+        other = Persona(
+            mix(self.seed, _OTHERS + turn), self.gender, self.region, self.origin, self.country, self.given, self.family, self.anchor,
+            born=self.born, value_id=self.value_id,
+        )  # fmt: skip
+        other.told_age = self.told_age
+        return other
 
     @property
     def born(self) -> date:

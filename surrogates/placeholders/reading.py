@@ -139,7 +139,7 @@ def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
     same: Same = "document" if index else head.same
     return Meaning(
         "person",
-        role=role or "name",
+        role=role or names[0].stem,
         index=index,
         same=same,
         form=form,

@@ -92,7 +92,7 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
             gender = None if who.weak or who.words else "female" if who.female else "male"
             yield spelling, base._replace(plural=True, gender=gender)
     for name in source.names:
-        base = Word("name", "person", stem="name", form=name.form, same="mention")
+        base = Word("name", "person", stem=name.role or "name", form=name.form, same="document" if name.role else "mention")
         yield from ((spelling, base) for spelling in name.words)
         yield from ((spelling, base._replace(plural=True)) for spelling in name.plural)
     owners = {kind: role for role, kind in reversed(source.ids.items())}

@@ -38,6 +38,7 @@ class NamesEntry(_Entry):
     form: str
     words: tuple[str, ...]
     plural: tuple[str, ...] = ()
+    role: str = ""
 
 
 class ValuesEntry(_Entry):

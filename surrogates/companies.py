@@ -1,0 +1,33 @@
+"""Tell companies from people by what follows a name: "[naam] B.V.", "[NAME], with registered office in"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from piiloom.surrogates.kinds.legal_forms import company_follows
+from piiloom.surrogates.mentions import Mention
+
+
+def companies_told(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
+    """Return *mentions* with those of people turned into companies that the text tells to be one, at all their places.
+
+    If there is none, they are the same object.
+    """
+    found = [number for number, mention in enumerate(mentions) if mention[2] == "person" and company_follows(text, mention[1])]
+    if not found:
+        return mentions
+    keys = {_key(mentions[number]) for number in found} - {None}
+    alone = set(found)
+    return [
+        mention._replace(kind="company", form="", gender=None, plural=False)
+        if mention.kind == "person" and (number in alone or _key(mention) in keys)
+        else mention
+        for number, mention in enumerate(mentions)
+    ]
+
+
+def _key(mention: Mention) -> tuple[str, str] | None:
+    """Return what the mentions of one person or company have in common; None if there is one mention only."""
+    if mention.original:
+        return "original", mention.original
+    return (mention.role, mention.index) if mention.index or mention.same != "mention" else None

@@ -1,0 +1,81 @@
+"""Legal forms of companies ("B.V.", "GmbH"): recognise them beside and inside a name, and keep them when the name changes."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from piiloom.foundation.yaml_files import load_yaml
+
+_WIDTH: Final = 48  # code points after a name that may tell that it is a company's
+_LATER: Final = r"(?![\w])(?! [A-ZÀ-Þ]{2,})"
+
+
+class _CompaniesFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    forms: list[str]
+    doubtful: list[str]
+    seats: list[str]
+
+
+@cache
+def _file() -> _CompaniesFile:
+    return load_yaml(files("piiloom.surrogates") / "data" / "companies.yaml", _CompaniesFile)
+
+
+def _spelled(forms: list[str]) -> str:
+    """Return the pattern of *forms*, the longest first; full stops in them are optional."""
+    ordered = sorted(forms, key=lambda form: (-len(form), form))
+    return "|".join(re.escape(form).replace(r"\.", r"\.?") for form in ordered)
+
+
+@cache
+def _pattern() -> str:
+    known = _file()
+    return rf"(?:(?:{_spelled(known.forms)})(?!\w)|(?:{_spelled(known.doubtful)}){_LATER})"
+
+
+@cache
+def _after() -> re.Pattern[str]:
+    return re.compile(rf"[,)]? ?(?:{_pattern()}|(?:{'|'.join(_file().seats)}))")
+
+
+@cache
+def _form_after() -> re.Pattern[str]:
+    return re.compile(rf",? ?({_pattern()})")
+
+
+@cache
+def _at_end() -> re.Pattern[str]:
+    return re.compile(rf"(?<=\w),? +({_pattern()})\W*$")
+
+
+def company_follows(text: str, end: int) -> bool:
+    """Whether what follows a name that ends at *end* makes it a company's: a legal form, or where it has its seat."""
+    following = text[end : end + 1]
+    return (following == " " or following == ",") and _after().match(text, end, end + _WIDTH) is not None
+
+
+def legal_form_of(name: str) -> str:
+    """Return the legal form at the end of *name*, with the sign before it (" B.V.", ", Inc."); "" if there is none."""
+    found = _at_end().search(name)
+    return name[found.start() :] if found is not None else ""
+
+
+def with_form_of(original: str, value: str) -> str:
+    """Return the company name *value* with the legal form of *original*; with its own if *original* has none."""
+    form = legal_form_of(original)
+    return value.removesuffix(legal_form_of(value)) + form if form else value
+
+
+def without_form_before(value: str, text: str, end: int) -> str:
+    """Return the company name *value* without its legal form if the text goes on with one at *end*."""
+    if _form_after().match(text, end, end + _WIDTH) is None:
+        return value
+    form = legal_form_of(value)
+    return value.removesuffix(form) if form else value

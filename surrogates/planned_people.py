@@ -1,0 +1,152 @@
+"""The people of a plan while it is being made: which mentions are one person, whose a value is, and who is meant by several together."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from piiloom.surrogates.known_names import KnownNames
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
+from piiloom.surrogates.persona_assignment.together import announced_together, named_before
+
+NOBODY: Final = -1
+_OWN_INDEX: Final = "+"  # begins the index of a name that was joined of several mentions in this document
+
+
+@dataclass(slots=True)
+class Cluster:
+    """The mentions of one person, or of two people named together (``size`` 2).
+
+    ``key`` is (role, index) of the first mention. ``code`` is the gender code (``persona_assignment.groups``). ``places`` are mention
+    numbers. ``corpus``: the person is shared across the corpus. If ``parts`` is set, the cluster refers to the people of these other
+    clusters together and has none of its own (``size`` 0); ``joint``: its mentions in the singular do, too.
+    """
+
+    key: tuple[str, str]
+    code: int
+    size: int
+    places: list[int]
+    corpus: bool = False
+    parts: tuple[int, ...] = ()
+    joint: bool = False
+
+
+class PlannedPeople:
+    """Clusters of mentions. ``numbers`` are the numbers of all mentions of people.
+
+    *everywhere*: equal roles and numbers are one person in all documents. *whole_names*: by mention number, the whole name of which a
+    known original is a part.
+    """
+
+    __slots__ = ("_by_id", "_by_key", "_everywhere", "_names", "_whole_names", "clusters", "names_here", "numbers", "originals")
+
+    def __init__(self, everywhere: bool, names: KnownNames, whole_names: Mapping[int, str]) -> None:
+        self.clusters: list[Cluster] = []
+        self.numbers: list[int] = []
+        self.originals = False
+        self.names_here: KnownNames | None = None
+        self._by_key: dict[tuple[str, str] | None, int] = {}  # no entry has the key None: it means a person of one mention
+        self._by_id: dict[str, int] = {}  # people with a known original by the id that their span bears
+        self._everywhere = everywhere
+        self._names = names
+        self._whole_names = whole_names
+
+    def add(self, number: int, mention: Mention) -> int:
+        """Add mention *number* to the cluster of its person, or to a new cluster. Return the cluster's number."""
+        _, _, _, role, index, same, _, gender, original, plural, _ = mention
+        self.numbers.append(number)
+        key: tuple[str, str] | None = None
+        if original:
+            self.originals = True
+            if self.names_here is None:
+                self.names_here = self._names.of_document()
+            whole = self._whole_names.get(number, original)
+            key = ("original", self.names_here.key_of(whole))
+            gender = gender or self.names_here.gender_of(whole)
+        elif index or same != "mention":
+            key = (role, index)
+        clusters = self.clusters
+        at = self._by_key.get(key)
+        if original and index and not index.startswith(_OWN_INDEX):
+            at = self._by_id.setdefault(index, len(clusters) if at is None else at)
+            at = None if at == len(clusters) else at
+        if at is None:
+            at = len(clusters)
+            corpus = key is not None and not original and (same == "corpus" or (self._everywhere and not index.startswith(_OWN_INDEX)))
+            clusters.append(Cluster((role, index), CODES[gender], 2 if plural else 1, [number], corpus))
+            if key is not None:
+                self._by_key[key] = at
+            return at
+        cluster = clusters[at]
+        cluster.places.append(number)
+        if plural:
+            cluster.size = 2
+        if gender and cluster.code == OPEN:
+            cluster.code = CODES[gender]
+        return at
+
+    def give(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
+        """Set the *owners* of mentions of values (*values* has their numbers) that belong to a person.
+
+        The owner is the person with the same role and index, if there is one, or with the same id of a span. Otherwise a value with an
+        index belongs to nobody, and one without to the person mentioned last before it (or the first one). A repeated original goes to
+        its earlier owner.
+        """
+        numbers = self.numbers
+        known: dict[tuple[str, str], int] = {}
+        for number in values:
+            _, _, kind, role, index, _, _, _, original, _, _ = mentions[number]
+            owner = known.get((kind, original)) if original else None
+            if owner is None:
+                named = self._by_key.get((role, index)) if role else None
+                if named is None and original and index:
+                    named = self._by_id.get(index)
+                if named is not None:
+                    owner = named
+                elif index and not original:
+                    owner = NOBODY
+                else:
+                    before = bisect_left(numbers, number)
+                    owner = owners[numbers[before - 1 if before else 0]]
+                    if original and before and not role:
+                        known[kind, original] = owner
+            owners[number] = owner
+
+    def join_groups(self, text: str, mentions: Sequence[Mention], owners: Sequence[int]) -> None:
+        """Resolve mentions of several people together who are named elsewhere, so that they are no further people.
+
+        "Appellant sub 6" is 8a and 8b where the document has these, "eisers" the plaintiffs 1, 2 …, and who is announced as several
+        ("hierna gezamenlijk: [eisers]") is the people named before.
+        """
+        for at, cluster in enumerate(self.clusters):
+            if cluster.corpus and not self._everywhere:
+                continue
+            parts, joint = self._numbered_parts(cluster), True
+            if not parts and cluster.size == 2 and not cluster.key[1]:
+                parts, joint = self._all_of_role(cluster.key[0]), False
+            if not parts:
+                first = mentions[cluster.places[0]]
+                if (cluster.size == 2 or text[first.start - 2 : first.start - 1] == ":") and announced_together(text, first.start):
+                    before = named_before(text, cluster.places[0], mentions, self.numbers)
+                    parts, joint = self._suited(at, [owners[number] for number in before]), True
+            if len(parts) > 1 and not any(self.clusters[part].corpus or not self.clusters[part].size for part in parts):
+                cluster.parts, cluster.size, cluster.corpus, cluster.joint = tuple(parts), 0, False, joint
+
+    def _numbered_parts(self, cluster: Cluster) -> list[int]:
+        role, index = cluster.key
+        if not index or not index[-1].isdigit():
+            return []
+        parts = [self._by_key[role, index + letter] for letter in "abcdef" if (role, index + letter) in self._by_key]
+        return parts if len(parts) > 1 else []
+
+    def _all_of_role(self, role: str) -> list[int]:
+        return [at for at, one in enumerate(self.clusters) if one.key[0] == role and one.key[1] and one.size == 1]
+
+    def _suited(self, at: int, before: Sequence[int]) -> list[int]:
+        """Return the distinct clusters in *before*, without cluster *at*: those of its own role only, if there are two."""
+        others = [part for part in dict.fromkeys(before) if part != at]
+        own = [part for part in others if self.clusters[part].key[0] == self.clusters[at].key[0]]
+        return own if len(own) > 1 else others

@@ -1,0 +1,92 @@
+"""Birth dates that the text tells: from a known birth date, a known or stated age, or an age that must fit its article."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from piiloom.surrogates.fitting import Place
+from piiloom.surrogates.kinds.ages import age_in, near_age, suited_age
+from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.date_parsing import parse
+from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.planned_people import NOBODY
+from piiloom.surrogates.requirements import Asked, asked_of_age
+from piiloom.surrogates.seeds import below, mix
+from piiloom.surrogates.stated_ages import stated_age
+
+_AGAIN: Final = 0x60
+_BIRTHS: Final = frozenset({"birth_date", "birth_year"})
+People = Sequence[tuple[Persona, ...]]
+Notable = Mapping[int, Place]
+
+
+def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anchor: date, language: str, country: str) -> set[int]:
+    """Set the birth dates of people whose birth date or age is known from originals; return the owners whose birth date is known.
+
+    Other ages of the person keep their distance from the first one.
+    """
+    known = [
+        (mention, owner)
+        for mention, owner in zip(plan.mentions, plan.owners, strict=True)
+        if owner != NOBODY and mention.original and mention.kind in {"age", "birth_date"}
+    ]
+    dated: set[int] = set()
+    for mention, owner in known:
+        if mention.kind == "birth_date" and owner not in dated:
+            layout = parse(mention.original, language, date_order(language, country), anchor)
+            if layout is not None and layout.precision == "day":
+                people[owner][0].born = layout.when + timedelta(days=shift)
+                dated.add(owner)
+    for mention, owner in known:
+        person = people[owner][0]
+        if mention.kind != "age" or owner in dated or person.told_age is not None:
+            continue
+        years = age_in(mention.original, language)
+        if years is not None:
+            person.told_age = years
+            _tell_age(person, near_age(years, mix(person.seed, _AGAIN), asked_of_age(plan, notable, owner)))
+    return dated
+
+
+def tell_stated(plan: Plan, people: People) -> set[int]:
+    """Set the birth dates of people whose age stands in the text and was not redacted; return them.
+
+    Only where a birth date is to be put in: it must agree with the age that the text goes on to state.
+    """
+    told: set[int] = set()
+    aged = {owner for mention, owner in zip(plan.mentions, plan.owners, strict=True) if mention.kind == "age"}
+    for number, mention in enumerate(plan.mentions):
+        owner = plan.owners[number]
+        if mention.kind not in _BIRTHS or mention.original or owner == NOBODY or owner in aged or owner in told:
+            continue
+        if plan.clusters[owner].corpus:
+            continue
+        years = stated_age(plan.text, plan.mentions, number)
+        if years is not None:
+            _tell_age(people[owner][0], years)
+            told.add(owner)
+    return told
+
+
+def suit_ages(plan: Plan, people: People, notable: Notable, asked: Asked, fixed: Collection[int]) -> None:
+    """Choose ages that fit their article ("an <AGE>-year-old").
+
+    Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus, who have one age everywhere.
+    """
+    for owner in {owner for _, owner in asked if owner != NOBODY}:
+        sound = asked_of_age(plan, notable, owner)
+        if not sound or owner in fixed or plan.clusters[owner].corpus:
+            continue
+        person = people[owner][0]
+        age = suited_age(person.age, mix(person.seed, _AGAIN), sound)
+        if age != person.age:
+            _tell_age(person, age)
+
+
+def _tell_age(person: Persona, age: int) -> None:
+    person.born = person.anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
+
+
