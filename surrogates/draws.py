@@ -13,7 +13,8 @@ class Draw(NamedTuple):
 
     ``country`` (ISO 3166 alpha-2) and ``language`` (ISO 639-1) are those of the text. ``owner`` is the person whom the value belongs
     to. ``shift`` is the number of days by which known dates move. Dates that the text does not tell are drawn relative to ``anchor``.
-    ``day`` is the day of a date whose order among the others the text states. ``original`` is the replaced value where it is known, ``form`` the variant of the kind, ``index`` the placeholder's number.
+    ``day`` is the day of a date whose order among the others the text states.
+    ``original`` is the replaced value where it is known, ``form`` the variant of the kind, ``index`` the placeholder's number.
     """
 
     seed: int

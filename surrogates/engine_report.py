@@ -54,7 +54,7 @@ class EngineStatistics:
         """Return the counts of one document, to be added up over all."""
         tallies: Counter[str] = Counter()
         tallies["documents"] += 1
-        sizes = [len(cluster.places) for cluster in plan.clusters]
+        sizes = [len(cluster.places) for cluster in plan.clusters if cluster.places]
         tallies["people"] += len(sizes)
         tallies["mentions"] += sum(sizes)
         tallies["repeated"] += sum(size > 1 for size in sizes)
@@ -125,7 +125,7 @@ def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:
 
 def _torn(plan: Plan, done: Replaced) -> int:
     """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
-    names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters]
+    names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters if cluster.places]
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
 

@@ -83,6 +83,7 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_Piece]]:
     """Return the parts of each name that is written as several mentions."""
     found: list[list[_Piece]] = []
     run: list[_Piece] = []
+    whole = _words_of_whole_names(mentions)
     for number, mention in enumerate(mentions):
         if mention[2] != "person":
             run = []
@@ -90,7 +91,7 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_Piece]]:
         start = mention[0]
         if run and start - mentions[number - 1][1] <= _FAR:
             gap = text[mentions[number - 1][1] : start]
-            piece = _next_piece(gap, run, mentions, number)
+            piece = _next_piece(gap, run, mentions, number, whole)
             if piece is not None:
                 if len(run) == 1:
                     found.append(run)
@@ -122,8 +123,17 @@ def _label(head: str) -> Part | None:
     return None
 
 
-def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number: int) -> _Piece | None:
-    """Return mention *number* as the next part of the name in *run*, or None if it is somebody else's. *gap* is what stands between."""
+def _words_of_whole_names(mentions: Sequence[Mention]) -> frozenset[str]:
+    """Return the words (folded) of all known originals of several words."""
+    names = {mention[8] for mention in mentions if mention[8] and mention[2] == "person"}
+    return frozenset(folded(word) for name in names if not is_one_name(name) for word in _WORD.findall(name))
+
+
+def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number: int, whole: frozenset[str]) -> _Piece | None:
+    """Return mention *number* as the next part of the name in *run*, or None if it is somebody else's.
+
+    *gap* is what stands between, *whole* are the words of names that are known as a whole.
+    """
     mention, last = mentions[number], mentions[run[-1].number]
     label = _labels().get(" ".join(folded(word) for word in _WORD.findall(gap))) if gap not in _CLOSE else None
     if gap not in _CLOSE and (label is None or not any(sign in gap for sign in ":=")):
@@ -133,7 +143,7 @@ def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number
     part: Part = label or _PARTS.get(mention.form, "")
     before = run[-1].part
     if not part:
-        part = _untold(gap, before, last, mention)
+        part = _untold(gap, before, last, mention, whole)
         if not part:
             return None
     parts = {piece.part for piece in run}
@@ -156,7 +166,7 @@ def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number
     return _Piece(number, part, label is not None) if fits else None
 
 
-def _untold(gap: str, before: Part, last: Mention, mention: Mention) -> Part:
+def _untold(gap: str, before: Part, last: Mention, mention: Mention, whole: frozenset[str]) -> Part:
     """Return the part of a name that a mention which does not tell it is, right after *last*; "" if it is somebody else."""
     if gap != " ":
         return ""
@@ -164,7 +174,8 @@ def _untold(gap: str, before: Part, last: Mention, mention: Mention) -> Part:
         return "family"  # "Mme [L] [B]"
     if before == "given" and last.form == "given":
         return "family"
-    if mention.original and is_one_name(last.original) and is_one_name(mention.original) and last.original != mention.original:
+    one, two = last.original, mention.original
+    if one and one != two and is_one_name(one) and is_one_name(two) and whole.isdisjoint((folded(one), folded(two))):
         return "family"  # detectors of words give "Tom" and "Bos" as two
     return ""
 
@@ -201,9 +212,7 @@ def _form(piece: _Piece, first: _Piece, told: str) -> str:
     return piece.part or "given"
 
 
-def _identity(
-    run: list[_Piece], members: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]]
-) -> tuple[str, str]:
+def _identity(run: list[_Piece], members: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]]) -> tuple[str, str]:
     """Return role and index of the person whose name *members* are: those of the member that tells a role, or of its number."""
     told = next((one for one in members if one.role not in _GENERAL and one.role != _LETTER and one.same != "mention"), None)
     if told is not None:

@@ -12,6 +12,7 @@ from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.seeds import mix
 
 _STYLE: Final = 0x30
+_WHOLE: Final = frozenset({"middle", "second"})
 _BEFORE: Final = 12
 _TITLES: Final = frozenset(
     "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
@@ -48,7 +49,7 @@ def name_styles(plan: Plan, register: Register, seed: int, known: Container[str]
         parts: _Parts | None = None
         for number in cluster.places:
             start, _, _, role, index, same, form, _, original, _, _ = mentions[number]
-            if form and form in SUBTYPES:
+            if form and form in SUBTYPES and not (original and form in _WHOLE):
                 style = form
             elif original:
                 parts = parts or _Parts.of(plan, cluster.places)

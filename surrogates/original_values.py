@@ -7,8 +7,8 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.planning import Plan, identity
 from piiloom.surrogates.planned_people import NOBODY
+from piiloom.surrogates.planning import Plan, identity
 from piiloom.surrogates.seeds import mix
 
 # Facts of which a person has one, and what moves with the document's dates: their values come from the person or from the original alone.
@@ -30,7 +30,7 @@ class OriginalValues:
         self._others: dict[tuple[int, int], Persona] = {}
         counts: dict[tuple[int, str], int] = {}
         for mention, owner, value in zip(plan.mentions, plan.owners, plan.values, strict=True):
-            if mention.original and owner != NOBODY and value != NOBODY and (owner, value) not in self._turns:
+            if mention.original and NOBODY not in {owner, value} and (owner, value) not in self._turns:
                 turn = counts.get((owner, mention.kind), 0)
                 counts[owner, mention.kind] = turn + 1
                 self._turns[owner, value] = turn

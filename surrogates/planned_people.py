@@ -13,6 +13,7 @@ from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.persona_assignment.together import announced_together, named_before
 
 NOBODY: Final = -1
+DATING: Final = frozenset({"age", "birth_date", "birth_year"})  # kinds that must agree on when a person was born
 _OWN_INDEX: Final = "+"  # begins the index of a name that was joined of several mentions in this document
 
 
@@ -22,7 +23,8 @@ class Cluster:
 
     ``key`` is (role, index) of the first mention. ``code`` is the gender code (``persona_assignment.groups``). ``places`` are mention
     numbers. ``corpus``: the person is shared across the corpus. If ``parts`` is set, the cluster refers to the people of these other
-    clusters together and has none of its own (``size`` 0); ``joint``: its mentions in the singular do, too.
+    clusters together and has none of its own (``size`` 0); ``joint``: its mentions in the singular do, too. One
+    without ``places`` and ``parts`` is a person whom the document does not name.
     """
 
     key: tuple[str, str]
@@ -88,7 +90,18 @@ class PlannedPeople:
             cluster.code = CODES[gender]
         return at
 
-    def give(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
+    def add_nameless(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
+        """Let the ages and birth dates among *values* be one person's in a document that names nobody, so that they agree.
+
+        Values with a number of their own are left out, as are those that the text tells.
+        """
+        own = [number for number in values if mentions[number].kind in DATING and not mentions[number].index]
+        if own:
+            self.clusters.append(Cluster(("", ""), OPEN, 0, []))
+            for number in own:
+                owners[number] = 0
+
+    def give(self, text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
         """Set the *owners* of mentions of values (*values* has their numbers) that belong to a person.
 
         The owner is the person with the same role and index, if there is one, or with the same id of a span. Otherwise a value with an
@@ -114,6 +127,7 @@ class PlannedPeople:
                     if original and before and not role:
                         known[kind, original] = owner
             owners[number] = owner
+        _date_one_person(text, values, mentions, owners, self.clusters)
 
     def join_groups(self, text: str, mentions: Sequence[Mention], owners: Sequence[int]) -> None:
         """Resolve mentions of several people together who are named elsewhere, so that they are no further people.
@@ -150,3 +164,32 @@ class PlannedPeople:
         others = [part for part in dict.fromkeys(before) if part != at]
         own = [part for part in others if self.clusters[part].key[0] == self.clusters[at].key[0]]
         return own if len(own) > 1 else others
+
+
+def _date_one_person(text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int], clusters: Sequence[Cluster]) -> None:
+    """Let the document's only birth date and only age be one person's, unless each stands in a sentence with its own person."""
+    births: list[int] = []
+    ages: list[int] = []
+    for number in values:
+        mention = mentions[number]
+        if mention[2] in DATING and not mention.original and not mention.index and owners[number] != NOBODY:
+            (ages if mention.kind == "age" else births).append(number)
+    if not births or not ages or len({owners[number] for number in births}) > 1 or len({owners[number] for number in ages}) > 1:
+        return
+    birth, age = owners[births[0]], owners[ages[0]]
+    if birth == age or mentions[births[0]].role != mentions[ages[0]].role:
+        return
+    born, aged = (any(_in_sentence(text, number, mentions, clusters[owners[number]]) for number in one) for one in (births, ages))
+    if born and aged:
+        return
+    for number in births if aged else ages:
+        owners[number] = age if aged else birth
+
+
+def _in_sentence(text: str, number: int, mentions: Sequence[Mention], cluster: Cluster) -> bool:
+    """Whether a mention of the person of *cluster* stands before mention *number* in its sentence."""
+    before = bisect_left(cluster.places, number)
+    if not before:
+        return False
+    gap = text[mentions[cluster.places[before - 1]].end : mentions[number].start]
+    return "\n" not in gap and ". " not in gap

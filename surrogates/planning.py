@@ -98,16 +98,23 @@ class Planner:
                 again.add(value)
             values.append(value)
             owners.append(NOBODY)
-        if people.clusters:
-            if of_persons:
-                people.give(of_persons, mentions, owners)
-            people.join_groups(text, mentions, owners)
-            if self._cues is not None:
-                _tell_genders(text, mentions, people, owners, self._cues)
-            if people.names_here is not None:
-                _tell_genders_by_name(mentions, people.clusters, people.names_here)
+        self._settle(text, mentions, people, of_persons, owners)
         clusters = people.clusters
         return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
+
+    def _settle(self, text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: list[int]) -> None:
+        """Say whose the *values* of people are, who several people together are, and what gender the text tells of each."""
+        if not people.clusters:
+            if values:
+                people.add_nameless(values, mentions, owners)
+            return
+        if values:
+            people.give(text, values, mentions, owners)
+        people.join_groups(text, mentions, owners)
+        if self._cues is not None:
+            _tell_genders(text, mentions, people, owners, self._cues)
+        if people.names_here is not None:
+            _tell_genders_by_name(mentions, people.clusters, people.names_here)
 
 
 def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues) -> None:

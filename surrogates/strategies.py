@@ -7,11 +7,13 @@ else replaced by a new one. So a name that de-identification missed does not sta
 from __future__ import annotations
 
 from piiloom.surrogates.persona_assignment.groups import OPEN
-from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan, codes_of
+from piiloom.surrogates.planned_people import NOBODY, Cluster
+from piiloom.surrogates.planning import PERSON, Plan, codes_of
 from piiloom.surrogates.seeds import mix
 
 _STEP = 0x57E9
 _UNIT = float(1 << 64)
+_CLOSE = 3  # code points between two parts of one name
 
 
 def apart(plan: Plan, seed: int, keep: float) -> Plan:
@@ -27,8 +29,10 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         if owner == NOBODY:
             continue
         source = plan.clusters[owner]
+        if not source.size and not source.parts:  # whom the document does not name: there is nothing to split
+            return plan
         named = plan.mentions[number].kind == PERSON  # otherwise a value that belongs to the person
-        if named and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
+        if named and not _goes_on(plan, number) and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
             runs[owner] = len(clusters)
             clusters.append(Cluster(source.key, source.code, source.size or 2, []))
         at = runs.get(owner)
@@ -39,3 +43,13 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
             clusters[at].places.append(number)
         owners[number] = at
     return Plan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)
+
+
+def _goes_on(plan: Plan, number: int) -> bool:
+    """Whether mention *number* is a further part of the name that the mention before it begins ("[FIRST_NAME] [LAST_NAME]")."""
+    if not number or plan.owners[number - 1] != plan.owners[number]:
+        return False
+    before, mention = plan.mentions[number - 1], plan.mentions[number]
+    return bool(before.kind == PERSON == mention.kind and before.form and mention.form and before.form != mention.form) and (
+        mention.start - before.end <= _CLOSE
+    )

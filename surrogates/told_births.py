@@ -10,15 +10,16 @@ from piiloom.surrogates.fitting import Place
 from piiloom.surrogates.kinds.ages import age_in, near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
+from piiloom.surrogates.literal_dates import LiteralDate
 from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.planned_people import DATING, NOBODY
 from piiloom.surrogates.planning import Plan
-from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.requirements import Asked, asked_of_age
 from piiloom.surrogates.seeds import below, mix
 from piiloom.surrogates.stated_ages import stated_age
 
 _AGAIN: Final = 0x60
-_BIRTHS: Final = frozenset({"birth_date", "birth_year"})
+_NEAR: Final = 400  # code points between an age and the birth date in the text that is the same person's
 People = Sequence[tuple[Persona, ...]]
 Notable = Mapping[int, Place]
 
@@ -38,7 +39,7 @@ def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anch
         if mention.kind == "birth_date" and owner not in dated:
             layout = parse(mention.original, language, date_order(language, country), anchor)
             if layout is not None and layout.precision == "day":
-                people[owner][0].born = layout.when + timedelta(days=shift)
+                people[owner][0].born, people[owner][0].told_birth = layout.when + timedelta(days=shift), True
                 dated.add(owner)
     for mention, owner in known:
         person = people[owner][0]
@@ -51,23 +52,33 @@ def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anch
     return dated
 
 
-def tell_stated(plan: Plan, people: People) -> set[int]:
-    """Set the birth dates of people whose age stands in the text and was not redacted; return them.
+def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate]) -> set[int]:
+    """Set the birth dates of people whose age or birth date stands in the text and was not redacted; return them.
 
-    Only where a birth date is to be put in: it must agree with the age that the text goes on to state.
+    Where a birth date is to be put in, it must agree with the age that the text states, and an age with the birth date (of *dates*).
     """
     told: set[int] = set()
-    aged = {owner for mention, owner in zip(plan.mentions, plan.owners, strict=True) if mention.kind == "age"}
+    kinds: dict[int, set[str]] = {}
+    for mention, owner in zip(plan.mentions, plan.owners, strict=True):
+        if mention[2] in DATING and owner != NOBODY:
+            kinds.setdefault(owner, set()).add(mention.kind)
+    if not kinds:
+        return told
+    born = [one for one in dates if one.role == "birth"]
     for number, mention in enumerate(plan.mentions):
         owner = plan.owners[number]
-        if mention.kind not in _BIRTHS or mention.original or owner == NOBODY or owner in aged or owner in told:
+        if mention[2] not in DATING or mention.original or owner == NOBODY or owner in told or plan.clusters[owner].corpus:
             continue
-        if plan.clusters[owner].corpus:
-            continue
-        years = stated_age(plan.text, plan.mentions, number)
-        if years is not None:
-            _tell_age(people[owner][0], years)
-            told.add(owner)
+        if "age" not in kinds[owner]:
+            years = stated_age(plan.text, plan.mentions, number)
+            if years is not None:
+                _tell_age(people[owner][0], years)
+                told.add(owner)
+        elif kinds[owner] == {"age"} and born:
+            near = min(born, key=lambda one: abs(one.start - mention.start))
+            if abs(near.start - mention.start) <= _NEAR and near.day < people[owner][0].anchor:
+                people[owner][0].born = near.day
+                told.add(owner)
     return told
 
 
@@ -88,5 +99,3 @@ def suit_ages(plan: Plan, people: People, notable: Notable, asked: Asked, fixed:
 
 def _tell_age(person: Persona, age: int) -> None:
     person.born = person.anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
-
-

@@ -10,7 +10,8 @@ from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.planning import NOBODY, PERSON, Plan
+from piiloom.surrogates.planned_people import NOBODY
+from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.seeds import mix, seed_of
 
 _LETTERS: Final = 3

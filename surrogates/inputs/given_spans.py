@@ -6,6 +6,7 @@ spaCy and doccano write it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
@@ -14,6 +15,7 @@ from piiloom.corpus.formats.placing import keep_disjoint
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.settings import KindOf
+from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap
 
@@ -23,6 +25,12 @@ TYPE_KEYS: Final = ("type", "entity_type", "label", "entity_group", "entity")
 _KEYS: Final[tuple[tuple[str, ...], ...]] = (START_KEYS, END_KEYS, TYPE_KEYS)
 _COPIES: Final = frozenset({"text", "entity_value"})  # keys whose value must equal the text of the span
 _WORDS: Final = _COPIES | {"value", "word", "surface"}  # keys whose value is the text of the span, maybe in another spelling
+_NAMED: Final = frozenset({"person", "organisation"})
+_NO_LETTER: Final = re.compile(r"[\W\d_]+")
+_FORMS: Final = {
+    **dict.fromkeys(("firstname", "givenname", "forename", "fname", "namefirst", "namegiven"), "given"),
+    **dict.fromkeys(("lastname", "surname", "familyname", "lname", "namelast", "namefamily"), "family"),
+}
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
 _TELLING: Final = 4  # shortest original (code points) that is searched for in other fields; shorter ones match by chance
 
@@ -91,9 +99,20 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     for (start, end), position in placed.kept:
         told = spans[position] if isinstance(spans[position], dict) else {}
         subtype, value = told.get("subtype"), told.get("value_id")
-        kind = kind_of(read[position].type, subtype if isinstance(subtype, str) else None)
-        mentions.append(Mention(start, end, kind, index=value if isinstance(value, str) else "", original=text[start:end], rule="span"))
+        subtype = subtype if isinstance(subtype, str) else None
+        original = text[start:end]
+        kind = kind_of(read[position].type, subtype)
+        if kind in _NAMED and legal_form_of(original):
+            kind = "company"  # "Janssen B.V." is one, whatever a detector took it for
+        form = _form_of(read[position].type, subtype) if kind == "person" else ""
+        index = value if isinstance(value, str) else ""
+        mentions.append(Mention(start, end, kind, index=index, form=form, original=original, rule="span"))
     return GivenSpans(tuple(mentions), len(placed.dropped))
+
+
+def _form_of(entity_type: str, subtype: str | None) -> str:
+    """Return the part of a name that a span's type tells ("FIRST_NAME", "surname"), or ""."""
+    return next((_FORMS[key] for name in (subtype, entity_type) if name and (key := _NO_LETTER.sub("", name.casefold())) in _FORMS), "")
 
 
 def _checked(item: Any, position: int, text: str) -> GivenSpan:

@@ -14,6 +14,8 @@ from piiloom.surrogates.kinds.files import Order
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)
 _ARTICLES: Final = frozenset("the of on de het op den der am dem le el il al o dia día jour giorno em do no".split())
+_SIGNS: Final = frozenset({"/", "-", ".", "–", "-/", "/-"})  # "7-/2161": month and year, the day is left out
+_ENDS: Final = (["/"], ["-"], ["-", "/"], ["/", "-"])
 _NUMBERS: Final = 4  # a text with more numbers is not a date
 _LONGEST: Final = 8  # digits of a number in a date (20120131)
 
@@ -112,6 +114,8 @@ def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
         return ["year"]
     if len(text) == 8 and _is_year(text[:4]) and 1 <= int(text[4:6]) <= 12 and 1 <= int(text[6:]) <= 31:
         return ["compact"]
+    if len(text) <= 2 and [part.text for part in parts[at + 1 :]] in _ENDS and not at:
+        return ["month"] if 1 <= int(text) <= 12 else None  # a month whose year or day is left out: "7/", "7-/"
     follows = at + 1 < len(parts) and parts[at + 1].field == "suffix"
     weekday = any(part.field == "weekday" for part in parts)
     strange = any(part.field == "" and part.text.isalpha() and part.text.casefold() not in _ARTICLES for part in parts)
@@ -120,7 +124,7 @@ def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
 
 def _two(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
     between = "".join(part.text for part in parts[places[0] + 1 : places[1]])
-    if between.strip() not in {"/", "-", ".", "–"}:
+    if between.strip() not in _SIGNS:
         return None
     if len(texts[0]) == 4:
         if between == "/" and values[1] == (values[0] + 1) % 100:

@@ -65,12 +65,12 @@ def date_value(draw: Draw) -> str:
 def birth_date(draw: Draw) -> str:
     """Return the owner's birth date, in the format of the original or in a usual one.
 
-    A known day moves as all dates do, so that two birth dates of one owner stay two.
+    Where the text told the owner's birth date, it moves as all dates do, so that two birth dates in it stay two.
     """
     born = born_on(draw)
     if draw.original:
         layout = parse(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
-        if layout is not None and layout.precision == "day" and any(part.field in {"year", "compact"} for part in layout.parts):
+        if layout is not None and layout.precision == "day" and draw.owner is not None and draw.owner.told_birth:
             return _moved(draw) or write(layout, born)
         if layout is not None and layout.precision != "weekday":
             return write(layout, born)

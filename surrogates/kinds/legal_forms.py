@@ -58,7 +58,7 @@ def _at_end() -> re.Pattern[str]:
 def company_follows(text: str, end: int) -> bool:
     """Whether what follows a name that ends at *end* makes it a company's: a legal form, or where it has its seat."""
     following = text[end : end + 1]
-    return (following == " " or following == ",") and _after().match(text, end, end + _WIDTH) is not None
+    return following in {" ", ","} and _after().match(text, end, end + _WIDTH) is not None
 
 
 def legal_form_of(name: str) -> str:

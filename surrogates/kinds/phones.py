@@ -7,11 +7,13 @@ The plans are in ``data/phone_blocks.yaml`` (reserved blocks with their sources,
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.numbering.masks import ALPHABETS
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.files import PhonePlan, PhonesFile
 from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of, style_seed
@@ -22,6 +24,9 @@ _PHONE: Final = salt_of("phone")
 _FAX: Final = salt_of("fax")
 _DEFAULT: Final = "US"  # used for countries without a plan (such as Antarctica)
 _DIGITS: Final = re.compile("[0-9]+")
+_DIGIT: Final = re.compile("[0-9]")
+_NOT_DIGITS: Final = re.compile("[^0-9]")
+_GROUP: Final = re.compile("[0-9#%]+")
 _EXTENSION: Final = re.compile(r"\s*(?:x|ext\.?|#)\s*[0-9]+\s*$", re.IGNORECASE)
 
 
@@ -69,12 +74,54 @@ def _like(original: str, plan: PhonePlan, seed: int) -> str:
     )
     body = original.removesuffix(extension.group()) if tail and extension else original
     abroad = body.startswith(("+", "00"))
-    number = fill(pick(seed, plan.international if abroad else plan.national), seed)
+    masks = _masks_like(body, plan.international if abroad else plan.national)
+    number = fill(pick(seed, masks), seed)
     if body.startswith("00"):
         number = "00" + number.removeprefix("+")
-    if re.fullmatch(r"\+?[0-9]+", body):
+    figures = _NOT_DIGITS.sub("", number)
+    if len(figures) == len(_NOT_DIGITS.sub("", body)):
+        places = iter(figures)
+        number = _DIGIT.sub(lambda _: next(places), body)
+    elif re.fullmatch(r"\+?[0-9]+", body):
         number = re.sub(r"[^0-9+]", "", number)
     elif "(" not in body:
         sign = next((sign for sign in ".-/" if sign in body), " ")
         number = re.sub(r"[^0-9+]+", sign, number).strip(sign)
     return number + tail
+
+
+def _masks_like(body: str, masks: Sequence[str]) -> Sequence[str]:
+    """Return the *masks* that are most like the number *body*: landline for landline, mobile for mobile.
+
+    Those of as many digits whose beginning tells the same sort; among them those whose area code is as long, if there are any.
+    """
+    figures = _NOT_DIGITS.sub("", body.removeprefix("00") if body.startswith("00") else body)
+    equal = [mask for mask in masks if len(_places(mask)) == len(figures)]
+    if not equal:
+        return masks
+    most = max(_shared(mask, figures) for mask in equal)
+    near = [mask for mask in equal if _shared(mask, figures) == most]
+    group = _first_group(body)
+    alike = [mask for mask in near if _first_group(mask) == group]
+    return alike or near
+
+
+def _places(mask: str) -> str:
+    return "".join(c for c in mask if c.isdigit() or c in ALPHABETS)
+
+
+def _shared(mask: str, figures: str) -> int:
+    """Return how many digits number and mask share that tell its sort: the one after the country code, or after the trunk digit 0.
+
+    No more, so that the area is not kept.
+    """
+    code = len(_NOT_DIGITS.sub("", mask.partition(" ")[0])) if mask.startswith("+") else 0
+    one, two = _places(mask)[code:], figures[code:]
+    most = 1 if code else 2 if two.startswith("0") else 0
+    return next((at for at in range(most) if one[at : at + 1] != two[at : at + 1]), most)
+
+
+def _first_group(number: str) -> int:
+    """Return the length of the first group of digits, without the country code."""
+    groups = _GROUP.findall(number.partition(" ")[2] if number.startswith("+") else number)
+    return len(groups[0]) if groups else 0

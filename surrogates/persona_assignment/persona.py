@@ -18,10 +18,23 @@ class Persona:
 
     ``origin`` is the country whose names they have, ``country`` the one they live in (ISO 3166 alpha-2). Equal seeds give equal
     people. ``born`` is drawn on first access, unless the text gives an age or a birth date. ``told_age`` is the first age that the text
-    told before it was replaced.
+    told before it was replaced, ``told_birth``: it told the birth date.
     """
 
-    __slots__ = ("_born", "anchor", "country", "family", "gender", "given", "origin", "region", "seed", "told_age", "value_id")
+    __slots__ = (
+        "_born",
+        "anchor",
+        "country",
+        "family",
+        "gender",
+        "given",
+        "origin",
+        "region",
+        "seed",
+        "told_age",
+        "told_birth",
+        "value_id",
+    )
 
     def __init__(
         self,
@@ -48,6 +61,7 @@ class Persona:
         self.value_id = value_id
         self._born = born
         self.told_age: int | None = None
+        self.told_birth = False
 
     def again(self, turn: int) -> Persona:
         """Return this person with other choices: for a second phone number, address … of theirs."""
@@ -55,7 +69,7 @@ class Persona:
             mix(self.seed, _OTHERS + turn), self.gender, self.region, self.origin, self.country, self.given, self.family, self.anchor,
             born=self.born, value_id=self.value_id,
         )  # fmt: skip
-        other.told_age = self.told_age
+        other.told_age, other.told_birth = self.told_age, self.told_birth
         return other
 
     @property

@@ -81,5 +81,3 @@ def _cased(old: str, new: str) -> str:
     if old.islower():
         return new.lower()
     return new.upper() if old.isupper() else new[0].upper() + new[1:]
-
-

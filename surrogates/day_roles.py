@@ -1,0 +1,72 @@
+"""What a date is the date of: birth, admission, discharge, visit, death, by the words before it or in its tag.
+
+The words are in ``data/words/day_words.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.mentions import Mention
+
+Role = Literal["birth", "start", "end", "visit", "death", "later", "until", ""]
+
+_BEFORE: Final = 40  # code points before a date that may say what it is the date of
+# Between the word and the date: signs, blanks and small words, no other word.
+_GAP: Final = r"[\s:=.,(\"'*#-]{0,6}(?:(?:on|op|am|le|el|il|em|den|the|datum|date|fecha|data)\b[\s:.]{0,3}){0,2}$"
+_TAG_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+class _WordsFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    words: dict[Literal["birth", "start", "end", "visit", "death", "later", "until"], list[str]]
+
+
+@cache
+def _file() -> Mapping[Role, list[str]]:
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _WordsFile).words
+
+
+@cache
+def _words() -> dict[str, Role]:
+    return {word: role for role, words in _file().items() if role != "until" for word in words}
+
+
+@cache
+def until() -> frozenset[str]:
+    """Return the words and signs that join two dates to a range."""
+    return frozenset(_file()["until"])
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in sorted(_words(), key=lambda word: (-len(word), word)))
+    return re.compile(rf"(?<!\w)({words})(?!\w)" + _GAP, re.IGNORECASE)
+
+
+def role_before(text: str, start: int, after: int) -> Role:
+    """Return what a date at *start* is the date of, by the words before it; *after* is where the mention before it ends."""
+    found = _pattern().search(text[max(after, start - _BEFORE) : start])
+    return _words()[found.group(1).casefold()] if found is not None else ""
+
+
+def role_of(text: str, mention: Mention, after: int) -> Role:
+    """Return what the date at *mention* is the date of, by the words before it, else by those of its tag."""
+    told = role_before(text, mention.start, after)
+    if told:
+        return told
+    words = [word.casefold() for word in _TAG_WORD.findall(mention.rule)]
+    for count in (3, 2, 1):
+        for at in range(len(words) - count + 1):
+            role = _words().get(" ".join(words[at : at + count]))
+            if role and len(words) > 1 and role != "later":
+                return role
+    return ""

@@ -1,0 +1,62 @@
+"""Dates that stand in a text and were not redacted: what is put in beside them must be of their time."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import cache
+from typing import Final, NamedTuple
+
+from piiloom.surrogates.day_roles import Role, role_before
+from piiloom.surrogates.kinds.calendars import calendar_of, date_order
+from piiloom.surrogates.kinds.date_parsing import parse
+
+_MOST: Final = 40  # dates read in one document
+_SEARCHED: Final = 60_000  # code points at the beginning of a document in which they are looked for
+_YEAR: Final = re.compile(r"(?:19|20)\d\d(?!\d)")
+_SOONEST: Final = date(1900, 1, 1)
+
+
+class LiteralDate(NamedTuple):
+    """A date at ``[start, end)`` and what it is the date of."""
+
+    start: int
+    end: int
+    day: date
+    role: Role
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    words = calendar_of(language)
+    months = sorted({*words.months, *(short for forms in words.short_months for short in forms)}, key=lambda word: (-len(word), word))
+    month = "|".join(map(re.escape, months))
+    year = r"(?:19|20)\d\d(?!\d)"
+    return re.compile(
+        rf"(?<![\d./-])(?:\d{{1,2}}[-/.]\d{{1,2}}[-/.]{year}|{year}-\d\d-\d\d(?!\d)"
+        rf"|\d{{1,2}}(?:er|\.|º)? (?:de )?(?:{month})\.? (?:de )?{year}|(?:{month})\.? \d{{1,2}}(?:st|nd|rd|th)?,? {year})",
+        re.IGNORECASE,
+    )
+
+
+def literal_dates(text: str, language: str, country: str, anchor: date) -> list[LiteralDate]:
+    """Return the days (with their year) that *text* tells outside placeholders, in text order; none after *anchor*."""
+    found: list[LiteralDate] = []
+    if _YEAR.search(text, 0, _SEARCHED) is None:
+        return found
+    for match in _pattern(language).finditer(text, 0, _SEARCHED):
+        layout = parse(match.group(), language, date_order(language, country), anchor)
+        if layout is not None and layout.precision == "day" and _SOONEST <= layout.when <= anchor:
+            found.append(LiteralDate(match.start(), match.end(), layout.when, role_before(text, match.start(), 0)))
+            if len(found) == _MOST:
+                break
+    return found
+
+
+def time_of(dates: list[LiteralDate], anchor: date) -> date:
+    """Return the day as of which a text with these *dates* was written: its admission or visit, else the last one but births."""
+    for role in ("start", "visit"):
+        told = [one.day for one in dates if one.role == role]
+        if told:
+            return told[0]
+    return max((one.day for one in dates if one.role != "birth"), default=anchor)
