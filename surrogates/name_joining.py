@@ -23,7 +23,6 @@ Part = Literal["", "given", "family", "middle", "second"]
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"
 _GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
-_LETTER: Final = "letter"
 _PARTS: Final[Mapping[str, Part]] = {"given": "given", "family": "family", "initials": "middle"}
 _FAR: Final = 40  # code points between two parts of a name, at most
 _CLOSE: Final = frozenset({"", " ", "\u00a0", "  ", ", ", ",", ",  ", ". "})
@@ -170,8 +169,6 @@ def _untold(gap: str, before: Part, last: Mention, mention: Mention, whole: froz
     """Return the part of a name that a mention which does not tell it is, right after *last*; "" if it is somebody else."""
     if gap != " ":
         return ""
-    if last.role == _LETTER == mention.role and last.index != mention.index:
-        return "family"  # "Mme [L] [B]"
     if before == "given" and last.form == "given":
         return "family"
     one, two = last.original, mention.original
@@ -214,7 +211,7 @@ def _form(piece: _Piece, first: _Piece, told: str) -> str:
 
 def _identity(run: list[_Piece], members: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]]) -> tuple[str, str]:
     """Return role and index of the person whose name *members* are: those of the member that tells a role, or of its number."""
-    told = next((one for one in members if one.role not in _GENERAL and one.role != _LETTER and one.same != "mention"), None)
+    told = next((one for one in members if one.role not in _GENERAL and one.same != "mention"), None)
     if told is not None:
         return told.role, told.index
     numbers = [one.index for one in members if one.index]
@@ -228,7 +225,7 @@ def _identity(run: list[_Piece], members: list[Mention], named: Mapping[tuple[st
 
 
 def _key(mention: Mention, part: Part) -> tuple[str, str, str]:
-    return mention.role, "" if mention.role == _LETTER else "family" if part in {"family", "second"} else "given", mention.index
+    return mention.role, "family" if part in {"family", "second"} else "given", mention.index
 
 
 def _name_alone(out: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]], joined: set[int]) -> None:
@@ -237,10 +234,6 @@ def _name_alone(out: list[Mention], named: Mapping[tuple[str, str, str], tuple[s
         if mention.kind != "person" or not mention.index or number in joined:
             continue
         part = _PARTS.get(mention.form, "")
-        if mention.role == _LETTER:
-            found = named.get((mention.role, "", mention.index))
-            if found is not None:
-                out[number] = mention._replace(role=found[0], index=found[1], form="family")
-        elif part in {"given", "family"}:
+        if part in {"given", "family"}:
             found = named.get(_key(mention, part))
             out[number] = mention._replace(role=found[0], index=found[1]) if found else mention._replace(index=f"{part} {mention.index}")

@@ -10,7 +10,7 @@ _TOKENS: Final = {
     "{index}": f"(?P<index>{INDEX})",
     "{number}": r"(?P<number>[0-9]{1,5} ?[A-Za-z]?)",
     "{original}": r"(?P<original>[^\[\]<>{}\n]{1,200}?)",
-    "{date}": r"(?P<original>['’]?[0-9/. -]{1,24}?)",
+    "{date}": r"(?P<original>[0-9/. -]{1,24}?)",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
 }
 _TOKEN: Final = re.compile("|".join(map(re.escape, _TOKENS)))

@@ -17,8 +17,8 @@ UNTOLD: Final = "nothing tells what stood there"
 DIGITS: Final = "a number of four or more digits in brackets"
 
 _NOTHING: Final = Meaning("generic")
-_DATE: Final = re.compile(r"[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]{1,2}|['’][0-9]{2}")
-_YEAR: Final = re.compile(r"[12][0-9]{3}|['’][0-9]{2}")
+_DATE: Final = re.compile(r"[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
+_YEAR: Final = re.compile(r"[12][0-9]{3}")
 _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTALL)
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")

@@ -8,6 +8,7 @@ from typing import Final
 
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
+from piiloom.surrogates.placeholders.whole_families import whole_families
 
 _OFTEN: Final = 3
 _OFTEN_LOWER: Final = 5  # a lower-case word in brackets with at least this count is reported as unknown
@@ -22,7 +23,7 @@ _SURE_RUN: Final = 0.85
 def learn(known: Tallies, unknown: Tallies, left: Tallies, *, languages: tuple[str, ...], grammars: tuple[str, ...] | None) -> Mapping:
     """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
     titled = any(tally.grammar == "titled" for tally in known.kept().values())
-    rules = [_rule(family, tally, titled=titled) for family, tally in known.kept().items()]
+    rules = whole_families([_rule(family, tally, titled=titled) for family, tally in known.kept().items()])
     often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
     strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
     strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]

@@ -10,8 +10,6 @@ from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 
-_DATED = frozenset({"date", "year"})  # "{date}" stands for either: "[**2151-7-16**]", "[**2151**]"
-
 
 class TagRules:
     """The ``tag:`` rules of a mapping, found by exact tag, by family (the survey's pattern), or by matching a user's own pattern."""
@@ -47,9 +45,8 @@ def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verd
     own = verdict.meaning
     index = groups.get("index") or groups.get("letter") or rule.index or own.index
     number = groups.get("number") or own.number
-    kind = own.kind if "{date}" in rule.tag and {own.kind, rule.kind} <= _DATED else rule.kind
     meaning = Meaning(
-        kind,
+        rule.kind,
         role=rule.role,
         index=own.index if own.index and not rule.index else index.replace(" ", "").casefold(),
         same=rule.same,
