@@ -59,6 +59,7 @@ class EngineStatistics:
         tallies["mentions"] += sum(sizes)
         tallies["repeated"] += sum(size > 1 for size in sizes)
         tallies["torn"] += _torn(plan, done)
+        tallies["untold"] += _untold(plan)
         if self._given_names is not None:
             for one in residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country):
                 tallies[f"residual {one.why}"] += 1
@@ -81,6 +82,7 @@ class EngineStatistics:
                 "mentions_of_people": tallies["mentions"],
                 "people_named_more_than_once": tallies["repeated"],
                 "people_torn_or_mixed": tallies["torn"],
+                "taken_for_somebody_new": tallies["untold"],
             },
         }
         if self._by_model is not None:
@@ -128,6 +130,15 @@ def _torn(plan: Plan, done: Replaced) -> int:
     names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters if cluster.places]
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
+
+
+def _untold(plan: Plan) -> int:
+    """Count people who were taken for somebody new at their only mention because the tag tells neither role nor number ("[NAME]").
+
+    Some of them may be one person in truth, which nothing in the text tells.
+    """
+    firsts = (plan.mentions[cluster.places[0]] for cluster in plan.clusters if len(cluster.places) == 1)
+    return sum(first.same == "mention" and not first.index and not first.original for first in firsts)
 
 
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:

@@ -40,6 +40,7 @@ class SurrogateOptions(TypedDict, total=False):
     english_only: bool
     script: Literal["latin", "native"]
     names: str | Path | None
+    link: list[str] | None
     keep_weekdays: bool
     values: Literal["local", "llm", "code"]
     provider: str | None

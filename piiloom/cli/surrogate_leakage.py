@@ -83,7 +83,7 @@ def _sizes(inputs: InputOptions, placeholders: str, settings: Settings) -> tuple
     for document in iter_documents(source):
         mentions = document.mentions if finder is None else finder.find(document.text).mentions
         plan = planner.plan(document.text, mentions or ())
-        sizes.append([len(cluster.places) for cluster in plan.clusters])
+        sizes.append([len(cluster.places) for cluster in plan.clusters if cluster.places])
         known = (name_parts(mention.original)[1] for mention in plan.mentions if mention.kind == "person" and mention.original)
         originals += [parts[-1].title() for parts in known if parts]
     return sizes, originals

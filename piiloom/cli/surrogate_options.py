@@ -162,6 +162,15 @@ class RunOptions:
     names: Annotated[
         Path | None, typer.Option("--names", metavar="FILE", rich_help_panel=_PEOPLE, help="A names index that piiloom names build made.")
     ] = None
+    link: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--link",
+            metavar="TAG=TAG",
+            rich_help_panel=_TAGS,
+            help='Two tags that are one person in every document, as in "[de man]=[appellant]" (may be repeated).',
+        ),
+    ] = None
     keep_weekdays: Annotated[
         bool, typer.Option("--keep-weekdays", rich_help_panel=_PEOPLE, help="Shift known dates by whole weeks, so that weekdays stay.")
     ] = False

@@ -19,6 +19,7 @@ from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.persona_assignment.groups import Weights
+from piiloom.surrogates.placeholders.linking import linked
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
@@ -72,6 +73,10 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     inputs = input_settings(input_options)
     check_places(options.out, inputs.path, options.vault, force=options.force)
     mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs)
+    if options.link:
+        if mapping is None:
+            raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
+        mapping = linked(mapping, options.link)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
     factory = EngineFactory(settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates)

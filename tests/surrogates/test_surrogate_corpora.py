@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="needs the shared data
 # Where each lies, how it is read, its locale, its documents and its placeholders.
 CORPORA: dict[str, tuple[str, dict[str, Any], str, int, int]] = {
     "goemotions": ("goemotions/placeholders.tsv", {"header": False, "text_fields": ("1",), "id_field": "3"}, "en_US", 4000, 5067),
-    "rechtspraak_nl": ("rechtspraak_nl", {}, "nl_NL", 35, 1866),
+    "rechtspraak_nl": ("rechtspraak_nl", {}, "nl_NL", 35, 1871),
     "obi_ehr_notes": ("obi_ehr_notes/deid.jsonl", {"text_fields": ("deid_text",)}, "en_US", 4, 78),
     "mts_dialog": ("mts_dialog/MTS_Dataset_TrainingSet.csv", {"text_fields": ("section_text", "dialogue")}, "en_US", 2402, 243),
 }
