@@ -40,7 +40,8 @@ class Terms(NamedTuple):
 class Cast:
     """The people of one document. *notable* and *asked* say what the text around names and values requires, *styles* how names stand.
 
-    *anchor* is the day as of which ages hold, *shift* by how many days known dates move, *told* are the dates that stand in the text.
+    *anchor* is the day as of which ages hold, *shift* by how many days known dates move, *told* are the dates that stand in the text
+    (None: it has neither ages nor birth dates to put in).
     ``dated`` are the clusters whose birth date was known, once ``draw`` was called.
     """
 
@@ -57,7 +58,7 @@ class Cast:
         notable: Mapping[int, Place],
         asked: Asked,
         styles: Mapping[int, str],
-        told: Sequence[LiteralDate],
+        told: Sequence[LiteralDate] | None,
     ) -> None:
         self._terms, self._plan, self._seed = terms, plan, seed
         self._anchor, self._shift, self._told = anchor, shift, told
@@ -96,9 +97,9 @@ class Cast:
             self.dated = tell_known(
                 self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=terms.language, country=terms.country
             )
-        fixed = self.dated | tell_stated(self._plan, people, self._told)
+        stated = tell_stated(self._plan, people, self._told) if self._told is not None else set()
         if self._asked:
-            suit_ages(self._plan, people, self._notable, self._asked, fixed)
+            suit_ages(self._plan, people, self._notable, self._asked, self.dated | stated)
         return people
 
     def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:

@@ -24,11 +24,14 @@ _SALT: Final = 0xDA7E
 
 
 class Days(NamedTuple):
-    """``by_value``: the day of each drawn date, by value number. ``present``: the day as of which ages hold. ``told``: dates in it."""
+    """``by_value``: the day of each drawn date, by value number. ``present``: the day as of which ages hold.
+    ``told``: dates that stand in the text. ``dating``: there are ages or birth dates without an original.
+    """
 
     by_value: Mapping[int, date]
     present: date
     told: Sequence[LiteralDate]
+    dating: bool = False
 
 
 def planned_days(plan: Plan, value_seed: int, anchor: date, language: str, country: str) -> Days:
@@ -45,15 +48,17 @@ def planned_days(plan: Plan, value_seed: int, anchor: date, language: str, count
     told = literal_dates(plan.text, language, country, anchor)
     present = time_of(told, anchor)
     if len(firsts) + dating < 2 and present == anchor:
-        return Days({}, anchor, told)
-    days = {value: near_days(mix(value_seed, value), present) for value in firsts}
-    roles = {
-        value: role_of(plan.text, plan.mentions[number], plan.mentions[number - 1].end if number else 0) for value, number in firsts.items()
-    }
+        return Days({}, anchor, told, dating)
+    text, mentions = plan.text, plan.mentions
+    roles = {value: role_of(text, mentions[number], mentions[number - 1][1] if number else 0) for value, number in firsts.items()}
     _tell_ranges(plan, roles, firsts)
+    ordered = any(roles.values())
+    if not ordered and not dating and present == anchor:
+        return Days({}, anchor, told)  # each is drawn by itself, near the anchor
+    days = {value: near_days(mix(value_seed, value), present) for value in firsts}
     _order_stays(days, roles, value_seed)
     _order_deaths(days, roles, value_seed)
-    return Days(days, _present(days, roles) if days and present == anchor else present, told)
+    return Days(days, _present(days, roles) if days and present == anchor else present, told, dating)
 
 
 def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) -> None:

@@ -19,8 +19,9 @@ from piiloom.surrogates.mentions import Mention
 Role = Literal["birth", "start", "end", "visit", "death", "later", "until", ""]
 
 _BEFORE: Final = 40  # code points before a date that may say what it is the date of
-# Between the word and the date: signs, blanks and small words, no other word.
-_GAP: Final = r"[\s:=.,(\"'*#-]{0,6}(?:(?:on|op|am|le|el|il|em|den|the|datum|date|fecha|data)\b[\s:.]{0,3}){0,2}$"
+_SMALL: Final = frozenset({"on", "op", "am", "le", "el", "il", "em", "den", "the", "datum", "date", "fecha", "data"})
+_SIGNS: Final = " \t\n\r\u00a0:=.,;(\"'*#-[<{|_"
+_LONGEST: Final = 4  # words
 _TAG_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -37,7 +38,12 @@ def _file() -> Mapping[Role, list[str]]:
 
 @cache
 def _words() -> dict[str, Role]:
-    return {word: role for role, words in _file().items() if role != "until" for word in words}
+    return {
+        " ".join(part.strip(_SIGNS) for part in word.casefold().split()): role
+        for role, words in _file().items()
+        if role != "until"
+        for word in words
+    }
 
 
 @cache
@@ -46,16 +52,19 @@ def until() -> frozenset[str]:
     return frozenset(_file()["until"])
 
 
-@cache
-def _pattern() -> re.Pattern[str]:
-    words = "|".join(re.escape(word) for word in sorted(_words(), key=lambda word: (-len(word), word)))
-    return re.compile(rf"(?<!\w)({words})(?!\w)" + _GAP, re.IGNORECASE)
-
-
 def role_before(text: str, start: int, after: int) -> Role:
     """Return what a date at *start* is the date of, by the words before it; *after* is where the mention before it ends."""
-    found = _pattern().search(text[max(after, start - _BEFORE) : start])
-    return _words()[found.group(1).casefold()] if found is not None else ""
+    words = [word.strip(_SIGNS) for word in text[max(after, start - _BEFORE) : start].casefold().split()]
+    known = _words()
+    for _ in range(3):  # a small word may stand between: "died on", "overleden op de datum"
+        for count in range(min(_LONGEST, len(words)), 0, -1):
+            role = known.get(" ".join(words[-count:]))
+            if role:
+                return role
+        if not words or (words[-1] and words[-1] not in _SMALL):
+            return ""
+        words.pop()
+    return ""
 
 
 def role_of(text: str, mention: Mention, after: int) -> Role:

@@ -136,6 +136,10 @@ class PlannedPeople:
         ("hierna gezamenlijk: [eisers]") is the people named before.
         """
         for at, cluster in enumerate(self.clusters):
+            if cluster.size == 1 and not cluster.key[1][-1:].isdigit():
+                start = mentions[cluster.places[0]][0]
+                if text[start - 2 : start - 1] != ":":
+                    continue
             if cluster.corpus and not self._everywhere:
                 continue
             parts, joint = self._numbered_parts(cluster), True

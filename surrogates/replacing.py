@@ -96,7 +96,7 @@ class _DocumentReplacer:
         self._given = given
         day_seed = mix(seed, _DAYS)
         anchor = replacer.anchors[day_seed % _SPREAD_OF_DAYS]
-        self._days, self._anchor, told = planned_days(plan, self._value_seed, anchor, replacer.language, replacer.country)
+        self._days, self._anchor, told, dating = planned_days(plan, self._value_seed, anchor, replacer.language, replacer.country)
         self._shift = replacer.draw_shift(day_seed)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
         self._styles = name_styles(plan, replacer.register, seed, replacer.given_names) if plan.clusters else {}
@@ -111,7 +111,7 @@ class _DocumentReplacer:
             notable=self._notable,
             asked=self._asked,
             styles=self._styles,
-            told=told,
+            told=told if dating else None,
         )
 
     def replaced(self, groups: Sequence[int], shared: Shared) -> Replaced:

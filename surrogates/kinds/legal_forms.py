@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.foundation.yaml_files import load_yaml
 
 _WIDTH: Final = 48  # code points after a name that may tell that it is a company's
+_BEGINNING: Final = 3
 _LATER: Final = r"(?![\w])(?! [A-ZÀ-Þ]{2,})"
 
 
@@ -42,7 +43,17 @@ def _pattern() -> str:
 
 @cache
 def _after() -> re.Pattern[str]:
-    return re.compile(rf"[,)]? ?(?:{_pattern()}|(?:{'|'.join(_file().seats)}))")
+    return re.compile(rf"[,)]? ?(?:{_pattern()}|(?:{'|'.join(map(re.escape, _file().seats))})\b)")
+
+
+@cache
+def beginnings() -> frozenset[str]:
+    """Return the first three characters of all that may follow the name of a company and tell that it is one."""
+    known = _file()
+    forms = (*known.forms, *known.doubtful)
+    told = (*forms, *(form.replace(".", "") for form in forms), *known.seats)
+    # A form of two letters is followed by anything that ends a word.
+    return frozenset((word + sign)[:_BEGINNING] for word in told for sign in (*" .,;:)\n'’\"-", ""))
 
 
 @cache
@@ -57,8 +68,7 @@ def _at_end() -> re.Pattern[str]:
 
 def company_follows(text: str, end: int) -> bool:
     """Whether what follows a name that ends at *end* makes it a company's: a legal form, or where it has its seat."""
-    following = text[end : end + 1]
-    return following in {" ", ","} and _after().match(text, end, end + _WIDTH) is not None
+    return _after().match(text, end, end + _WIDTH) is not None
 
 
 def legal_form_of(name: str) -> str:
