@@ -24,8 +24,10 @@ _SALT: Final = 0xDA7E
 
 
 class Days(NamedTuple):
-    """``by_value``: the day of each drawn date, by value number. ``present``: the day as of which ages hold.
-    ``told``: dates that stand in the text. ``dating``: there are ages or birth dates without an original.
+    """The days of one document.
+
+    ``by_value``: the day of each drawn date, by value number. ``present``: the day as of which ages hold. ``told``: dates that stand in
+    the text. ``dating``: there are ages or birth dates without an original.
     """
 
     by_value: Mapping[int, date]
