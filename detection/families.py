@@ -22,7 +22,7 @@ class Family:
     ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
     "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
     ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale. ``threshold`` is the usual one:
-    0 for a detector that has settled by itself what it tells, so that its scores say only how sure it is.
+    0 for a detector that settles by itself what it tells, as the systems do that people already use: its scores say how sure it is.
     """
 
     about: str
@@ -83,6 +83,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",
             make="piiloom.detection.spacy_pipeline.spacy_detector:make",
             needs=frozenset({"local"}),
+            threshold=0.0,
         ),
         "probe": Family(
             about="the small detector that piiloom probe --save has trained, with relevance",
@@ -93,11 +94,13 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
             make="piiloom.detection.adapters.presidio.presidio_detector:make",
             may=frozenset({"local"}),
+            threshold=0.0,
         ),
         "huggingface": Family(
             about="a token classifier of transformers in a folder of yours",
             make="piiloom.detection.adapters.huggingface.huggingface_detector:make",
             needs=frozenset({"local"}),
+            threshold=0.0,
         ),
         "gliner": Family(
             about="a GLiNER model in a folder of yours, asked for our types",
@@ -109,12 +112,14 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             make="piiloom.detection.services.azure.azure_detector:make",
             needs=frozenset({"service"}),
             waits=True,
+            threshold=0.0,
         ),
         "aws": Family(
             about="DetectPiiEntities of AWS Comprehend (English, Spanish); texts are sent there",
             make="piiloom.detection.services.aws.aws_detector:make",
             needs=frozenset({"service"}),
             waits=True,
+            threshold=0.0,
         ),
     }
 )
