@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--contrast", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--contrast-weight", type=float, default=EncoderSettings.contrast_weight)
+    parser.add_argument("--contrast-weight", type=float, default=EncoderSettings().contrast_weight)
     parser.add_argument("--class-weights", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--hide-question", action="store_true")
     given = parser.parse_args()
