@@ -116,7 +116,7 @@ class DetectCommand:
             "--types",
             metavar="YAML",
             rich_help_panel=_FINDING,
-            help="Entities of your own, in the form of the catalogue; of presidio: recognizers in its form; repeatable.",
+            help="Entities of your own; of presidio: recognizers; of models: a file of types; repeatable.",
         ),
     ] = None
     unconfirmed: Annotated[
