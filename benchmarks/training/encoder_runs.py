@@ -20,7 +20,7 @@ import random
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from piiloom.detection.training.training_data import TrainingChoice, read_traini
 from piiloom.detection.training.training_files import read_file
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.matching import Comparison, compare
+from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import count_table, figures, intervals
 from piiloom.tagging.features import FoundSpan
 from piiloom.tagging.model_card import About, read_about
@@ -150,6 +151,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("outputs/encoder-runs"))
     parser.add_argument("--records", type=int, default=0, help="0: all")
     parser.add_argument("--folds", type=int, default=0)
+    parser.add_argument("--probe", action="store_true", help="with --folds: train the probe instead, on the same folds")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--patience", type=int, default=2)
     parser.add_argument("--validation", type=float, default=0.1)
@@ -181,14 +183,24 @@ def main() -> None:
     print(json.dumps(result["tests"], indent=1))
 
 
+def probed(train: ProbeCorpus, test: ProbeCorpus, seed: int) -> Sequence[Comparison]:
+    """The probe's findings, for what the encoder is compared with."""
+    return run_probe(train, [test], seed=seed).trainings[0].tests[0].comparisons
+
+
 def cross_validated(records: Sequence[Record], corpus: ProbeCorpus, given: argparse.Namespace) -> dict[str, Any]:
     """Train on all folds but one, and test on that one; folds are those that a release with --folds has."""
     split = split_records(records, SplitSettings(test_size=0, folds=given.folds, seed=given.seed))
     of_text = {(record.context, record.question or ""): record.id for record in records}
     comparisons: list[Comparison] = []
     for fold, ids in split.ids.items():
-        scorer = trained([record for record in records if record.id not in set(ids)], given, given.work / f"{given.name}-{fold}")
-        comparisons += scorer.comparisons([one for one in corpus.records if of_text.get((one.context, one.question)) in set(ids)])
+        tested = [one for one in corpus.records if of_text.get((one.context, one.question)) in set(ids)]
+        if given.probe:
+            learnt = [one for one in corpus.records if of_text.get((one.context, one.question)) not in {None, *ids}]
+            comparisons += probed(replace(corpus, records=learnt), replace(corpus, records=tested), given.seed)
+        else:
+            scorer = trained([record for record in records if record.id not in set(ids)], given, given.work / f"{given.name}-{fold}")
+            comparisons += scorer.comparisons(tested)
         print(fold, scored(comparisons), flush=True)
     return scored(comparisons) | {"records": len(comparisons)}
 
