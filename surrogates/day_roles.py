@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.mentions import Mention
 
+Told = Literal["birth", "start", "end", "visit", "death", "later", "until"]
 Role = Literal["birth", "start", "end", "visit", "death", "later", "until", ""]
 
 _BEFORE: Final = 40  # code points before a date that may say what it is the date of
@@ -28,11 +29,11 @@ _TAG_WORD: Final = re.compile(r"[^\W\d_]+")
 class _WordsFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    words: dict[Literal["birth", "start", "end", "visit", "death", "later", "until"], list[str]]
+    words: dict[Told, list[str]]
 
 
 @cache
-def _file() -> Mapping[Role, list[str]]:
+def _file() -> Mapping[Told, list[str]]:
     return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _WordsFile).words
 
 

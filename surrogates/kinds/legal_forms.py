@@ -84,8 +84,8 @@ def with_form_of(original: str, value: str) -> str:
 
 
 def without_form_before(value: str, text: str, end: int) -> str:
-    """Return the company name *value* without its legal form if the text goes on with one at *end*."""
+    """Return the company name *value* without its legal form if the text goes on with one at *end*; its full stop is not doubled."""
     if _form_after().match(text, end, end + _WIDTH) is None:
-        return value
+        return value[:-1] if value[-1:] == "." == text[end : end + 1] else value
     form = legal_form_of(value)
     return value.removesuffix(form) if form else value

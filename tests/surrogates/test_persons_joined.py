@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from piiloom.foundation.errors import UsageError
@@ -112,6 +114,20 @@ def test_companies_get_company_names(text):
     (done,) = filled(text, "nl_NL")
     assert {place.kind for place in done.placed} == {"company"}
     assert len(set(ids(done))) == 1
+
+
+def test_a_full_stop_is_not_doubled():
+    for done in filled("Aan [naam 1] B.V. en [bedrijf 1].", "nl_NL", count=12):
+        assert ".." not in done.text
+
+
+def test_tags_can_be_linked_in_the_mapping():
+    text = "[de man] kwam. [appellant] zei niets."
+    mapping = auto_mapping([text])
+    rules = [replace(rule, role="appellant", index="", use=True) for rule in mapping.rules]
+    plan = Planner("nl").plan(text, Finder(replace(mapping, rules=tuple(rules))).find(text).mentions)
+    assert plan.owners == [0, 0]
+    assert plan.codes == bytes([CODES["male"]])
 
 
 def test_a_legal_form_is_not_doubled():
