@@ -6,14 +6,16 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.faults import no_text
 from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
-from piiloom.surrogates.inputs.parts import NO_TEXT, WHOLE_FILES, Chunk, InputFile, ParquetLayout, Part, TableLayout
+from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, WHOLE_FILES, Chunk, InputFile, ParquetLayout, Part, TableLayout
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import PartCount
+
+SKIPPED: Final = "skipped_rows.jsonl"
 
 
 @dataclass(slots=True)
@@ -73,6 +75,9 @@ class InputCounts:
         rows = False
         for file in source.files:
             count = self.files[file.number]
+            if (bad := count.notes[BAD_ROWS]) and not count.rows and file.format not in WHOLE_FILES:
+                where = f"{file.name}:{count.first[BAD_ROWS]}"
+                raise DataError(f"no row can be read: {bad} are bad", where=where, remedy="Run without --skip-bad-rows to see why")
             if file.format in WHOLE_FILES or not count.rows or not file.size:  # an empty table still counts one row
                 continue
             rows = True
@@ -89,6 +94,7 @@ class InputCounts:
             NO_TEXT: "rows without text, which stay as they are",
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
+            BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
             ORIGINALS: "rows whose other fields hold what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():

@@ -99,13 +99,17 @@ class ChunkScanned(NamedTuple):
 
 
 class ChunkReplaced(NamedTuple):
-    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part."""
+    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part.
+
+    ``skipped`` has a line for each row that was set aside.
+    """
 
     records: bytes
     maps: bytes
     vault: bytes
     mirrors: list[bytes]
     tally: Tally
+    skipped: bytes = b""
 
 
 ChunkResult = ChunkScanned | ChunkReplaced

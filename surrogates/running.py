@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
-from piiloom.surrogates.input_counts import InputCounts
+from piiloom.surrogates.input_counts import SKIPPED, InputCounts
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
@@ -172,6 +172,9 @@ class _Run:
                 assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
                 records.write(result.records)
                 maps.write(result.maps)
+                if result.skipped:
+                    with (self._partial / SKIPPED).open("ab") as skipped:
+                        skipped.write(result.skipped)
                 if vault is not None:
                     vault.write(result.vault)
                 for part, data in zip(job.chunk.parts, result.mirrors, strict=True):

@@ -10,10 +10,10 @@ from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
-from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, skipped_line, vault_lines
 from piiloom.surrogates.outputs.tallies import Tally
 
 
@@ -98,7 +98,8 @@ class Worker:
                 vault.append(vault_lines(document, done))
             tally.take(document, done)
         mirrors = _mirrors(parts, documents, replaced)
-        return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally)
+        skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
+        return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally, skipped.encode())
 
 
 def make_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
@@ -130,6 +131,11 @@ def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
         ids = unique_ids([one.id for one in documents], first, job.ids)
         documents = [one._replace(id=new) for one, new in zip(documents, ids, strict=True)]
     return documents
+
+
+def _skips(job: Job, parts: Sequence[Parsed]) -> Iterator[tuple[Part, Skip]]:
+    for part, parsed in zip(job.chunk.parts, parts, strict=True):
+        yield from ((part, skip) for skip in parsed.skips)
 
 
 def _counted(part: Part, parsed: Parsed) -> PartCount:

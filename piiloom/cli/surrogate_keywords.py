@@ -26,6 +26,7 @@ class SurrogateOptions(TypedDict, total=False):
     delimiter: str | None
     quoting: Literal["auto", "csv", "none"]
     max_unpacked: int
+    skip_bad_rows: bool
     spans: bool
     spans_field: str | None
     placeholders: str

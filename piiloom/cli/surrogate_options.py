@@ -94,6 +94,14 @@ class InputOptions:
     max_unpacked: Annotated[
         int, typer.Option("--max-unpacked", metavar="MB", min=1, rich_help_panel=_INPUT, help="The most that zip files may unpack to.")
     ] = 4096
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows",
+            rich_help_panel=_INPUT,
+            help="Set rows that cannot be read aside, with line and reason, and go on; otherwise the first one stops the run.",
+        ),
+    ] = False
     spans: Annotated[
         bool,
         typer.Option(

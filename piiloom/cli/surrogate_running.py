@@ -60,6 +60,7 @@ def input_settings(options: InputOptions) -> InputSettings:
         kind_of=kind_of_span if use_spans else None,
         quoting=options.quoting,
         max_unpacked=options.max_unpacked * 2**20,
+        skip_bad_rows=options.skip_bad_rows,
     )
 
 

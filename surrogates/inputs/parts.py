@@ -6,6 +6,7 @@ documents and all output are the same for any size.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
 
 WHOLE_FILES: Final = ("txt", "xml")  # formats of which a file is one document
-NO_TEXT: Final = "rows without text"  # a note of a reader
+NO_TEXT: Final = "rows without text"  # notes of a reader
+BAD_ROWS: Final = "bad rows set aside"
 
 
 class TableLayout(NamedTuple):
@@ -123,11 +125,22 @@ class Notes:
         self.first.setdefault(what, line)
 
 
+class Skip(NamedTuple):
+    """A bad row that was set aside: ``raw[start:end]``, for which the mirror has *instead*. ``line`` is 0-based from the part's start."""
+
+    start: int
+    end: int
+    line: int
+    reason: str
+    instead: str = ""
+
+
 @dataclass(slots=True)
 class Parsed:
     """A part as it was read: ``raw`` is its text, ``found`` its documents.
 
     ``rows`` counts all rows, ``lines`` all line ends. ``keys`` are the fields of the first row. ``bom`` comes before ``raw`` in the file.
+    ``skips`` are rows that were set aside; they are in no other count.
     """
 
     raw: str
@@ -137,6 +150,24 @@ class Parsed:
     notes: Notes
     keys: tuple[str, ...] = ()
     bom: bytes = b""
+    skips: list[Skip] = field(default_factory=list)
+
+    def set_aside(self, start: int, end: int, line: int, reason: str, instead: str = "") -> None:
+        """Note that the row ``raw[start:end]`` is bad."""
+        self.skips.append(Skip(start, end, line, reason, instead))
+        self.notes.add(BAD_ROWS, line)
+
+    def outside(self, start: int, end: int) -> str:
+        """Return ``raw[start:end]``, which holds no text of a document, as the mirror has it: without the rows that were set aside."""
+        if not self.skips:
+            return self.raw[start:end]
+        pieces: list[str] = []
+        for skip in self.skips[bisect_left(self.skips, (start,)) :]:
+            if skip.start >= end:
+                break
+            pieces += (self.raw[start : skip.start], skip.instead)
+            start = skip.end
+        return "".join([*pieces, self.raw[start:end]])
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the part's bytes with the new texts of the documents; *replaced* has one item per item of ``found``, in order."""
@@ -144,7 +175,7 @@ class Parsed:
         at = 0
         for one, done in zip(self.found, replaced, strict=True):
             if done.placed:
-                pieces += (self.raw[at : one.slot.start], one.slot.rewritten(self.raw, done))
+                pieces += (self.outside(at, one.slot.start), one.slot.rewritten(self.raw, done))
                 at = one.slot.end
-        pieces.append(self.raw[at:])
+        pieces.append(self.outside(at, len(self.raw)))
         return self.bom + "".join(pieces).encode("utf-8")

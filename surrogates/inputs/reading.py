@@ -47,10 +47,21 @@ class PartReader:
         """
         if part.file.format == "parquet":
             return self._parquet.read(part)
+        if part.file.format not in WHOLE_FILES or not self._settings.skip_bad_rows:
+            return self._read_text(part, note_keys=note_keys)
+        try:
+            return self._read_text(part, note_keys=note_keys)
+        except DataError as error:  # a document that cannot be read: its file is empty in the mirror
+            parsed = Parsed("", [], 0, 0, Notes())
+            parsed.set_aside(0, 0, _line_of(error), error.message)
+            return parsed
+
+    def _read_text(self, part: Part, *, note_keys: bool) -> Parsed:
         data = _bytes_of(part)
         bom = UTF8_BOM if part.start == 0 and data.startswith(UTF8_BOM) else b""
+        lenient = self._settings.skip_bad_rows and part.file.format not in WHOLE_FILES  # the rows with such bytes are set aside
         try:
-            raw = data[len(bom) :].decode("utf-8") if bom else data.decode("utf-8")
+            raw = data[len(bom) :].decode("utf-8", "surrogateescape" if lenient else "strict")
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
@@ -61,7 +72,7 @@ class PartReader:
     def _parse(self, part: Part, raw: str, *, note_keys: bool) -> Parsed:
         layout = part.file.layout
         if isinstance(layout, TableLayout):
-            return read_table(part, raw, layout)
+            return read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)
         if part.file.format == "jsonl":
             return read_lines(part, raw, self._settings, note_keys=note_keys)
         if part.file.format == "json":
@@ -74,6 +85,12 @@ class PartReader:
     def close(self) -> None:
         """Close the Parquet file that is open, if any."""
         self._parquet.close()
+
+
+def _line_of(error: DataError) -> int:
+    """Return the 0-based line that *error* names, else 0."""
+    told = (error.where or "").rpartition(":")[2]
+    return int(told) - 1 if told.isdecimal() else 0
 
 
 def _bytes_of(part: Part) -> bytes:

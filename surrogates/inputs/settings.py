@@ -41,7 +41,8 @@ class InputSettings:
 
     Rows may bring spans, in ``spans_field`` (default: ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype →
     kind) they become the document's mentions. ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be
-    picklable. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about ``chunk_bytes`` bytes. Raises
+    picklable. ``skip_bad_rows``: a row that cannot be read is set aside; otherwise it is an error. At
+    most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about ``chunk_bytes`` bytes. Raises
     ``UsageError`` for invalid values.
     """
 
@@ -59,6 +60,7 @@ class InputSettings:
     look_at_key: Callable[[str], bool] | None = None
     max_unpacked: int = DEFAULT_MAX_UNPACKED
     chunk_bytes: int = DEFAULT_CHUNK
+    skip_bad_rows: bool = False
 
     def __post_init__(self) -> None:
         if self.chunk_bytes < 1 or self.max_unpacked < 1:
@@ -88,6 +90,7 @@ class InputSettings:
             "spans_field": self.spans_field,
             "spans": self.takes_spans,
             "max_unpacked": self.max_unpacked,
+            "skip_bad_rows": self.skip_bad_rows,
         }
 
     @classmethod

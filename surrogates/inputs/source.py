@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
 from piiloom.surrogates.inputs.cutting import cuts
 from piiloom.surrogates.inputs.decoding import encoding_of, to_utf8
@@ -154,7 +154,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 @contextmanager
 def open_source(settings: InputSettings) -> Iterator[Source]:
     """Open a prepared source with a temporary spool folder, for reading outside a run."""
-    with TemporaryDirectory(prefix="piiloom-") as spool:
-        source = Source(settings, Path(spool))
+    with scratch_folder("piiloom-unpacked-") as spool:
+        source = Source(settings, spool)
         source.prepare()
         yield source

@@ -110,9 +110,9 @@ def _strands(source: Source) -> Iterator[_Strand]:
                 parsed = reader.read(part)
                 at = 0
                 for found in parsed.found:
-                    yield _Strand(file, line + found.line, between + parsed.raw[at : found.slot.start], found, parsed.raw)
+                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed.raw)
                     at, between = found.slot.end, ""
-                between += parsed.raw[at:]
+                between += parsed.outside(at, len(parsed.raw))
                 line += parsed.lines
         yield _Strand(file, line, between, None, "")
     finally:

@@ -6,25 +6,23 @@ the next run removes it.
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import json
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TextIO
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
+from piiloom.foundation.scratch_places import LOCK, is_locked, lock
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"
 MAP: Final = "map.jsonl"
 MIRROR: Final = "mirror"
 TOOL: Final = "piiloom surrogate"
-_LOCK: Final = ".lock"
 
 
 class OutputFolder:
@@ -48,8 +46,8 @@ class OutputFolder:
             self._out.parent.mkdir(parents=True, exist_ok=True)
             self._remove_leftovers()
             self.partial.mkdir()
-            self._lock = (self.partial / _LOCK).open("w")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = (self.partial / LOCK).open("w")
+            lock(self._lock)
         except BaseException as error:  # also Ctrl-C, since ``__exit__`` is not called if ``__enter__`` fails
             self._drop()
             if isinstance(error, OSError):
@@ -86,7 +84,7 @@ class OutputFolder:
     def publish(self) -> None:
         """Rename the partial folder to its final name. An earlier run's folder of that name is replaced as a whole."""
         self._unlock()
-        (self.partial / _LOCK).unlink()
+        (self.partial / LOCK).unlink()
         old = self._out.with_name(f".{self._out.name}.replaced-{os.getpid()}")
         replaces = self._out.exists()
         if replaces:
@@ -112,7 +110,7 @@ class OutputFolder:
             else:
                 folder.rename(self._out)
         for folder in self._out.parent.glob(f".{glob.escape(self._out.name)}.partial-*"):
-            if folder.is_dir() and not folder.is_symlink() and not _is_locked(folder / _LOCK):
+            if folder.is_dir() and not folder.is_symlink() and not is_locked(folder / LOCK):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _unlock(self) -> None:
@@ -125,15 +123,6 @@ class OutputFolder:
             self._unlock()
             if self.partial.exists():
                 shutil.rmtree(self.partial, ignore_errors=True)
-
-
-def _is_locked(path: Path) -> bool:
-    with suppress(OSError), path.open("r+") as fh:
-        try:
-            fcntl.flock(fh, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 def _is_ours(folder: Path) -> bool:

@@ -106,6 +106,11 @@ def map_line(document: Document, replaced: Replaced) -> str:
     return f'{_head(document)}, "ranges": [{ranges}]}}\n'
 
 
+def skipped_line(file: str, line: int, reason: str) -> str:
+    """Return the line of ``skipped_rows.jsonl`` for a row that was set aside. It does not hold the row, which may hold originals."""
+    return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
+
+
 def vault_lines(document: Document, replaced: Replaced) -> str:
     """Return the document's lines of the vault: the replaced text of each place, and its original where that is known."""
     originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}

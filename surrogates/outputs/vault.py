@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import BinaryIO, Final, Self
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.scratch_places import lock, remove_old_drafts
 from piiloom.surrogates.outputs.folder import cannot_write
 
 _MODE: Final = 0o600
@@ -36,8 +37,9 @@ class VaultFile:
         if self._path.exists() or self._path.is_symlink():
             raise UsageError("the file exists, and a vault is never overwritten", where=str(self._path), remedy="Name a new file")
         try:
-            self._draft.unlink(missing_ok=True)  # left by a killed process with the same process id
+            remove_old_drafts(self._path)  # of killed runs; they hold originals
             self._fh = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE), "wb")
+            lock(self._fh)
             os.fchmod(self._fh.fileno(), _MODE)  # independent of the umask
         except OSError as error:
             raise cannot_write(self._path, error) from error
