@@ -62,7 +62,10 @@ def run_surrogates(
     with ExitStack() as stack:
         with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
             folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
-            vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
+            vault_file = VaultFile(vault, out, inputs.path) if vault is not None else None
+            if vault_file is not None:
+                folder.note_draft(vault_file.draft)
+                stack.enter_context(vault_file)
         run = _Run(settings, folder.partial, progress, stack)
         run.prepare()
         run.start(workers, ray_address)

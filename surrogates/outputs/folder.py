@@ -1,7 +1,7 @@
 """The output folder, which gets its name only when it is complete.
 
 A run writes to a hidden folder beside it, ``.NAME.partial-PID``. That is removed when the run fails or is stopped; if a run was killed,
-the next run removes it.
+the next run in the same place removes it, whatever the name of its own folder, with the draft of the vault that belongs to it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import glob
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TextIO
@@ -46,7 +47,7 @@ class OutputFolder:
             self._out.parent.mkdir(parents=True, exist_ok=True)
             self._remove_leftovers()
             self.partial.mkdir()
-            self._lock = (self.partial / LOCK).open("w")
+            self._lock = (self.partial / LOCK).open("w", encoding="utf-8")
             lock(self._lock)
         except BaseException as error:  # also Ctrl-C, since ``__exit__`` is not called if ``__enter__`` fails
             self._drop()
@@ -109,9 +110,18 @@ class OutputFolder:
                 shutil.rmtree(folder, ignore_errors=True)
             else:
                 folder.rename(self._out)
-        for folder in self._out.parent.glob(f".{glob.escape(self._out.name)}.partial-*"):
-            if folder.is_dir() and not folder.is_symlink() and not is_locked(folder / LOCK):
+        own = f".{self._out.name}.partial-"
+        for folder in self._out.parent.glob(".*.partial-*"):
+            known = folder.name.startswith(own) or (folder / LOCK).is_file()  # nobody else's folder of such a name
+            if known and folder.is_dir() and not folder.is_symlink() and not is_locked(folder / LOCK):
+                _remove_draft_of(folder)
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def note_draft(self, draft: Path) -> None:
+        """Note that *draft* belongs to this run, so that the next one removes both if this one is killed."""
+        assert self._lock is not None  # noqa: S101 - called in the block
+        self._lock.write(str(draft))
+        self._lock.flush()
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -123,6 +133,13 @@ class OutputFolder:
             self._unlock()
             if self.partial.exists():
                 shutil.rmtree(self.partial, ignore_errors=True)
+
+
+def _remove_draft_of(folder: Path) -> None:
+    with suppress(OSError, ValueError):
+        draft = Path((folder / LOCK).read_text(encoding="utf-8"))
+        if ".partial-" in draft.name and draft.is_file() and not draft.is_symlink() and not is_locked(draft):
+            draft.unlink()
 
 
 def _is_ours(folder: Path) -> bool:
