@@ -10,8 +10,19 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.faults import no_text
-from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
-from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, WHOLE_FILES, Chunk, InputFile, ParquetLayout, Part, TableLayout
+from piiloom.surrogates.inputs.json_rows import PLACEHOLDER_KEYS, absent_fields
+from piiloom.surrogates.inputs.parts import (
+    BAD_ROWS,
+    DROPPED_SPANS,
+    NO_TEXT,
+    ORIGINALS,
+    WHOLE_FILES,
+    Chunk,
+    InputFile,
+    ParquetLayout,
+    Part,
+    TableLayout,
+)
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import PartCount
 
@@ -95,7 +106,7 @@ class InputCounts:
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
-            ORIGINALS: "rows whose other fields hold what a span replaced, and keep it in mirror/",
+            ORIGINALS: "rows or files that hold elsewhere what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():
             total = sum(count.notes[what] for count in self.files.values())

@@ -13,15 +13,13 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip
+from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip
 from piiloom.surrogates.inputs.settings import InputSettings
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"
 NO_FIELD: Final = "rows without the field "
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
-DROPPED_SPANS: Final = "overlapping spans left out"
-ORIGINALS: Final = "rows with an original in another field"
 _ONE_VALUE: Final = "Correct the file: it is to hold one array or one object. With an object a line, its name is to end in .jsonl"
 _NOT_JSON: Final = "not valid JSON"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"

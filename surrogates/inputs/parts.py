@@ -19,6 +19,8 @@ from piiloom.surrogates.mentions import Mention
 WHOLE_FILES: Final = ("txt", "xml")  # formats of which a file is one document
 NO_TEXT: Final = "rows without text"  # notes of a reader
 BAD_ROWS: Final = "bad rows set aside"
+DROPPED_SPANS: Final = "overlapping spans left out"
+ORIGINALS: Final = "rows with an original in another field"
 
 
 class TableLayout(NamedTuple):

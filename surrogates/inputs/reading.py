@@ -78,7 +78,7 @@ class PartReader:
         if part.file.format == "json":
             return read_array(part, raw, self._settings, note_keys=note_keys)
         if part.file.format == "xml":
-            return read_xml(part, raw)
+            return read_xml(part, raw, self._settings)
         found = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw else []
         return Parsed(raw, found, 1, raw.count("\n"), Notes())
 

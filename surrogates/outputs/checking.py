@@ -23,7 +23,7 @@ from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, Tab
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
-from piiloom.surrogates.inputs.xml_files import XmlSlot, markup_of
+from piiloom.surrogates.inputs.xml_files import XmlSlot
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
@@ -71,7 +71,7 @@ def verify_folder(folder: Path, source: Path) -> Checked:
                 raise _fault(where, "differs from the input outside of its texts")
             if old.found is not None and new.found is not None:
                 _check_surroundings(old, new, where, settings.spans_field or SPANS)
-                _check_document(old, new.found.text, next(rows, None), checked)
+                _check_document(old, new.found, next(rows, None), checked)
         if next(rows, None) is not None:
             raise _fault(MAP, "has more lines than there are documents")
         _check_columns(before, after)
@@ -125,7 +125,7 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> N
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
     if isinstance(old.found.slot, XmlSlot):
-        if markup_of(old.raw) != markup_of(new.raw):
+        if not isinstance(new.found.slot, XmlSlot) or old.found.slot.markup(old.raw) != new.found.slot.markup(new.raw):
             raise _fault(where, "the markup differs")
     elif (
         isinstance(old.found.slot, JsonSlot)
@@ -170,7 +170,7 @@ def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], 
             raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is not JSON") from error
 
 
-def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
+def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
     assert old.found is not None  # noqa: S101 - checked before
     if row is None:
         raise _fault(MAP, "has fewer lines than there are documents")
@@ -183,10 +183,12 @@ def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any],
     text, context = old.found.text, record["context"]
     if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
         raise _fault(where, "names another place than the document's")
-    if context != mirrored:
+    if context != new.text:
         raise _fault(f"{RECORDS}:{number}", "has another text than the mirror")
     if not ranges.agrees(text, context):
         raise _fault(where, "the text differs from the input outside of the replaced ranges")
+    if [(ranges.to_output(start), ranges.to_output(end, end=True)) for start, end in _standoff(old.found)] != _standoff(new):
+        raise _fault(f"{MIRROR}/{old.file.name}", "its stand-off spans are not where the map has them")
     spans = [(span["start"], span["end"]) for span in record["spans"]]
     if spans != [(new_start, new_end) for _, _, new_start, new_end in ranges.ranges]:
         raise _fault(f"{RECORDS}:{number}", "has other spans than the map has ranges")
@@ -197,6 +199,11 @@ def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any],
     checked.documents += 1
     checked.ranges += len(ranges.ranges)
     checked.same += len(text) - sum(end - start for start, end, _, _ in ranges.ranges)
+
+
+def _standoff(found: Found) -> list[tuple[int, int]]:
+    standoff = found.slot.standoff if isinstance(found.slot, XmlSlot) else None
+    return standoff.ranges if standoff is not None else []
 
 
 def _check_columns(before: Source, after: Source) -> None:
