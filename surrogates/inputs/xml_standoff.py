@@ -89,7 +89,7 @@ def read_xml_standoff(raw: str, text: str, tags: Sequence[Tag], uncounted: Seque
     inside = text_element(tags)
     if inside is not None:
         found = list(_of_text(raw, [*tags[: inside[0]], *tags[inside[1] + 1 :]]))
-        if found and (any(told.words is not None for told, _ in found) or all(told.type for told, _ in found)):
+        if found:
             base = tags[inside[0]].at
             parts.append((read_standoff(text, [one for one, _ in found], base=base, uncounted=uncounted), [place for _, place in found]))
     if "string-range(" in raw:
@@ -145,6 +145,8 @@ def _of_text(raw: str, tags: Iterable[Tag]) -> Iterator[tuple[Told, _Place]]:
         told = attributes_of(raw, tag)
         words = told.get("text")
         kind = next((told[name].value for name in _TYPES if name in told and told[name].value), tag.name if words else "")
+        if not kind:
+            continue  # nothing says that it is an annotation
         pair = next((pair for pair in _PAIRS if all(name in told and _is_number(told[name].value) for name in pair)), None)
         if pair is not None:
             start, end = (told[name] for name in pair)
