@@ -12,6 +12,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.faults import no_text
 from piiloom.surrogates.inputs.json_rows import PLACEHOLDER_KEYS, absent_fields
 from piiloom.surrogates.inputs.parts import (
+    AUTHORS,
     BAD_ROWS,
     DROPPED_SPANS,
     NO_TEXT,
@@ -106,6 +107,7 @@ class InputCounts:
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
+            AUTHORS: "Word documents whose properties, comments or changes name their authors, and keep it",
             ORIGINALS: "rows or files that hold elsewhere what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():

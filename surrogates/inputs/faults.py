@@ -43,6 +43,11 @@ def fault(part: Part, raw: str, at: int, message: str, remedy: str | None = None
     return DataError(message, where=f"{part.file.name}:{line_at(part.file.path, part.start) + before.count(10)}", remedy=remedy)
 
 
+def row_fault(part: Part, row: int, message: str) -> DataError:
+    """Return the error for a bad row of a file that has no lines; *row* is 1-based."""
+    return DataError(message, where=f"{part.file.name}:{row}", remedy="Correct the row, or use --skip-bad-rows")
+
+
 def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: str) -> DataError:
     """Return the error for a byte at *offset* that is not valid in the encoding."""
     return DataError(

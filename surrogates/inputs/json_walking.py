@@ -128,6 +128,10 @@ class JsonSlot:
     """
 
     __slots__ = ("_ascii", "_edits", "_row", "end", "inner", "start")
+    ranges: Final = ()
+
+    def rest(self, raw: str) -> None:
+        """See ``Slot``. What is in the row besides is compared by ``outputs.checking``."""
 
     def __init__(self, hit: Hit, row: tuple[int, int], *, ascii_file: bool, edits: SpanEdits | None = None) -> None:
         self._row, self._ascii, self._edits = row, ascii_file, edits

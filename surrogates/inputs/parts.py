@@ -16,9 +16,11 @@ from typing import Final, NamedTuple, Protocol
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
 
-WHOLE_FILES: Final = ("txt", "xml")  # formats of which a file is one document
+CARRIED: Final = "carried"  # a file without documents, which is in the mirror as it is
+WHOLE_FILES: Final = ("txt", "xml", "brat", "docx", CARRIED)  # formats of which a file is one document
 NO_TEXT: Final = "rows without text"  # notes of a reader
 BAD_ROWS: Final = "bad rows set aside"
+AUTHORS: Final = "names of authors"
 DROPPED_SPANS: Final = "overlapping spans left out"
 ORIGINALS: Final = "rows with an original in another field"
 
@@ -37,11 +39,34 @@ class TableLayout(NamedTuple):
 
 
 class ParquetLayout(NamedTuple):
-    """Layout of a Parquet file: ``columns`` are the text columns, ``ids`` is the id column. ``batch`` rows are read together."""
+    """Layout of a Parquet or Arrow file: ``columns`` are the text columns, ``ids`` is the id column, ``spans`` that of the spans.
+
+    ``batch`` rows are read together.
+    """
 
     columns: tuple[str, ...]
     ids: str | None
     batch: int
+    spans: str | None = None
+
+
+class ConllLayout(NamedTuple):
+    """Layout of a CoNLL file: what begins the line before each document ("": each sentence is one), whether tabs separate the columns.
+
+    ``token`` and ``tag`` are the columns' indices; a tag of -1 is the last one.
+    """
+
+    mark: str
+    tabs: bool
+    token: int
+    tag: int
+
+
+class BratLayout(NamedTuple):
+    """The annotations of a text in BRAT's format: the file at ``path`` (UTF-8), called ``name`` in the input."""
+
+    name: str
+    path: Path
 
 
 class InputFile(NamedTuple):
@@ -59,7 +84,7 @@ class InputFile(NamedTuple):
     encoding: str = "utf-8"
     bom: bytes = b""
     archive: str = ""
-    layout: TableLayout | ParquetLayout | None = None
+    layout: TableLayout | ParquetLayout | BratLayout | ConllLayout | None = None
 
 
 class Part(NamedTuple):
@@ -91,6 +116,15 @@ class Slot(Protocol):
 
     start: int
     end: int
+
+    @property
+    def ranges(self) -> Sequence[tuple[int, int]]:
+        """Spans that the file tells of the text, and that move with it."""
+        ...
+
+    def rest(self, raw: str) -> object:
+        """Return all there is in the range, or belongs to it, that ``rewritten`` may not change; for comparing two files."""
+        ...
 
     def rewritten(self, raw: str, replaced: Replaced) -> str:
         """Return the new content of the range, with the surrogates put in and all other characters unchanged.

@@ -124,6 +124,10 @@ class CellSlot:
     """The ``Slot`` of a table's field."""
 
     __slots__ = ("_cell", "_layout", "end", "start")
+    ranges: Final = ()
+
+    def rest(self, raw: str) -> None:
+        """See ``Slot``."""
 
     def __init__(self, cell: Cell, layout: TableLayout) -> None:
         self._cell, self._layout = cell, layout

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from html.entities import name2codepoint
 from typing import Final
 
 from piiloom.surrogates.documents import Replaced
@@ -21,18 +20,16 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
 from piiloom.surrogates.inputs.standoff import BadSpan
 from piiloom.surrogates.inputs.tei_elements import is_tei, tei_mentions
+from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
 from piiloom.surrogates.inputs.xml_standoff import MAY_HAVE, Tag, XmlStandoff, read_xml_standoff, text_element
 from piiloom.surrogates.mentions import Mention
 
-_OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _MARKUP: Final = re.compile(
     r"<!\[CDATA\[(?P<cdata>.*?)\]\]>"
     r"|(?P<aside><!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+'|\[(?:[^\]\"'<]|\"[^\"]*+\"|'[^']*+'|<!--.*?-->|<)*+\])[^\[>\"']*+)*+>)"
     r"|<(?P<slash>/?)(?:[\w.-]+:)?(?P<name>[^\s<>/!?\"'=:]++)[^<>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']*+)*+>",
     re.DOTALL,
 )
-_ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")
-_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class _Text:
@@ -55,24 +52,8 @@ class _Text:
 
     def node(self, start: int, end: int) -> None:
         """Append the text node ``raw[start:end]`` with its entities resolved."""
-        at = start
-        for match in _ENTITY.finditer(self.raw, start, end):
-            sign = _sign(match)
-            if sign is None:
-                continue
-            if match.start() > at:
-                self.add(self.raw[at : match.start()], at, match.start())
-            self.add(sign, *match.span())
-            at = match.end()
-        if end > at:
-            self.add(self.raw[at:end], at, end)
-
-
-def _sign(match: re.Match[str]) -> str | None:
-    if name := match["name"]:
-        return _OWN.get(name) or (chr(name2codepoint[name]) if name in name2codepoint else None)
-    number = int(match["number"]) if match["number"] else int(match["hex"], 16)
-    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 and number else None
+        for words, at, stop in entity_pieces(self.raw, start, end):
+            self.add(words, at, stop)
 
 
 class XmlSlot:
@@ -92,7 +73,7 @@ class XmlSlot:
 
         def spell(words: str) -> str:
             if not next(starts_in_cdata):
-                return words.translate(_ESCAPES)
+                return escaped(words)
             if "]]>" in words:
                 raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
             return words
@@ -102,7 +83,12 @@ class XmlSlot:
             changes = sorted([*changes, *self.standoff.changes(replaced)])
         return changed(raw, self.start, self.end, changes)
 
-    def markup(self, raw: str) -> list[str]:
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """See ``Slot``."""
+        return self.standoff.ranges if self.standoff is not None else []
+
+    def rest(self, raw: str) -> list[str]:
         """Return all markup of the file, in order, without what ``rewritten`` may change there; CDATA sections without their content."""
         if self.standoff is not None:
             raw = changed(raw, 0, len(raw), [(start, end, "") for start, end in self.standoff.values()])

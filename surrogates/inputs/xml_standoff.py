@@ -71,7 +71,7 @@ class XmlStandoff:
         for standoff, places in self.parts:
             for place, (told, fragments, words) in zip(places, standoff.rewritten(replaced), strict=True):
                 yield from _offsets(place.offsets, fragments)
-                if place.words is not None:
+                if place.words is not None and words.split() != place.words.value.split():
                     spelt = words if "\n" in (told.words or "") else words.replace("\n", " ")
                     yield place.words.start, place.words.end, spelt.translate(_ESCAPES)
 

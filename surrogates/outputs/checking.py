@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.inputs.given_spans import GivenSpan
+from piiloom.surrogates.inputs.column_spans import bare_spans
+from piiloom.surrogates.inputs.conll_files import TokenSlot
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.json_walking import JsonSlot
 from piiloom.surrogates.inputs.parquet_files import RowCursor
@@ -23,7 +24,6 @@ from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, Tab
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
-from piiloom.surrogates.inputs.xml_files import XmlSlot
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
@@ -124,10 +124,9 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> N
     assert old.found is not None and new.found is not None  # noqa: S101, PT018 - checked by the caller
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
-    if isinstance(old.found.slot, XmlSlot):
-        if not isinstance(new.found.slot, XmlSlot) or old.found.slot.markup(old.raw) != new.found.slot.markup(new.raw):
-            raise _fault(where, "the markup differs")
-    elif (
+    if old.found.slot.rest(old.raw) != new.found.slot.rest(new.raw):
+        raise _fault(where, "the markup or the annotations differ")
+    if (
         isinstance(old.found.slot, JsonSlot)
         and isinstance(new.found.slot, JsonSlot)
         and _rest(old.raw, old.found.slot, old.found.text, spans) != _rest(new.raw, new.found.slot, new.found.text, spans)
@@ -149,17 +148,8 @@ def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
         *way, last = spans.split(".")
         for key in way:
             holder = holder[key]
-    holder[last] = [_bare(item, text) for item in holder[last]]
+    holder[last] = bare_spans(holder[last], text)
     return row
-
-
-def _bare(item: Any, text: str) -> dict[str, Any]:
-    """Return a span with its offsets and copies of the text set to None."""
-    span = GivenSpan.of(item)
-    assert span is not None  # noqa: S101 - checked before
-    told = item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
-    moves = {span.start_at, span.end_at}
-    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
 
 
 def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
@@ -187,8 +177,7 @@ def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], di
         raise _fault(f"{RECORDS}:{number}", "has another text than the mirror")
     if not ranges.agrees(text, context):
         raise _fault(where, "the text differs from the input outside of the replaced ranges")
-    if [(ranges.to_output(start), ranges.to_output(end, end=True)) for start, end in _standoff(old.found)] != _standoff(new):
-        raise _fault(f"{MIRROR}/{old.file.name}", "its stand-off spans are not where the map has them")
+    _check_moved(old, new, ranges)
     spans = [(span["start"], span["end"]) for span in record["spans"]]
     if spans != [(new_start, new_end) for _, _, new_start, new_end in ranges.ranges]:
         raise _fault(f"{RECORDS}:{number}", "has other spans than the map has ranges")
@@ -201,9 +190,17 @@ def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], di
     checked.same += len(text) - sum(end - start for start, end, _, _ in ranges.ranges)
 
 
-def _standoff(found: Found) -> list[tuple[int, int]]:
-    standoff = found.slot.standoff if isinstance(found.slot, XmlSlot) else None
-    return standoff.ranges if standoff is not None else []
+def _check_moved(old: _Strand, new: Found, ranges: OffsetMap) -> None:
+    """Compare what the file tells of places of the text: spans, and the columns of tokens."""
+    assert old.found is not None  # noqa: S101 - checked before
+    moved = [(ranges.to_output(start), ranges.to_output(end, end=True)) for start, end in old.found.slot.ranges]
+    if list(dict.fromkeys(moved)) != list(dict.fromkeys(new.slot.ranges)):
+        raise _fault(f"{MIRROR}/{old.file.name}", "its stand-off spans are not where the map has them")
+    if isinstance(old.found.slot, TokenSlot) and isinstance(new.slot, TokenSlot):
+        sides = zip(*(((start, end), (new_start, new_end)) for start, end, new_start, new_end in ranges.ranges), strict=True)
+        before, after = tuple(sides) or ((), ())
+        if old.found.slot.columns_outside(before) != new.slot.columns_outside(after):
+            raise _fault(f"{MIRROR}/{old.file.name}", "the columns differ outside of the replaced tokens")
 
 
 def _check_columns(before: Source, after: Source) -> None:
@@ -211,10 +208,11 @@ def _check_columns(before: Source, after: Source) -> None:
     for old, new in zip(before.files, after.files, strict=True):
         if not isinstance(old.layout, ParquetLayout):
             continue
-        cursors = [RowCursor(file.path, file.name, None, _BATCH) for file in (old, new)]
+        texts = [*old.layout.columns, *filter(None, [old.layout.spans])]
+        cursors = [RowCursor(file, None, _BATCH) for file in (old, new)]
         try:
             for at in range(0, old.size, _BATCH):
-                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(list(old.layout.columns)) for cursor in cursors)
+                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(texts) for cursor in cursors)
                 if one.schema != other.schema or not one.equals(other):
                     raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
         finally:

@@ -55,15 +55,15 @@ def test_the_tags_of_i2b2_agree_with_the_filled_text(tmp_path: Path, first: int)
 
 def test_with_spans_the_tags_are_what_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
-    text = LETTER.replace("[DATE]", "May 4").replace("[NAME]", "Ann", 1).replace("[NAME]", "Bob").replace("[CITY]", "Rome")
-    path.write_text(i2b2(text, ("May 4", "Ann", "Bob", "Rome")))
+    text = LETTER.replace("[DATE]", "May 4").replace("[NAME]", "Edith", 1).replace("[NAME]", "Bob").replace("[CITY]", "Rome")
+    path.write_text(i2b2(text, ("May 4", "Edith", "Bob", "Rome")))
     (document,) = read(path, kind_of=kind_of)
-    assert [(one.kind, one.original) for one in document.mentions or ()] == [("person", word) for word in ("May 4", "Ann", "Bob", "Rome")]
+    assert [(one.kind, one.original) for one in document.mentions or ()] == [("person", word) for word in ("May 4", "Edith", "Bob", "Rome")]
     run_surrogates(InputSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine, seed=1)
     data = (tmp_path / "out" / "mirror" / "a.xml").read_bytes()
     new, tags = told(data)
     assert [new[start:end] for start, end, _ in tags] == [words for _, _, words in tags]
-    assert not any(word in data for word in (b"May 4", b'"Ann"', b"Bob", b"Rome"))
+    assert not any(word in data for word in (b"May 4", b"Edith", b"Bob", b"Rome"))
     verify_folder(tmp_path / "out", path)
 
 
