@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.faults import no_text
+from piiloom.surrogates.inputs.faults import no_text, shown
 from piiloom.surrogates.inputs.json_rows import PLACEHOLDER_KEYS, absent_fields
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
@@ -24,6 +24,7 @@ from piiloom.surrogates.inputs.parts import (
     Part,
     TableLayout,
 )
+from piiloom.surrogates.inputs.questions import NO_QUESTION
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import PartCount
 
@@ -96,6 +97,10 @@ class InputCounts:
             if not count.documents:
                 raise no_text(file.name, absent_fields(source.settings.text_fields, count.notes, count.rows), count.keys)
             wanted -= _fields_in(file, count, wanted)
+            if source.settings.question_field and count.notes[NO_QUESTION] >= count.documents:
+                where = f"{file.name}:{count.first[NO_QUESTION]}"
+                message = f"no row has the field {source.settings.question_field!r}; the first one has: {shown(count.keys)}"
+                raise UsageError(message, where=where, remedy="Name the field with --question-field")
         if rows and wanted:
             raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
 
@@ -107,6 +112,7 @@ class InputCounts:
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
+            NO_QUESTION: "rows without a question",
             AUTHORS: "Word documents whose properties, comments or changes name their authors, and keep it",
             ORIGINALS: "rows or files that hold elsewhere what a span replaced, and keep it in mirror/",
         }

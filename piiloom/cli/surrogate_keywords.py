@@ -20,6 +20,7 @@ class SurrogateOptions(TypedDict, total=False):
 
     text_field: list[str] | None
     id_field: str | None
+    question_field: str | None
     file_format: str | None
     encoding: str | None
     header: bool

@@ -53,6 +53,7 @@ def input_settings(options: InputOptions) -> InputSettings:
         text_fields=tuple(options.text_field or ()),
         id_field=options.id_field,
         encoding=options.encoding,
+        question_field=options.question_field,
         header=options.header,
         delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
         spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace

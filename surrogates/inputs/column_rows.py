@@ -13,17 +13,21 @@ from piiloom.surrogates.inputs.faults import row_fault
 from piiloom.surrogates.inputs.given_spans import GivenSpan, mentions_of
 from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules
 from piiloom.surrogates.inputs.parts import DROPPED_SPANS, NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, parted, question_start
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
 
 
 class CellPlace:
-    """The ``Slot`` of a cell, which has no position in a text. ``spans`` are those of the row, in the column ``spans_column``."""
+    """The ``Slot`` of a cell, which has no position in a text. ``spans`` are those of the row, in the column ``spans_column``.
 
-    __slots__ = ("column", "end", "row", "spans", "spans_column", "start", "text")
+    ``question`` is the column of the question, if the row has one.
+    """
 
-    def __init__(self, column: str, row: int, text: str, spans_column: str | None, spans: Any) -> None:
-        self.column, self.row, self.text = column, row, text
+    __slots__ = ("column", "end", "question", "row", "spans", "spans_column", "start", "text")
+
+    def __init__(self, column: str, row: int, text: str, spans_column: str | None, spans: Any, question: str | None) -> None:
+        self.column, self.row, self.text, self.question = column, row, text, question
         self.spans_column, self.spans = spans_column, spans
         self.start = self.end = 0
 
@@ -53,9 +57,13 @@ class ColumnsParsed(Parsed):
         cells = list(self.emptied)
         for one, done in zip(self._cells(), replaced, strict=True):
             if done.placed:
-                cells.append((one.column, one.row, done.text))
+                text = done
+                if one.question is not None:
+                    text, question = parted(done, question_start(one.text))
+                    cells.append((one.question, one.row, question.text))
+                cells.append((one.column, one.row, text.text))
                 if one.spans_column is not None:
-                    cells.append((one.spans_column, one.row, moved_spans(one.spans, one.text, done)))
+                    cells.append((one.spans_column, one.row, moved_spans(one.spans, one.text, text)))
         return marshal.dumps(cells) if cells else b""
 
     def _cells(self) -> Iterator[CellPlace]:
@@ -82,6 +90,7 @@ class ColumnsReader:
         parsed = ColumnsParsed("", [], table.num_rows, table.num_rows, Notes(), layout.columns)
         ids = table.column(layout.ids).to_pylist() if layout.ids else None
         spans = table.column(layout.spans).to_pylist() if layout.spans else None
+        questions = table.column(layout.question).to_pylist() if layout.question else None
         texts = [(name, table.column(name).to_pylist()) for name in layout.columns]
         several = len(texts) > 1
         for row in range(table.num_rows):
@@ -96,15 +105,19 @@ class ColumnsReader:
                 except ValueError as error:
                     self._set_aside(part, parsed, layout, row, str(error))
                     continue
-                place = CellPlace(name, row, text, layout.spans, given)
-                parsed.found.append(Found(text, row_id, row, name if several else "", place, mentions))
+                question = questions[row] if questions is not None else None
+                if questions is not None and question is None:
+                    parsed.notes.add(NO_QUESTION, row)
+                place = CellPlace(name, row, text, layout.spans, given, layout.question if question is not None else None)
+                one = Found(text, row_id, row, name if several else "", place, mentions)
+                parsed.found.append(one if question is None else asked(one, question))
         return parsed
 
     def _rows(self, part: Part, layout: ParquetLayout) -> Any:
         key = (part.file.path, part.file.number)
         if self._cursor is None or self._of != key or self._cursor.at > part.start:
             self.close()
-            columns = dict.fromkeys([*layout.columns, *filter(None, (layout.ids, layout.spans))])
+            columns = dict.fromkeys([*layout.columns, *filter(None, (layout.ids, layout.spans, layout.question))])
             self._cursor, self._of = RowCursor(part.file, list(columns), layout.batch), key
         return self._cursor.take(part.start, part.end)
 

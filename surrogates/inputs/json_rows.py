@@ -14,7 +14,9 @@ from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
 from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip
+from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.splicing import changed
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"
@@ -39,7 +41,8 @@ class JsonReader:
         self.several = len(settings.text_fields) > 1
         self.ids = settings.id_field or "id"
         self.spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
-        self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *([self.spans] if self.spans else [])])
+        self.question = settings.question_field or ""
+        self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *filter(None, [self.spans, self.question])])
         self.found: list[Found] = []
         self.notes = Notes()
         self.skips: list[Skip] = []
@@ -114,14 +117,26 @@ class JsonReader:
         row_id = _text_of(values[self.ids].value) if self.ids in values else None
         if len(texts) > 1:
             texts.sort(key=lambda hit: hit.start)
+        question = self._question(values)
         for hit in texts:
             if "\\u" in self.raw[hit.start : hit.end]:
                 self._check_whole(hit)
-            mentions, edits = self._spans(values, hit, (at, end))
-            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits)
-            self.found.append(Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions))
+            mentions, edits = self._spans(values, hit, (at, end), question)
+            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits, question=question)
+            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions)
+            self.found.append(one if question is None else asked(one, question.value))
 
-    def _spans(self, values: dict[str, Hit], text: Hit, row: tuple[int, int]) -> tuple[Any, SpanRewriter | None]:
+    def _question(self, values: dict[str, Hit]) -> Hit | None:
+        if not self.question:
+            return None
+        hit = values.get(self.question)
+        if hit is None or not isinstance(hit.value, str):
+            self.notes.add(NO_QUESTION, self.line)
+            return None
+        self._check_whole(hit)
+        return hit
+
+    def _spans(self, values: dict[str, Hit], text: Hit, row: tuple[int, int], question: Hit | None) -> tuple[Any, SpanRewriter | None]:
         hit = values.get(self.spans) if self.spans else None
         if hit is None and self.spans and self.settings.skip_bad_rows:
             raise BadRow(f"the row has no {self.spans}")  # otherwise the engine refuses it
@@ -133,8 +148,8 @@ class JsonReader:
             raise self.fault(row[0], f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
         if given.dropped:
             self.notes.add(DROPPED_SPANS, self.line, given.dropped)
-        first, last = sorted((hit, text), key=lambda one: one.start)
-        if given.told_in(self.raw[row[0] : first.start], self.raw[first.end : last.start], self.raw[last.end : row[1]]):
+        known = sorted((one.start, one.end) for one in (hit, text, question) if one is not None)
+        if given.told_in(changed(self.raw, *row, [(start, end, "") for start, end in known])):
             self.notes.add(ORIGINALS, self.line)
         return given.mentions, SpanRewriter(hit, text.value)
 

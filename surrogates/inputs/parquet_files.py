@@ -51,7 +51,10 @@ def parquet_layout(file: InputFile, settings: InputSettings) -> tuple[ParquetLay
     if settings.takes_spans and settings.spans_field and spans not in schema.names:
         raise no_column(file.name, spans, schema.names, "--spans-field")
     has_spans = settings.takes_spans and spans in schema.names
-    return ParquetLayout(columns, ids if ids in schema.names else None, batch, spans if has_spans else None), rows
+    question = settings.question_field
+    if question is not None and (question not in schema.names or not _is_text(pyarrow, schema.field(question).type)):
+        raise no_column(file.name, question, schema.names, "--question-field")
+    return ParquetLayout(columns, ids if ids in schema.names else None, batch, spans if has_spans else None, question), rows
 
 
 def _text_columns(pyarrow: Any, schema: Any, name: str, settings: InputSettings) -> tuple[str, ...]:

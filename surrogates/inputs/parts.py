@@ -28,7 +28,8 @@ ORIGINALS: Final = "rows with an original in another field"
 class TableLayout(NamedTuple):
     """Layout of a CSV or TSV file.
 
-    ``columns`` are (name, 0-based index) of the text fields; ``ids`` is the index of the id column. ``head``: the first row is a header.
+    ``columns`` are (name, 0-based index) of the text fields; ``ids`` and ``question`` are the indices of these columns. ``head``: the
+    first row is a header.
     """
 
     delimiter: str
@@ -36,10 +37,11 @@ class TableLayout(NamedTuple):
     columns: tuple[tuple[str, int], ...]
     ids: int | None
     head: bool
+    question: int | None = None
 
 
 class ParquetLayout(NamedTuple):
-    """Layout of a Parquet or Arrow file: ``columns`` are the text columns, ``ids`` is the id column, ``spans`` that of the spans.
+    """Layout of a Parquet or Arrow file: ``columns`` are the text columns, ``ids``, ``spans`` and ``question`` the others.
 
     ``batch`` rows are read together.
     """
@@ -48,6 +50,7 @@ class ParquetLayout(NamedTuple):
     ids: str | None
     batch: int
     spans: str | None = None
+    question: str | None = None
 
 
 class ConllLayout(NamedTuple):
@@ -138,6 +141,7 @@ class Found(NamedTuple):
     """A document found in a part.
 
     ``id`` is the row's, if it has one. ``line`` is 0-based from the part's start. ``field`` is set only if there are several text fields.
+    ``question_at`` is where the question begins in ``text``, if the row has one.
     """
 
     text: str
@@ -146,6 +150,7 @@ class Found(NamedTuple):
     field: str
     slot: Slot
     mentions: tuple[Mention, ...] | None = None
+    question_at: int | None = None
 
 
 @dataclass(slots=True)

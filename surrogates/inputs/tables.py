@@ -15,6 +15,7 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.questions import NO_QUESTION, PairSlot, asked
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 _BLOCK: Final = 1 << 22
@@ -241,7 +242,14 @@ def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout, *, se
             parsed.notes.add(NO_TEXT, line)
             continue
         cell = row[column]
-        parsed.found.append(Found(cell.value, row_id, line, name if several else "", CellSlot(cell, layout)))
+        slot = CellSlot(cell, layout)
+        one = Found(cell.value, row_id, line, name if several else "", slot)
+        if layout.question is not None and layout.question < len(row):
+            question = row[layout.question]
+            one = asked(one._replace(slot=PairSlot(slot, CellSlot(question, layout), len(cell.value))), question.value)
+        elif layout.question is not None:
+            parsed.notes.add(NO_QUESTION, line)
+        parsed.found.append(one)
 
 
 def _line_ends(raw: str, start: int, end: int) -> int:

@@ -21,9 +21,11 @@ from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.json_walking import JsonSlot
 from piiloom.surrogates.inputs.parquet_files import RowCursor
 from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
+from piiloom.surrogates.inputs.questions import joined, joined_ranges, question_start
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
+from piiloom.surrogates.inputs.splicing import changed
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
@@ -141,8 +143,10 @@ def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
     """
     if slot.inner == (slot.start, slot.end):
         return None
-    start, end = slot.inner
-    row = json.loads(f'{raw[slot.start : start]}""{raw[end : slot.end]}')
+    literals = sorted([slot.inner, *([slot.question.inner] if slot.question is not None else [])])
+    row = json.loads(changed(raw, slot.start, slot.end, [(start, end, '""') for start, end in literals]))
+    if not slot.has_spans:
+        return row
     holder, last = row, spans
     if spans not in row:
         *way, last = spans.split(".")
@@ -166,20 +170,19 @@ def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], di
         raise _fault(MAP, "has fewer lines than there are documents")
     number, mapped, record = row
     where = f"{MAP}:{number}"
-    try:
-        ranges = OffsetMap(mapped["ranges"])
-    except (DataError, KeyError, TypeError, ValueError) as error:
-        raise _fault(where, "the ranges are not a valid offset map") from error
     text, context = old.found.text, record["context"]
+    if len({question is None for question in (record["question"], old.found.question_at, new.question_at)}) > 1:
+        raise _fault(f"{RECORDS}:{number}", "has a question that the input has not, or none")
+    own, ranges, new_text = _moves(mapped, record, old.found.question_at, where)
     if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
         raise _fault(where, "names another place than the document's")
-    if context != new.text:
+    if new_text != new.text:
         raise _fault(f"{RECORDS}:{number}", "has another text than the mirror")
-    if not ranges.agrees(text, context):
+    if not ranges.agrees(text, new_text):
         raise _fault(where, "the text differs from the input outside of the replaced ranges")
     _check_moved(old, new, ranges)
     spans = [(span["start"], span["end"]) for span in record["spans"]]
-    if spans != [(new_start, new_end) for _, _, new_start, new_end in ranges.ranges]:
+    if spans != [(new_start, new_end) for _, _, new_start, new_end in own.ranges]:
         raise _fault(f"{RECORDS}:{number}", "has other spans than the map has ranges")
     if any(context[span["start"] : span["end"]] != span["text"] for span in record["spans"]):
         raise _fault(f"{RECORDS}:{number}", "a span's text is not that of the context")
@@ -188,6 +191,19 @@ def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], di
     checked.documents += 1
     checked.ranges += len(ranges.ranges)
     checked.same += len(text) - sum(end - start for start, end, _, _ in ranges.ranges)
+
+
+def _moves(mapped: dict[str, Any], record: dict[str, Any], asked: int | None, where: str) -> tuple[OffsetMap, OffsetMap, str]:
+    """Return the maps of the text alone and of text and question, and the new text of both. *asked* is where the question began."""
+    context = record["context"]
+    try:
+        own = OffsetMap(mapped["ranges"])
+        if asked is None:
+            return own, own, context
+        ranges = joined_ranges(own.ranges, mapped["question_ranges"], asked, question_start(context))
+        return own, OffsetMap(ranges), joined(context, record["question"])
+    except (DataError, KeyError, TypeError, ValueError) as error:
+        raise _fault(where, "the ranges are not a valid offset map") from error
 
 
 def _check_moved(old: _Strand, new: Found, ranges: OffsetMap) -> None:
@@ -208,7 +224,7 @@ def _check_columns(before: Source, after: Source) -> None:
     for old, new in zip(before.files, after.files, strict=True):
         if not isinstance(old.layout, ParquetLayout):
             continue
-        texts = [*old.layout.columns, *filter(None, [old.layout.spans])]
+        texts = [*old.layout.columns, *filter(None, [old.layout.spans, old.layout.question])]
         cursors = [RowCursor(file, None, _BATCH) for file in (old, new)]
         try:
             for at in range(0, old.size, _BATCH):

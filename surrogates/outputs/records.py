@@ -71,8 +71,9 @@ def _span(number: int, place: Placed) -> Span:
     )
 
 
-def record_line(document: Document, replaced: Replaced, locale: str) -> str:
+def record_line(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> str:
     """Return the line of ``records.jsonl``, with its line feed."""
+    asked = "null" if question is None else encode_basestring(question)
     text = replaced.text
     spans = ", ".join(
         [
@@ -84,7 +85,7 @@ def record_line(document: Document, replaced: Replaced, locale: str) -> str:
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
     return (
-        f'{{"id": "{record_id(document, replaced)}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": null, '
+        f'{{"id": "{record_id(document, replaced)}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
         f'"spans": [{spans}], "meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, '
         f'"group_keys": ["document:{doc_id[1:]}]}}}}\n'
     )
@@ -100,10 +101,14 @@ def _told(key: str, value: str | None) -> str:
     return "" if value is None else f', "{key}": {encode_basestring(value)}'
 
 
-def map_line(document: Document, replaced: Replaced) -> str:
+def map_line(document: Document, replaced: Replaced, question: Replaced | None = None) -> str:
     """Return the line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
-    ranges = ", ".join([f"[{p.start}, {p.end}, {p.new_start}, {p.new_end}]" for p in replaced.placed])
-    return f'{_head(document)}, "ranges": [{ranges}]}}\n'
+    asked = f', "question_ranges": [{_ranges(question)}]' if question is not None else ""
+    return f'{_head(document)}, "ranges": [{_ranges(replaced)}]{asked}}}\n'
+
+
+def _ranges(replaced: Replaced) -> str:
+    return ", ".join([f"[{p.start}, {p.end}, {p.new_start}, {p.new_end}]" for p in replaced.placed])
 
 
 def skipped_line(file: str, line: int, reason: str) -> str:
@@ -111,16 +116,20 @@ def skipped_line(file: str, line: int, reason: str) -> str:
     return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
 
 
-def vault_lines(document: Document, replaced: Replaced) -> str:
-    """Return the document's lines of the vault: the replaced text of each place, and its original where that is known."""
+def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:
+    """Return the document's lines of the vault: the replaced text of each place, and its original where that is known.
+
+    *field* says that the places are not in the text: "question".
+    """
     originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}
-    return "".join([_vault_line(document, place, originals.get((place.start, place.end))) for place in replaced.placed])
+    return "".join([_vault_line(document, place, originals.get((place.start, place.end)), field) for place in replaced.placed])
 
 
-def _vault_line(document: Document, place: Placed, original: str | None) -> str:
+def _vault_line(document: Document, place: Placed, original: str | None, field: str) -> str:
+    apart = f'"field": "{field}", ' if field else ""
     known = f', "original": {encode_basestring(original)}' if original is not None else ""
     return (
-        f'{{"id": {encode_basestring(document.id)}, "start": {place.start}, "end": {place.end}, '
+        f'{{"id": {encode_basestring(document.id)}, {apart}"start": {place.start}, "end": {place.end}, '
         f'"new_start": {place.new_start}, "new_end": {place.new_end}, '
         f'"text": {encode_basestring(document.text[place.start : place.end])}{known}}}\n'
     )
