@@ -15,6 +15,7 @@ from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.persona_assignment.drawing import Pools
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
+from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.settings import Settings
 
@@ -38,12 +39,14 @@ class EngineStatistics:
         given_names: Mapping[str, Gender] | None,
         miss_rates: tuple[float, ...] = (),
         by_model: Mapping[str, Any] | None = None,
+        mapping: TagMapping | None = None,
     ) -> None:
         self._settings = settings
         self._names_from = names_from
         self._given_names = given_names
         self._miss_rates = miss_rates
         self._by_model = by_model
+        self._rules = {rule.name: rule for rule in mapping.rules} if mapping is not None else {}
         self._groups: dict[str, object] = {}
 
     def note_groups(self, assigned: bytes) -> None:
@@ -59,6 +62,7 @@ class EngineStatistics:
         tallies["mentions"] += sum(sizes)
         tallies["repeated"] += sum(size > 1 for size in sizes)
         tallies["torn"] += _torn(plan, done)
+        tallies.update([f"rule {mention.kind} {mention.rule}" for mention in plan.mentions])
         if self._given_names is not None:
             for one in residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country):
                 tallies[f"residual {one.why}"] += 1
@@ -83,6 +87,7 @@ class EngineStatistics:
                 "people_torn_or_mixed": tallies["torn"],
             },
         }
+        report["found_by_rule"] = self._found(_named(tallies, "rule"))
         if self._by_model is not None:
             report["by_model"] = self._by_model
         if self._given_names is not None:
@@ -93,6 +98,20 @@ class EngineStatistics:
                 for rate in self._miss_rates
             ]
         return report
+
+    def _found(self, counts: Mapping[str, int]) -> list[dict[str, object]]:
+        """Return what each rule of the mapping found, and what was found without one (confidence None), by kind."""
+        found: list[dict[str, object]] = []
+        known = set()
+        for key, count in counts.items():
+            kind, _, name = key.partition(" ")
+            rule = self._rules.get(name)
+            known.add(name)
+            found.append({"pattern": name, "kind": kind, "confidence": rule and rule.confidence, "count": count, "use": True})
+        for name, rule in self._rules.items():
+            if name not in known and not rule.use:
+                found.append({"pattern": name, "kind": rule.kind, "confidence": rule.confidence, "count": rule.count, "use": False})
+        return found
 
 
 def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, object]:

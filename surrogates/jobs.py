@@ -16,6 +16,7 @@ from piiloom.foundation.repeated_ids import RepeatedIds
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.parts import Chunk, Notes
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.samples import Sample
 from piiloom.surrogates.outputs.tallies import Tally
 
 
@@ -110,6 +111,7 @@ class ChunkReplaced(NamedTuple):
     mirrors: list[bytes]
     tally: Tally
     skipped: bytes = b""
+    samples: Sequence[Sample] = ()
 
 
 ChunkResult = ChunkScanned | ChunkReplaced

@@ -25,6 +25,8 @@ from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.outputs.report_page import PAGE, report_page
+from piiloom.surrogates.outputs.samples import Chosen
 from piiloom.surrogates.outputs.tallies import Tally, most_common
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.progress import Phase, Progress, RunReport
@@ -98,6 +100,7 @@ class _Run:
         self._ids: RepeatedIds | None = None
         self._repeated = 0
         self._assigned = self._spool / "assigned"
+        self._chosen = Chosen()
         self.tally = Tally()
 
     def tell(self, phase: Phase, done: int, total: int) -> None:
@@ -182,6 +185,7 @@ class _Run:
                     vault.write(result.vault)
                 for part, data in zip(job.chunk.parts, result.mirrors, strict=True):
                     mirrors.write(part, data)
+                self._chosen.add(result.samples)
                 self.tally.add(result.tally)
                 self.tell("replacing", self.tally.documents, self._counts.documents)
         mirrors.close()
@@ -214,6 +218,7 @@ class _Run:
         }
         text = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
         (self._partial / REPORT).write_text(text, encoding="utf-8", newline="\n")
+        (self._partial / PAGE).write_text(report_page(report, self._chosen.samples), encoding="utf-8", newline="\n")
         return report
 
     def end(self) -> None:

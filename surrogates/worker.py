@@ -15,6 +15,7 @@ from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, skipped_line, vault_lines
+from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
 
 
@@ -106,7 +107,10 @@ class Worker:
                     vault.append(vault_lines(*question, field="question"))
         mirrors = _mirrors(parts, documents, replaced)
         skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
-        return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally, skipped.encode())
+        samples = samples_of(zip(documents, replaced, strict=True))
+        return ChunkReplaced(
+            "".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally, skipped.encode(), samples
+        )
 
 
 def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:
