@@ -62,15 +62,20 @@ class EngineStatistics:
         tallies["mentions"] += sum(sizes)
         tallies["repeated"] += sum(size > 1 for size in sizes)
         tallies["torn"] += _torn(plan, done)
-        tallies.update([f"rule {mention.kind} {mention.rule}" for mention in plan.mentions])
-        if self._given_names is not None:
-            for one in residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country):
-                tallies[f"residual {one.why}"] += 1
+        for (kind, rule), count in Counter([(mention.kind, mention.rule) for mention in plan.mentions]).items():
+            tallies[f"rule {kind} {rule}"] += count
         for rate in self._miss_rates:
             found = leakage([sizes], rate, keep=self._settings.keep)
             for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
                 tallies[f"leak {rate} {name}"] += share  # type: ignore[assignment]  # counters add up floats as well
         return tallies
+
+    def leftovers(self, done: Replaced) -> Counter[str]:
+        """Return what still looks personal in one document, counted by what it looks like; nothing if it is not to be scanned."""
+        if self._given_names is None:
+            return Counter()
+        found = residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country)
+        return Counter([f"residual {one.why}" for one in found])
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         """Return the entries for the report, from the summed *tallies* of all documents."""

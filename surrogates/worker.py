@@ -89,8 +89,8 @@ class Worker:
                 remedy="Please report this as a bug in piiloom",
             )
         tally = Tally()
-        records: list[str] = []
-        maps: list[str] = []
+        records: list[bytes] = []
+        maps: list[bytes] = []
         vault: list[str] = []
         for document, done in zip(documents, replaced, strict=True):
             check_replaced(document, done)
@@ -108,9 +108,7 @@ class Worker:
         mirrors = _mirrors(parts, documents, replaced)
         skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
         samples = samples_of(zip(documents, replaced, strict=True))
-        return ChunkReplaced(
-            "".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally, skipped.encode(), samples
-        )
+        return ChunkReplaced(b"".join(records), b"".join(maps), "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
 
 
 def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:
