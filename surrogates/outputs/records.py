@@ -77,13 +77,11 @@ def _span(number: int, place: Placed) -> Span:
 def record_line(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> bytes:
     """Return the line of ``records.jsonl``, with its line feed."""
     asked = "null" if question is None else encode_basestring(question)
-    text = replaced.text
+    text, own_id = replaced.text, record_id(document, replaced)
     spans = _in_blocks(_span_json, text, replaced.placed)
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
-    head = (
-        f'{{"id": "{record_id(document, replaced)}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
-    )
+    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
     tail = f'"meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, "group_keys": ["document:{doc_id[1:]}]}}}}\n'
     return b"".join((head.encode(), b'"spans": [', spans, b"], ", tail.encode()))
 
