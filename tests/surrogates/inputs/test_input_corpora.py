@@ -47,7 +47,7 @@ def brat(folder: Path, text: str = TEXT, newline: str = "\n") -> str:
         "R1\tIn Arg1:T1 Arg2:T3",
         "#1\tAnnotatorNotes T1\tT9\tis 0 4 of a note",
     ]
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     (folder / "a.txt").write_text(text, newline=newline)
     (folder / "a.ann").write_text("\n".join(annotations) + "\n", newline="")
     return "\n".join(annotations) + "\n"
@@ -307,3 +307,23 @@ def test_an_arrow_file_with_an_index_and_one_that_is_damaged(tmp_path: Path) -> 
     path.write_bytes(b"ARROW1 no")
     with pytest.raises(DataError, match=r"a\.arrow: the file is no Arrow file"):
         read(path)
+
+
+@pytest.mark.long
+def test_two_processes_give_the_same_bytes_for_every_format(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    source = tmp_path / "in"
+    for number in range(3):
+        brat(source / str(number))
+        (source / str(number) / "b.conll").write_text(CONLL)
+        docx(source / str(number) / "c.docx", "<w:p><w:r><w:t>[NA</w:t></w:r><w:r><w:t>ME] left</w:t></w:r></w:p>")
+        (source / str(number) / "d.xml").write_text('<r><TEXT>[NAME] left</TEXT><TAGS><N start="0" end="6" text="[NAME]"/></TAGS></r>')
+        (source / str(number) / "e.jsonl").write_text('{"text": "[NAME]"}\nbad\n' * 5)
+        table = pyarrow.table({"text": ["[NAME]", None, "x"] * 9})
+        with pyarrow.OSFile(str(source / str(number) / "f.arrow"), "wb") as sink, pyarrow.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=4)
+    for name, workers, chunk in (("one", 1, 2**20), ("two", 2, 60)):
+        inputs = InputSettings(path=source, skip_bad_rows=True, chunk_bytes=chunk)
+        run_surrogates(inputs, tmp_path / name, TagEngine, seed=1, workers=workers)
+        verify_folder(tmp_path / name, source)
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
