@@ -12,7 +12,8 @@ from piiloom.surrogates.mentions import Mention
 class Document(NamedTuple):
     """One text. ``number`` is its position in the input (0-based).
 
-    ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text.
+    ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
+    question about the text begins, which is at its end (``inputs.questions``).
     """
 
     number: int
@@ -21,6 +22,7 @@ class Document(NamedTuple):
     file: str
     line: int | None = None
     mentions: tuple[Mention, ...] | None = None
+    question_at: int | None = None
 
 
 class Placed(NamedTuple):

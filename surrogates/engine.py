@@ -152,8 +152,10 @@ class Engine:
             planned = [self.plan(document) for document in documents]
             replaced = list(self._each(documents, planned, self._starts[chunk]))
         if self._statistics is not None:
-            for (plan, _), done in zip(planned, replaced, strict=True):
-                done.tallies.update(self._statistics.tallies(plan, done))
+            planned.reverse()
+            for done in replaced:  # a plan goes before the text is scanned: a long document's takes much space
+                done.tallies.update(self._statistics.tallies(planned.pop()[0], done))
+                done.tallies.update(self._statistics.leftovers(done))
         return replaced
 
     def _each(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> Iterator[Replaced]:

@@ -44,6 +44,7 @@ class EngineFactory:
             names_from=index.source,
             given_names=names if self.scan else None,
             miss_rates=self.miss_rates,
+            mapping=self.mapping,
             by_model=given.report if given is not None else None,
         )
         return Engine(settings, pools, finder, genders=names, given=given.of if given is not None else None, statistics=statistics)

@@ -15,6 +15,7 @@ from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.persona_assignment.drawing import Pools
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
+from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.settings import Settings
 
@@ -38,12 +39,14 @@ class EngineStatistics:
         given_names: Mapping[str, Gender] | None,
         miss_rates: tuple[float, ...] = (),
         by_model: Mapping[str, Any] | None = None,
+        mapping: TagMapping | None = None,
     ) -> None:
         self._settings = settings
         self._names_from = names_from
         self._given_names = given_names
         self._miss_rates = miss_rates
         self._by_model = by_model
+        self._rules = {rule.name: rule for rule in mapping.rules} if mapping is not None else {}
         self._groups: dict[str, object] = {}
 
     def note_groups(self, assigned: bytes) -> None:
@@ -60,14 +63,20 @@ class EngineStatistics:
         tallies["repeated"] += sum(size > 1 for size in sizes)
         tallies["torn"] += _torn(plan, done)
         tallies["untold"] += _untold(plan)
-        if self._given_names is not None:
-            for one in residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country):
-                tallies[f"residual {one.why}"] += 1
+        for (kind, rule), count in Counter([(mention.kind, mention.rule) for mention in plan.mentions]).items():
+            tallies[f"rule {kind} {rule}"] += count
         for rate in self._miss_rates:
             found = leakage([sizes], rate, keep=self._settings.keep)
             for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
                 tallies[f"leak {rate} {name}"] += share  # type: ignore[assignment]  # counters add up floats as well
         return tallies
+
+    def leftovers(self, done: Replaced) -> Counter[str]:
+        """Return what still looks personal in one document, counted by what it looks like; nothing if it is not to be scanned."""
+        if self._given_names is None:
+            return Counter()
+        found = residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country)
+        return Counter([f"residual {one.why}" for one in found])
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         """Return the entries for the report, from the summed *tallies* of all documents."""
@@ -85,6 +94,7 @@ class EngineStatistics:
                 "taken_for_somebody_new": tallies["untold"],
             },
         }
+        report["found_by_rule"] = self._found(_named(tallies, "rule"))
         if self._by_model is not None:
             report["by_model"] = self._by_model
         if self._given_names is not None:
@@ -95,6 +105,20 @@ class EngineStatistics:
                 for rate in self._miss_rates
             ]
         return report
+
+    def _found(self, counts: Mapping[str, int]) -> list[dict[str, object]]:
+        """Return what each rule of the mapping found, and what was found without one (confidence None), by kind."""
+        found: list[dict[str, object]] = []
+        known = set()
+        for key, count in counts.items():
+            kind, _, name = key.partition(" ")
+            rule = self._rules.get(name)
+            known.add(name)
+            found.append({"pattern": name, "kind": kind, "confidence": rule and rule.confidence, "count": count, "use": True})
+        for name, rule in self._rules.items():
+            if name not in known and not rule.use:
+                found.append({"pattern": name, "kind": rule.kind, "confidence": rule.confidence, "count": rule.count, "use": False})
+        return found
 
 
 def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, object]:

@@ -6,14 +6,29 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.inputs.faults import no_text
-from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
-from piiloom.surrogates.inputs.parts import NO_TEXT, WHOLE_FILES, Chunk, InputFile, ParquetLayout, Part, TableLayout
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.faults import no_text, shown
+from piiloom.surrogates.inputs.json_rows import PLACEHOLDER_KEYS, absent_fields
+from piiloom.surrogates.inputs.parts import (
+    AUTHORS,
+    BAD_ROWS,
+    DROPPED_SPANS,
+    NO_TEXT,
+    ORIGINALS,
+    WHOLE_FILES,
+    Chunk,
+    InputFile,
+    ParquetLayout,
+    Part,
+    TableLayout,
+)
+from piiloom.surrogates.inputs.questions import NO_QUESTION
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import PartCount
+
+SKIPPED: Final = "skipped_rows.jsonl"
 
 
 @dataclass(slots=True)
@@ -73,12 +88,19 @@ class InputCounts:
         rows = False
         for file in source.files:
             count = self.files[file.number]
+            if (bad := count.notes[BAD_ROWS]) and not count.rows and file.format not in WHOLE_FILES:
+                where = f"{file.name}:{count.first[BAD_ROWS]}"
+                raise DataError(f"no row can be read: {bad} are bad", where=where, remedy="Run without --skip-bad-rows to see why")
             if file.format in WHOLE_FILES or not count.rows or not file.size:  # an empty table still counts one row
                 continue
             rows = True
             if not count.documents:
                 raise no_text(file.name, absent_fields(source.settings.text_fields, count.notes, count.rows), count.keys)
             wanted -= _fields_in(file, count, wanted)
+            if source.settings.question_field and count.notes[NO_QUESTION] >= count.documents:
+                where = f"{file.name}:{count.first[NO_QUESTION]}"
+                message = f"no row has the field {source.settings.question_field!r}; the first one has: {shown(count.keys)}"
+                raise UsageError(message, where=where, remedy="Name the field with --question-field")
         if rows and wanted:
             raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
 
@@ -89,7 +111,10 @@ class InputCounts:
             NO_TEXT: "rows without text, which stay as they are",
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
-            ORIGINALS: "rows whose other fields hold what a span replaced, and keep it in mirror/",
+            BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
+            NO_QUESTION: "rows without a question",
+            AUTHORS: "Word documents whose properties, comments or changes name their authors, and keep it",
+            ORIGINALS: "rows or files that hold elsewhere what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():
             total = sum(count.notes[what] for count in self.files.values())

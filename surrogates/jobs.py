@@ -16,6 +16,7 @@ from piiloom.foundation.repeated_ids import RepeatedIds
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.parts import Chunk, Notes
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.samples import Sample
 from piiloom.surrogates.outputs.tallies import Tally
 
 
@@ -99,13 +100,18 @@ class ChunkScanned(NamedTuple):
 
 
 class ChunkReplaced(NamedTuple):
-    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part."""
+    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part.
+
+    ``skipped`` has a line for each row that was set aside.
+    """
 
     records: bytes
     maps: bytes
     vault: bytes
     mirrors: list[bytes]
     tally: Tally
+    skipped: bytes = b""
+    samples: Sequence[Sample] = ()
 
 
 ChunkResult = ChunkScanned | ChunkReplaced

@@ -19,12 +19,14 @@ from typing import Any, Final, Literal
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
-from piiloom.surrogates.input_counts import InputCounts
+from piiloom.surrogates.input_counts import SKIPPED, InputCounts
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.outputs.report_page import PAGE, report_page
+from piiloom.surrogates.outputs.samples import Chosen
 from piiloom.surrogates.outputs.tallies import Tally, most_common
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.progress import Phase, Progress, RunReport
@@ -62,7 +64,10 @@ def run_surrogates(
     with ExitStack() as stack:
         with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
             folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
-            vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
+            vault_file = VaultFile(vault, out, inputs.path) if vault is not None else None
+            if vault_file is not None:
+                folder.note_draft(vault_file.draft)
+                stack.enter_context(vault_file)
         run = _Run(settings, folder.partial, progress, stack)
         run.prepare()
         run.start(workers, ray_address)
@@ -95,6 +100,7 @@ class _Run:
         self._ids: RepeatedIds | None = None
         self._repeated = 0
         self._assigned = self._spool / "assigned"
+        self._chosen = Chosen()
         self.tally = Tally()
 
     def tell(self, phase: Phase, done: int, total: int) -> None:
@@ -172,10 +178,14 @@ class _Run:
                 assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
                 records.write(result.records)
                 maps.write(result.maps)
+                if result.skipped:
+                    with (self._partial / SKIPPED).open("ab") as skipped:
+                        skipped.write(result.skipped)
                 if vault is not None:
                     vault.write(result.vault)
                 for part, data in zip(job.chunk.parts, result.mirrors, strict=True):
                     mirrors.write(part, data)
+                self._chosen.add(result.samples)
                 self.tally.add(result.tally)
                 self.tell("replacing", self.tally.documents, self._counts.documents)
         mirrors.close()
@@ -208,6 +218,7 @@ class _Run:
         }
         text = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
         (self._partial / REPORT).write_text(text, encoding="utf-8", newline="\n")
+        (self._partial / PAGE).write_text(report_page(report, self._chosen.samples), encoding="utf-8", newline="\n")
         return report
 
     def end(self) -> None:

@@ -10,10 +10,12 @@ from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
-from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
+from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, skipped_line, vault_lines
+from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
 
 
@@ -87,18 +89,34 @@ class Worker:
                 remedy="Please report this as a bug in piiloom",
             )
         tally = Tally()
-        records: list[str] = []
-        maps: list[str] = []
+        records: list[bytes] = []
+        maps: list[bytes] = []
         vault: list[str] = []
         for document, done in zip(documents, replaced, strict=True):
             check_replaced(document, done)
-            records.append(record_line(document, done, self._settings.locale))
-            maps.append(map_line(document, done))
+            tally.take(document, done)
+            question: tuple[Document, Replaced] | None = None
+            if document.question_at is not None:
+                (document, other), parts_done = parted_document(document), _parted(document, done)  # noqa: PLW2901 - the text alone
+                done, question = parts_done[0], (other, parts_done[1])  # noqa: PLW2901
+            records.append(record_line(document, done, self._settings.locale, question[1].text if question else None))
+            maps.append(map_line(document, done, question[1] if question else None))
             if self._settings.vault:
                 vault.append(vault_lines(document, done))
-            tally.take(document, done)
+                if question is not None:
+                    vault.append(vault_lines(*question, field="question"))
         mirrors = _mirrors(parts, documents, replaced)
-        return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally)
+        skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
+        samples = samples_of(zip(documents, replaced, strict=True))
+        return ChunkReplaced(b"".join(records), b"".join(maps), "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
+
+
+def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:
+    assert document.question_at is not None  # noqa: S101 - asked only of documents with a question
+    try:
+        return parted(done, document.question_at)
+    except DataError as error:
+        raise DataError(error.message, where=document.id, remedy=error.remedy) from error
 
 
 def make_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
@@ -130,6 +148,11 @@ def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
         ids = unique_ids([one.id for one in documents], first, job.ids)
         documents = [one._replace(id=new) for one, new in zip(documents, ids, strict=True)]
     return documents
+
+
+def _skips(job: Job, parts: Sequence[Parsed]) -> Iterator[tuple[Part, Skip]]:
+    for part, parsed in zip(job.chunk.parts, parts, strict=True):
+        yield from ((part, skip) for skip in parsed.skips)
 
 
 def _counted(part: Part, parsed: Parsed) -> PartCount:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.scratch_places import lock, remove_old_drafts
 from piiloom.pii_values.names.regions import region_of
 from piiloom.surrogates.kinds.phrases import languages
 from piiloom.surrogates.outputs.folder import OutputFolder
@@ -89,8 +90,11 @@ def written_whole(path: Path) -> Iterator[Path]:
     """A hidden file beside *path* to write to, which gets its name at the end; ``OutputError`` where that cannot be, and nothing left."""
     draft = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
-        yield draft
-        draft.replace(path)
+        remove_old_drafts(path)
+        with draft.open("xb") as held:
+            lock(held)
+            yield draft
+            draft.replace(path)
     except OSError as error:
         remedy = "Name another place with --out, or make the folder first"
         raise OutputError(f"the file cannot be written ({error.strerror})", where=str(path), remedy=remedy) from error

@@ -20,12 +20,14 @@ class SurrogateOptions(TypedDict, total=False):
 
     text_field: list[str] | None
     id_field: str | None
+    question_field: str | None
     file_format: str | None
     encoding: str | None
     header: bool
     delimiter: str | None
     quoting: Literal["auto", "csv", "none"]
     max_unpacked: int
+    skip_bad_rows: bool
     spans: bool
     spans_field: str | None
     placeholders: str

@@ -58,7 +58,12 @@ class InputOptions:
     """How the input is read; each field is an option (``source`` the argument)."""
 
     source: Annotated[
-        Path, typer.Argument(metavar="INPUT", help="A .txt, .jsonl, .json, .csv, .tsv, .parquet, .xml or .zip file, or a folder of these.")
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="A .txt (may have BRAT's .ann beside it), .jsonl, .json, .csv, .tsv, .parquet, .arrow, .xml, .docx, .conll "
+            "or .zip file, or a folder of these.",
+        ),
     ]
     text_field: Annotated[
         list[str] | None,
@@ -72,10 +77,22 @@ class InputOptions:
     id_field: Annotated[
         str | None, typer.Option("--id-field", metavar="NAME", rich_help_panel=_INPUT, help="Field of the id (default id).")
     ] = None
+    question_field: Annotated[
+        str | None,
+        typer.Option(
+            "--question-field",
+            metavar="NAME",
+            rich_help_panel=_INPUT,
+            help="Field of a question about the text: it is filled with the same people and values, and is the record's question.",
+        ),
+    ] = None
     file_format: Annotated[
         str | None,
         typer.Option(
-            "--format", rich_help_panel=_INPUT, help="txt, jsonl, json, csv, tsv, parquet, xml or zip, for files without such a suffix."
+            "--format",
+            rich_help_panel=_INPUT,
+            help="txt, jsonl, json, csv, tsv, parquet, arrow, xml, docx, conll or zip, for files without such a suffix "
+            "(conll: also for .txt and .tsv).",
         ),
     ] = None
     encoding: Annotated[
@@ -94,6 +111,14 @@ class InputOptions:
     max_unpacked: Annotated[
         int, typer.Option("--max-unpacked", metavar="MB", min=1, rich_help_panel=_INPUT, help="The most that zip files may unpack to.")
     ] = 4096
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows",
+            rich_help_panel=_INPUT,
+            help="Set rows that cannot be read aside, with line and reason, and go on; otherwise the first one stops the run.",
+        ),
+    ] = False
     spans: Annotated[
         bool,
         typer.Option(

@@ -54,6 +54,7 @@ def input_settings(options: InputOptions) -> InputSettings:
         text_fields=tuple(options.text_field or ()),
         id_field=options.id_field,
         encoding=options.encoding,
+        question_field=options.question_field,
         header=options.header,
         delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
         spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
@@ -61,6 +62,7 @@ def input_settings(options: InputOptions) -> InputSettings:
         kind_of=kind_of_span if use_spans else None,
         quoting=options.quoting,
         max_unpacked=options.max_unpacked * 2**20,
+        skip_bad_rows=options.skip_bad_rows,
     )
 
 

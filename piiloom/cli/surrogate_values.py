@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import typer
 
 from piiloom.cli.surrogate_options import RunOptions
 from piiloom.cli.terminal import say_aside
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
 from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.engine_factory import EngineFactory
@@ -54,9 +53,9 @@ def values_by_model(
     )
     out = options.out
     out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
+    with scratch_folder(f".{out.name}.values-", out.parent) as spool:
         with asking() as watch:
-            drawn = draw_by_model(inputs, factory, model_options, store=options.store, folder=Path(spool), agree=agree, watch=watch)
+            drawn = draw_by_model(inputs, factory, model_options, store=options.store, folder=spool, agree=agree, watch=watch)
         yield replace(factory, given=drawn.values), drawn
 
 

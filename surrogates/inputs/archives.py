@@ -83,11 +83,22 @@ def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowa
 
     Raises ``DataError`` if *allowance* is exceeded, or for over 100 MB at a compression ratio above 200.
     """
+    with target.open("xb") as out:
+        for block in _blocks(archive, info, allowance, name):
+            out.write(block)
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> bytes:
+    """Return the bytes of a member. Raises ``DataError`` as ``unpack`` does."""
+    return b"".join(_blocks(archive, info, allowance, name))
+
+
+def _blocks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> Iterator[bytes]:
     where = f"{name}/{info.filename}"
     if allowance.used + info.file_size > allowance.limit:
         allowance.take(info.file_size, where)
     size = 0
-    with archive.open(info) as packed, target.open("xb") as out:
+    with archive.open(info) as packed:
         while block := packed.read(_BLOCK):
             size += len(block)
             allowance.take(len(block), where)
@@ -97,4 +108,4 @@ def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowa
                     where=where,
                     remedy="Unpack it yourself and give the folder, if you trust the archive",
                 )
-            out.write(block)
+            yield block

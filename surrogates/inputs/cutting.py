@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -9,10 +10,11 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.inputs.decoding import UTF8_BOM
 from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.json_walking import Scan, blank_end, key_scanner
-from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout, TableLayout
+from piiloom.surrogates.inputs.parts import ConllLayout, InputFile, ParquetLayout, TableLayout
 from piiloom.surrogates.inputs.tables import cut_table
 
 _BLOCK = 1 << 16
+_LONGEST_BORDER = 64
 
 
 def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
@@ -25,6 +27,9 @@ def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
         yield from (min(at + layout.batch, file.size) for at in range(0, file.size, layout.batch))
     elif isinstance(layout, TableLayout):
         yield from cut_table(fh, file.name, layout, chunk_bytes)
+    elif isinstance(layout, ConllLayout):
+        mark = layout.mark.encode()
+        yield from _cut_before(fh, file.size, chunk_bytes, re.compile(rb"\n(?=" + re.escape(mark) + rb")" if mark else rb"\n[ \t\r]*\n"))
     elif file.format == "jsonl":
         yield from _cut_lines(fh, file.size, chunk_bytes)
     elif file.format == "json":
@@ -45,6 +50,24 @@ def _cut_lines(fh: BinaryIO, size: int, chunk_bytes: int) -> Iterator[int]:
                 break
             at += len(block)
         at = min(at, size)
+        yield at
+
+
+def _cut_before(fh: BinaryIO, size: int, chunk_bytes: int, border: re.Pattern[bytes]) -> Iterator[int]:
+    """Yield offsets behind matches of *border*, about *chunk_bytes* apart."""
+    at = 0
+    while at < size:
+        fh.seek(at)
+        block = fh.read(chunk_bytes)
+        searched = max(chunk_bytes - _LONGEST_BORDER, 0)
+        while more := fh.read(_BLOCK):
+            block += more
+            if found := border.search(block, searched):
+                at += found.end()
+                break
+            searched = max(len(block) - _LONGEST_BORDER, 0)
+        else:
+            at = size
         yield at
 
 

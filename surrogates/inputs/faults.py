@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,19 @@ from piiloom.surrogates.inputs.parts import InputFile, Part
 
 _BLOCK: Final = 1 << 20
 _SHOWN: Final = 12
+
+
+UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what Python's "surrogateescape" makes of bytes that are not UTF-8
+
+
+class BadRow(Exception):
+    """Raised for a row that cannot be read, where bad rows are set aside (``InputSettings.skip_bad_rows``). The message is the reason."""
+
+
+def check_decoded(raw: str, start: int, end: int) -> None:
+    """Raise ``BadRow`` if ``raw[start:end]`` has a byte that is not UTF-8."""
+    if not raw.isascii() and (bad := UNDECODED.search(raw, start, end)):
+        raise BadRow(f"byte 0x{ord(bad[0]) - 0xDC00:02x} is not UTF-8")
 
 
 def line_at(path: Path, offset: int) -> int:
@@ -27,6 +41,11 @@ def fault(part: Part, raw: str, at: int, message: str, remedy: str | None = None
     """Return the error for a fault at character *at* of *raw*, the text of *part*, with file and line."""
     before = raw[:at].encode("utf-8", "surrogatepass")
     return DataError(message, where=f"{part.file.name}:{line_at(part.file.path, part.start) + before.count(10)}", remedy=remedy)
+
+
+def row_fault(part: Part, row: int, message: str) -> DataError:
+    """Return the error for a bad row of a file that has no lines; *row* is 1-based."""
+    return DataError(message, where=f"{part.file.name}:{row}", remedy="Correct the row, or use --skip-bad-rows")
 
 
 def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: str) -> DataError:

@@ -1,27 +1,29 @@
 r"""Read JSON rows: one object per line, or the objects of an array.
 
 Only ``\n`` ends a line; blank lines are no rows. A row whose text field is missing, null or no string has no document, stays as it is,
-and is counted in the notes.
+and is counted in the notes. A bad row is an error, or is set aside: of a line nothing stays in the mirror, of an array's element ``{}``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from piiloom.surrogates.inputs.faults import fault
+from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip
+from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.splicing import changed
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"
 NO_FIELD: Final = "rows without the field "
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
-DROPPED_SPANS: Final = "overlapping spans left out"
-ORIGINALS: Final = "rows with an original in another field"
 _ONE_VALUE: Final = "Correct the file: it is to hold one array or one object. With an object a line, its name is to end in .jsonl"
+_NOT_JSON: Final = "not valid JSON"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
 
 
@@ -39,9 +41,11 @@ class JsonReader:
         self.several = len(settings.text_fields) > 1
         self.ids = settings.id_field or "id"
         self.spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
-        self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *([self.spans] if self.spans else [])])
+        self.question = settings.question_field or ""
+        self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *filter(None, [self.spans, self.question])])
         self.found: list[Found] = []
         self.notes = Notes()
+        self.skips: list[Skip] = []
         self.keys: tuple[str, ...] = ()
         self.rows = 0
         self.line = 0
@@ -50,30 +54,55 @@ class JsonReader:
         self._scan = key_scanner(self._see if self._look else None)
 
     def row(self, at: int) -> int:
-        """Read the object at offset *at* and return the offset of its end. Raises ``DataError`` if it is malformed."""
+        """Read the object at offset *at* and return the offset of its end. Raises ``fault`` if it is malformed."""
         try:
             hits, keys, end = walk_object(self.raw, at, self.wanted, self._scan)
         except IndexError:
+            if self.settings.skip_bad_rows:  # how far it was read depends on where the part ends
+                raise BadRow(_NOT_JSON) from None
             raise self.fault(at, "not valid JSON: the row ends too early") from None
         except RecursionError:
             raise self.fault(at, f"JSON that cannot be read: {_DIGITS}") from None
         except ValueError as error:  # includes JSONDecodeError
             where = getattr(error, "pos", at)
-            raise self.fault(where if isinstance(where, int) else at, "not valid JSON") from None
+            raise self.fault(where if isinstance(where, int) else at, _NOT_JSON) from None
         if self._look:
             for key in keys:
                 self._see(key)
-        self.rows += 1
-        self.keys = self.keys or tuple(dict.fromkeys(keys))
         values = {hit.path: hit for hit in hits}
         if len(values) != len(hits):
             raise self.fault(at, "the row gives one of its fields twice")
         self._take(values, at, end)
+        self.rows += 1
+        self.keys = self.keys or tuple(dict.fromkeys(keys))
         return end
 
-    def fault(self, at: int, message: str, remedy: str = "Correct the row") -> Exception:
-        """Return a ``DataError`` for offset *at*, with file and line."""
+    def fault(self, at: int, message: str) -> Exception:
+        """Return the error for a bad row, at offset *at*: a ``DataError`` with file and line, or a ``BadRow`` if it is to be set aside."""
+        return BadRow(message) if self.settings.skip_bad_rows else self.broken(at, message, "Correct the row, or use --skip-bad-rows")
+
+    def broken(self, at: int, message: str, remedy: str = "Correct the file") -> Exception:
+        """Return a ``DataError`` for offset *at*, behind which no rows can be told apart."""
         return fault(self.part, self.raw, min(at, len(self.raw)), message, remedy)
+
+    def value_end(self, at: int) -> int:
+        """Return the offset of the end of the JSON value at *at*. Raises ``broken`` if it is malformed."""
+        try:
+            return self._scan(self.raw, at)[1]
+        except (ValueError, StopIteration, IndexError, RecursionError):
+            raise self.broken(at, "not valid JSON, so where the next row begins cannot be known") from None
+
+    def guarded(self, read: Callable[[], object], start: int, end: int, instead: str = "") -> None:
+        """Call *read* for the row ``raw[start:end]``, and set the row aside if it raises ``BadRow``."""
+        known, rows = len(self.found), self.rows
+        try:
+            check_decoded(self.raw, start, end)
+            read()
+        except BadRow as bad:
+            self.rows = rows
+            del self.found[known:]
+            self.skips.append(Skip(start, end, self.line, str(bad), instead))
+            self.notes.add(BAD_ROWS, self.line)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
         texts = [values[name] for name in self.texts if name in values and isinstance(values[name].value, str)]
@@ -88,15 +117,29 @@ class JsonReader:
         row_id = _text_of(values[self.ids].value) if self.ids in values else None
         if len(texts) > 1:
             texts.sort(key=lambda hit: hit.start)
+        question = self._question(values)
         for hit in texts:
             if "\\u" in self.raw[hit.start : hit.end]:
                 self._check_whole(hit)
-            mentions, edits = self._spans(values, hit, (at, end))
-            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits)
-            self.found.append(Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions))
+            mentions, edits = self._spans(values, hit, (at, end), question)
+            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits, question=question)
+            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions)
+            self.found.append(one if question is None else asked(one, question.value))
 
-    def _spans(self, values: dict[str, Hit], text: Hit, row: tuple[int, int]) -> tuple[Any, SpanRewriter | None]:
+    def _question(self, values: dict[str, Hit]) -> Hit | None:
+        if not self.question:
+            return None
+        hit = values.get(self.question)
+        if hit is None or not isinstance(hit.value, str):
+            self.notes.add(NO_QUESTION, self.line)
+            return None
+        self._check_whole(hit)
+        return hit
+
+    def _spans(self, values: dict[str, Hit], text: Hit, row: tuple[int, int], question: Hit | None) -> tuple[Any, SpanRewriter | None]:
         hit = values.get(self.spans) if self.spans else None
+        if hit is None and self.spans and self.settings.skip_bad_rows:
+            raise BadRow(f"the row has no {self.spans}")  # otherwise the engine refuses it
         if hit is None or self.settings.kind_of is None or not (self.settings.spans_field or looks_like_spans(hit.value)):
             return None, None
         try:
@@ -105,8 +148,8 @@ class JsonReader:
             raise self.fault(row[0], f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
         if given.dropped:
             self.notes.add(DROPPED_SPANS, self.line, given.dropped)
-        first, last = sorted((hit, text), key=lambda one: one.start)
-        if given.told_in(self.raw[row[0] : first.start], self.raw[first.end : last.start], self.raw[last.end : row[1]]):
+        known = sorted((one.start, one.end) for one in (hit, text, question) if one is not None)
+        if given.told_in(changed(self.raw, *row, [(start, end, "") for start, end in known])):
             self.notes.add(ORIGINALS, self.line)
         return given.mentions, SpanRewriter(hit, text.value)
 
@@ -127,7 +170,7 @@ class JsonReader:
 
     def parsed(self, lines: int) -> Parsed:
         """Return what was read so far; *lines* is the number of line ends in the part."""
-        return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys)
+        return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips)
 
 
 def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
@@ -140,14 +183,24 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool
         at = blank_end(raw, start)
         if at >= end:
             continue
-        if raw[at] != "{":
-            raise reader.fault(at, "the line is not a JSON object")
-        stop = reader.row(at)
-        if stop > end:
-            raise reader.fault(at, "the object continues on the next line; a .jsonl file has one object a line")
-        if raw[stop:end].strip(" \t\r\n"):
-            raise reader.fault(stop, "not valid JSON: there is more text after the object")
+        if settings.skip_bad_rows:
+            reader.guarded(partial(_read_line, reader, at, end), start, end)
+        else:
+            _read_line(reader, at, end)
     return reader.parsed(raw.count("\n"))
+
+
+def _read_line(reader: JsonReader, at: int, end: int) -> None:
+    raw = reader.raw
+    if raw[at] != "{":
+        raise reader.fault(at, "the line is not a JSON object")
+    stop = reader.row(at)
+    if stop > end:
+        if reader.settings.skip_bad_rows:
+            raise BadRow(_NOT_JSON)
+        raise reader.fault(at, "the object continues on the next line; a .jsonl file has one object a line")
+    if raw[stop:end].strip(" \t\r\n"):
+        raise reader.fault(stop, "not valid JSON: there is more text after the object")
 
 
 def read_array(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
@@ -161,10 +214,10 @@ def read_array(part: Part, raw: str, settings: InputSettings, *, note_keys: bool
         _read_elements(reader, at)
     elif at < len(raw):
         if raw[at] != "{":
-            raise reader.fault(at, "not valid JSON, or the file holds neither an array nor an object", "Correct the file")
+            raise reader.broken(at, "not valid JSON, or the file holds neither an array nor an object")
         at = blank_end(raw, _read_element(reader, at, 0))
         if at < len(raw):
-            raise reader.fault(at, "not valid JSON: there is more text after the object", _ONE_VALUE)
+            raise reader.broken(at, "not valid JSON: there is more text after the object", _ONE_VALUE)
     return reader.parsed(raw.count("\n"))
 
 
@@ -182,15 +235,23 @@ def _read_elements(reader: JsonReader, at: int) -> None:
             _check_end(reader, at)
             return
         if not raw.startswith(",", at):
-            raise reader.fault(at, "not valid JSON: a comma or the end of the array is missing", _ONE_VALUE)
+            raise reader.broken(at, "not valid JSON: a comma or the end of the array is missing", _ONE_VALUE)
         at = blank_end(raw, at + 1)
     if part.end == part.file.size:
-        raise reader.fault(at, "not valid JSON: the array ends too early", "Correct the file")
+        raise reader.broken(at, "not valid JSON: the array ends too early")
 
 
 def _read_element(reader: JsonReader, at: int, seen: int) -> int:
     """Read the object at *at* and return the offset of its end. Lines were counted up to *seen*."""
     reader.line += reader.raw.count("\n", seen, at)
+    if not reader.settings.skip_bad_rows:
+        return _read_object(reader, at)
+    end = reader.value_end(at)
+    reader.guarded(partial(_read_object, reader, at), at, end, "{}")
+    return end
+
+
+def _read_object(reader: JsonReader, at: int) -> int:
     if reader.raw[at] != "{":
         raise reader.fault(at, "an element of the array is not a JSON object")
     return reader.row(at)
@@ -199,7 +260,7 @@ def _read_element(reader: JsonReader, at: int, seen: int) -> int:
 def _check_end(reader: JsonReader, at: int) -> None:
     after = blank_end(reader.raw, at + 1)
     if after < len(reader.raw):
-        raise reader.fault(after, "not valid JSON: there is more text after the array", _ONE_VALUE)
+        raise reader.broken(after, "not valid JSON: there is more text after the array", _ONE_VALUE)
 
 
 def _lines(raw: str) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.questions import parted, question_start
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 Wanted = dict[str, "Wanted"]
@@ -123,19 +124,34 @@ class _Walk(NamedTuple):
 class JsonSlot:
     """A JSON string literal that holds a document's text.
 
-    ``edits`` computes the changes to the row's spans when the text is replaced; then the slot is the whole row. ``inner`` is always the
-    range of the literal itself.
+    ``edits`` computes the changes to the row's spans when the text is replaced, ``question`` is the literal of the question, which the
+    document's text has, too; with one of them the slot is the whole row. ``inner`` is always the range of the literal itself.
     """
 
-    __slots__ = ("_ascii", "_edits", "_row", "end", "inner", "start")
+    __slots__ = ("_ascii", "_at", "_edits", "_row", "end", "inner", "question", "start")
+    ranges: Final = ()
 
-    def __init__(self, hit: Hit, row: tuple[int, int], *, ascii_file: bool, edits: SpanEdits | None = None) -> None:
+    def rest(self, raw: str) -> None:
+        """See ``Slot``. What is in the row besides is compared by ``outputs.checking``."""
+
+    def __init__(
+        self, hit: Hit, row: tuple[int, int], *, ascii_file: bool, edits: SpanEdits | None = None, question: Hit | None = None
+    ) -> None:
         self._row, self._ascii, self._edits = row, ascii_file, edits
         self.inner = (hit.start, hit.end)
-        self.start, self.end = (hit.start, hit.end) if edits is None else row
+        self.start, self.end = (hit.start, hit.end) if edits is None and question is None else row
+        self.question = JsonSlot(question, row, ascii_file=ascii_file) if question is not None else None
+        self._at = question_start(hit.value)
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether the row's spans are rewritten, too."""
+        return self._edits is not None
 
     def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``. Non-ASCII characters are escaped if the literal does so, else if the row does so, else if the file is all ASCII."""
+        if self.question is not None:
+            replaced, of_question = parted(replaced, self._at)
         start, end = self.inner
         spell = _escaping if self._in_ascii(raw) else _as_they_are
         body = raw[start + 1 : end - 1]
@@ -143,9 +159,12 @@ class JsonSlot:
             new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), replaced, spell)
         else:
             new = f'"{respelt(body, replaced, spell)}"'
-        if self._edits is None:
+        if self._edits is None and self.question is None:
             return new
-        changes = sorted([(start, end, new), *self._edits(raw, replaced, spell)])
+        changes = [(start, end, new), *(self._edits(raw, replaced, spell) if self._edits is not None else [])]
+        if self.question is not None:
+            changes.append((*self.question.inner, self.question.rewritten(raw, of_question)))
+        changes.sort()
         out: list[str] = []
         at = self.start
         for change_start, change_end, literal in changes:

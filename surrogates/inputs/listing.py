@@ -24,7 +24,12 @@ class Listed(NamedTuple):
 
 
 def format_of(name: str, told: str | None) -> str | None:
-    """Return the format by the suffix of *name*, or *told* (the user's setting) if the suffix is unknown."""
+    """Return the format by the suffix of *name*, or *told* (the user's setting) if the suffix is unknown.
+
+    No suffix tells that a text or table is in CoNLL's columns, so there *told* decides.
+    """
+    if told == "conll" and FORMATS.get(Path(name).suffix.lower()) in {"txt", "tsv"}:
+        return told
     return FORMATS.get(Path(name).suffix.lower(), told)
 
 

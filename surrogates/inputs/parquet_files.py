@@ -1,17 +1,15 @@
-"""Parquet files: texts are in string columns; rows take the place of lines. pyarrow is imported only if there is such a file."""
+"""Open Parquet and Arrow files, find their layout, and read ranges of their rows. pyarrow is imported only if there is such a file."""
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.arrow_files import ArrowFile
 from piiloom.surrogates.inputs.faults import no_column, shown
-from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout
 from piiloom.surrogates.inputs.settings import InputSettings
 
 _MOST_ROWS: Final = 65_536
@@ -22,37 +20,54 @@ def arrow_modules() -> tuple[Any, Any]:
     return import_module("pyarrow"), import_module("pyarrow.parquet")
 
 
-def open_parquet(path: Path, name: str) -> Any:
-    """Open a ``ParquetFile`` for reading as a stream. Raises ``DataError`` if it is damaged or no Parquet file."""
+def open_table(file: InputFile) -> Any:
+    """Open a ``ParquetFile`` or ``ArrowFile`` for reading as a stream. Raises ``DataError`` if it is damaged or no such file."""
+    if file.format == "arrow":
+        return ArrowFile(file.path, file.name)
     pyarrow, parquet = arrow_modules()
     try:
-        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
+        return parquet.ParquetFile(file.path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(
-            "the file is not a Parquet file, or is damaged", where=name, remedy="Check the file, or name its format with --format"
+            "the file is not a Parquet file, or is damaged", where=file.name, remedy="Check the file, or name its format with --format"
         ) from error
 
 
-def parquet_layout(path: Path, name: str, settings: InputSettings) -> tuple[ParquetLayout, int]:
+def parquet_layout(file: InputFile, settings: InputSettings) -> tuple[ParquetLayout, int]:
     """Return the file's layout and its number of rows. Raises ``UsageError`` if there is no text column, or one that holds no strings."""
     pyarrow, _ = arrow_modules()
-    with open_parquet(path, name) as file:
-        schema, meta = file.schema_arrow, file.metadata
-        wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
-        columns = tuple(key for key in schema.names if key in wanted)
-        if not columns:
-            if settings.text_fields:
-                raise no_column(name, settings.text_fields[0], schema.names, "--text-field")
-            raise UsageError(
-                f"no text column is named; the table has: {shown(schema.names)}", where=name, remedy="Name one with --text-field"
-            )
-        for key in columns:
-            if not _is_text(pyarrow, schema.field(key).type):
-                raise UsageError(f"the column {key!r} holds no text", where=name, remedy="Name another with --text-field")
-        size = sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
-        rows = max(1, min(_MOST_ROWS, settings.chunk_bytes * meta.num_rows // max(size, 1)))
-        ids = settings.id_field or "id"
-        return ParquetLayout(columns, ids if ids in schema.names else None, rows), meta.num_rows
+    with open_table(file) as table:
+        schema = table.schema_arrow
+        columns = _text_columns(pyarrow, schema, file.name, settings)
+        if isinstance(table, ArrowFile):
+            sizes = table.batch_sizes()
+            rows, batch = sum(sizes), max(1, min([_MOST_ROWS, *sizes[:1]]))
+        else:
+            meta = table.metadata
+            rows, size = meta.num_rows, sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
+            batch = max(1, min(_MOST_ROWS, settings.chunk_bytes * rows // max(size, 1)))
+    ids = settings.id_field or "id"
+    spans = settings.spans_field or "spans"
+    if settings.takes_spans and settings.spans_field and spans not in schema.names:
+        raise no_column(file.name, spans, schema.names, "--spans-field")
+    has_spans = settings.takes_spans and spans in schema.names
+    question = settings.question_field
+    if question is not None and (question not in schema.names or not _is_text(pyarrow, schema.field(question).type)):
+        raise no_column(file.name, question, schema.names, "--question-field")
+    return ParquetLayout(columns, ids if ids in schema.names else None, batch, spans if has_spans else None, question), rows
+
+
+def _text_columns(pyarrow: Any, schema: Any, name: str, settings: InputSettings) -> tuple[str, ...]:
+    wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
+    columns = tuple(key for key in schema.names if key in wanted)
+    if not columns:
+        if settings.text_fields:
+            raise no_column(name, settings.text_fields[0], schema.names, "--text-field")
+        raise UsageError(f"no text column is named; the table has: {shown(schema.names)}", where=name, remedy="Name one with --text-field")
+    for key in columns:
+        if not _is_text(pyarrow, schema.field(key).type):
+            raise UsageError(f"the column {key!r} holds no text", where=name, remedy="Name another with --text-field")
+    return columns
 
 
 def _is_text(pyarrow: Any, kind: Any) -> bool:
@@ -64,10 +79,10 @@ def _is_text(pyarrow: Any, kind: Any) -> bool:
 class RowCursor:
     """Reads ranges of a file's rows in ascending order, independent of the batches in which they are read."""
 
-    def __init__(self, path: Path, name: str, columns: Sequence[str] | None, batch: int) -> None:
+    def __init__(self, file: InputFile, columns: Sequence[str] | None, batch: int) -> None:
         self._pyarrow, _ = arrow_modules()
-        self._file = open_parquet(path, name)
-        self._name = name
+        self._file = open_table(file)
+        self._name = file.name
         self.at = 0
         self._left: Any = None
         self._batches: Iterator[Any] = self._file.iter_batches(batch_size=batch, columns=columns, use_threads=False)
@@ -94,99 +109,8 @@ class RowCursor:
         try:
             return next(self._batches)
         except (StopIteration, self._pyarrow.ArrowException, OSError) as error:
-            raise DataError("the Parquet file is damaged, or has changed", where=self._name) from error
+            raise DataError("the file is damaged, or has changed", where=self._name) from error
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-
-class ParquetParsed(Parsed):
-    """Rows of a Parquet file. ``mirrored`` returns only the changed cells; the writer of the mirror has the other columns."""
-
-    def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
-        """Return the marshalled list of (column, row in the part, new text) of changed cells; empty if none changed."""
-        changed = [(*one.id_of_cell, done.text) for one, done in zip(self._cells(), replaced, strict=True) if done.placed]
-        return marshal.dumps(changed) if changed else b""
-
-    def _cells(self) -> Iterator[CellPlace]:
-        for one in self.found:
-            if isinstance(one.slot, CellPlace):
-                yield one.slot
-
-
-class CellPlace:
-    """The ``Slot`` of a Parquet cell, which has no position in a text. ``id_of_cell`` is (column, row in the part)."""
-
-    __slots__ = ("end", "id_of_cell", "start")
-
-    def __init__(self, column: str, row: int) -> None:
-        self.id_of_cell = (column, row)
-        self.start = self.end = 0
-
-    def rewritten(self, raw: str, replaced: Replaced) -> str:  # noqa: ARG002 - a slot's signature
-        """Not used: Parquet files are not rewritten as text."""
-        raise TypeError("a Parquet file has no text to splice: its columns are rewritten")
-
-
-class ParquetReader:
-    """Reads parts of Parquet files. The file stays open between parts: reading on is cheap, seeking to a row is not."""
-
-    def __init__(self) -> None:
-        self._cursor: RowCursor | None = None
-        self._of: tuple[Path, int] | None = None
-
-    def read(self, part: Part) -> Parsed:
-        """The rows of *part*."""
-        layout = part.file.layout
-        assert isinstance(layout, ParquetLayout)  # noqa: S101 - a Parquet file has one
-        if part.start == part.end:
-            return ParquetParsed("", [], 0, 0, Notes(), layout.columns)
-        key = (part.file.path, part.file.number)
-        if self._cursor is None or self._of != key or self._cursor.at > part.start:
-            self.close()
-            columns = [*layout.columns, *([layout.ids] if layout.ids and layout.ids not in layout.columns else [])]
-            self._cursor, self._of = RowCursor(part.file.path, part.file.name, columns, layout.batch), key
-        table = self._cursor.take(part.start, part.end)
-        parsed = ParquetParsed("", [], table.num_rows, table.num_rows, Notes(), layout.columns)
-        ids = table.column(layout.ids).to_pylist() if layout.ids else None
-        texts = [(name, _strings(table.column(name))) for name in layout.columns]
-        several = len(texts) > 1
-        for row in range(table.num_rows):
-            row_id = str(ids[row]) if ids is not None and ids[row] is not None else None
-            for name, values in texts:
-                if (text := values[row]) is None:
-                    parsed.notes.add(NO_TEXT, row)
-                else:
-                    parsed.found.append(Found(text, row_id, row, name if several else "", CellPlace(name, row)))
-        return parsed
-
-    def close(self) -> None:
-        """Close the file that is open."""
-        if self._cursor is not None:
-            self._cursor.close()
-        self._cursor = self._of = None
-
-
-def _strings(column: Any) -> list[str | None]:
-    values: list[str | None] = column.to_pylist()
-    return values
-
-
-def changed_table(table: Any, changes: bytes) -> Any:
-    """Return *table* with the new texts in *changes*, a result of ``ParquetParsed.mirrored``."""
-    if not changes:
-        return table
-    pyarrow, _ = arrow_modules()
-    by_column: dict[str, list[tuple[int, str]]] = {}
-    for name, row, text in marshal.loads(changes):  # noqa: S302 - written by ``mirrored`` a moment ago
-        by_column.setdefault(name, []).append((row, text))
-    for name, cells in by_column.items():
-        index = table.schema.get_field_index(name)
-        values = table.column(index).to_pylist()
-        for row, text in cells:
-            values[row] = text
-        kind = table.schema.field(index).type
-        array = pyarrow.array(values, kind.value_type if pyarrow.types.is_dictionary(kind) else kind)
-        table = table.set_column(index, table.schema.field(index), array.cast(kind) if array.type != kind else array)
-    return table

@@ -6,6 +6,7 @@ documents and all output are the same for any size.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,14 +16,20 @@ from typing import Final, NamedTuple, Protocol
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
 
-WHOLE_FILES: Final = ("txt", "xml")  # formats of which a file is one document
-NO_TEXT: Final = "rows without text"  # a note of a reader
+CARRIED: Final = "carried"  # a file without documents, which is in the mirror as it is
+WHOLE_FILES: Final = ("txt", "xml", "brat", "docx", CARRIED)  # formats of which a file is one document
+NO_TEXT: Final = "rows without text"  # notes of a reader
+BAD_ROWS: Final = "bad rows set aside"
+AUTHORS: Final = "names of authors"
+DROPPED_SPANS: Final = "overlapping spans left out"
+ORIGINALS: Final = "rows with an original in another field"
 
 
 class TableLayout(NamedTuple):
     """Layout of a CSV or TSV file.
 
-    ``columns`` are (name, 0-based index) of the text fields; ``ids`` is the index of the id column. ``head``: the first row is a header.
+    ``columns`` are (name, 0-based index) of the text fields; ``ids`` and ``question`` are the indices of these columns. ``head``: the
+    first row is a header.
     """
 
     delimiter: str
@@ -30,14 +37,39 @@ class TableLayout(NamedTuple):
     columns: tuple[tuple[str, int], ...]
     ids: int | None
     head: bool
+    question: int | None = None
 
 
 class ParquetLayout(NamedTuple):
-    """Layout of a Parquet file: ``columns`` are the text columns, ``ids`` is the id column. ``batch`` rows are read together."""
+    """Layout of a Parquet or Arrow file: ``columns`` are the text columns, ``ids``, ``spans`` and ``question`` the others.
+
+    ``batch`` rows are read together.
+    """
 
     columns: tuple[str, ...]
     ids: str | None
     batch: int
+    spans: str | None = None
+    question: str | None = None
+
+
+class ConllLayout(NamedTuple):
+    """Layout of a CoNLL file: what begins the line before each document ("": each sentence is one), whether tabs separate the columns.
+
+    ``token`` and ``tag`` are the columns' indices; a tag of -1 is the last one.
+    """
+
+    mark: str
+    tabs: bool
+    token: int
+    tag: int
+
+
+class BratLayout(NamedTuple):
+    """The annotations of a text in BRAT's format: the file at ``path`` (UTF-8), called ``name`` in the input."""
+
+    name: str
+    path: Path
 
 
 class InputFile(NamedTuple):
@@ -55,7 +87,7 @@ class InputFile(NamedTuple):
     encoding: str = "utf-8"
     bom: bytes = b""
     archive: str = ""
-    layout: TableLayout | ParquetLayout | None = None
+    layout: TableLayout | ParquetLayout | BratLayout | ConllLayout | None = None
 
 
 class Part(NamedTuple):
@@ -88,6 +120,15 @@ class Slot(Protocol):
     start: int
     end: int
 
+    @property
+    def ranges(self) -> Sequence[tuple[int, int]]:
+        """Spans that the file tells of the text, and that move with it."""
+        ...
+
+    def rest(self, raw: str) -> object:
+        """Return all there is in the range, or belongs to it, that ``rewritten`` may not change; for comparing two files."""
+        ...
+
     def rewritten(self, raw: str, replaced: Replaced) -> str:
         """Return the new content of the range, with the surrogates put in and all other characters unchanged.
 
@@ -100,6 +141,7 @@ class Found(NamedTuple):
     """A document found in a part.
 
     ``id`` is the row's, if it has one. ``line`` is 0-based from the part's start. ``field`` is set only if there are several text fields.
+    ``question_at`` is where the question begins in ``text``, if the row has one.
     """
 
     text: str
@@ -108,6 +150,7 @@ class Found(NamedTuple):
     field: str
     slot: Slot
     mentions: tuple[Mention, ...] | None = None
+    question_at: int | None = None
 
 
 @dataclass(slots=True)
@@ -123,11 +166,22 @@ class Notes:
         self.first.setdefault(what, line)
 
 
+class Skip(NamedTuple):
+    """A bad row that was set aside: ``raw[start:end]``, for which the mirror has *instead*. ``line`` is 0-based from the part's start."""
+
+    start: int
+    end: int
+    line: int
+    reason: str
+    instead: str = ""
+
+
 @dataclass(slots=True)
 class Parsed:
     """A part as it was read: ``raw`` is its text, ``found`` its documents.
 
     ``rows`` counts all rows, ``lines`` all line ends. ``keys`` are the fields of the first row. ``bom`` comes before ``raw`` in the file.
+    ``skips`` are rows that were set aside; they are in no other count.
     """
 
     raw: str
@@ -137,6 +191,24 @@ class Parsed:
     notes: Notes
     keys: tuple[str, ...] = ()
     bom: bytes = b""
+    skips: list[Skip] = field(default_factory=list)
+
+    def set_aside(self, start: int, end: int, line: int, reason: str, instead: str = "") -> None:
+        """Note that the row ``raw[start:end]`` is bad."""
+        self.skips.append(Skip(start, end, line, reason, instead))
+        self.notes.add(BAD_ROWS, line)
+
+    def outside(self, start: int, end: int) -> str:
+        """Return ``raw[start:end]``, which holds no text of a document, as the mirror has it: without the rows that were set aside."""
+        if not self.skips:
+            return self.raw[start:end]
+        pieces: list[str] = []
+        for skip in self.skips[bisect_left(self.skips, (start,)) :]:
+            if skip.start >= end:
+                break
+            pieces += (self.raw[start : skip.start], skip.instead)
+            start = skip.end
+        return "".join([*pieces, self.raw[start:end]])
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the part's bytes with the new texts of the documents; *replaced* has one item per item of ``found``, in order."""
@@ -144,7 +216,7 @@ class Parsed:
         at = 0
         for one, done in zip(self.found, replaced, strict=True):
             if done.placed:
-                pieces += (self.raw[at : one.slot.start], one.slot.rewritten(self.raw, done))
+                pieces += (self.outside(at, one.slot.start), one.slot.rewritten(self.raw, done))
                 at = one.slot.end
-        pieces.append(self.raw[at:])
+        pieces.append(self.outside(at, len(self.raw)))
         return self.bom + "".join(pieces).encode("utf-8")

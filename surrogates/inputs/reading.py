@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Replaced
+from piiloom.surrogates.inputs.brat_files import BratParsed, read_brat
+from piiloom.surrogates.inputs.column_rows import ColumnsReader
+from piiloom.surrogates.inputs.conll_files import read_conll
 from piiloom.surrogates.inputs.decoding import UTF8_BOM
+from piiloom.surrogates.inputs.docx_files import read_docx
 from piiloom.surrogates.inputs.faults import cannot_read, line_at, no_text, undecodable
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
-from piiloom.surrogates.inputs.parquet_files import ParquetReader
-from piiloom.surrogates.inputs.parts import WHOLE_FILES, Found, InputFile, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.parts import (
+    CARRIED,
+    WHOLE_FILES,
+    Found,
+    InputFile,
+    Notes,
+    ParquetLayout,
+    Parsed,
+    Part,
+    TableLayout,
+)
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
@@ -23,9 +37,13 @@ class TextSlot:
     """The ``Slot`` of a whole text file."""
 
     __slots__ = ("end", "start")
+    ranges: Final = ()
 
     def __init__(self, end: int) -> None:
         self.start, self.end = 0, end
+
+    def rest(self, raw: str) -> None:
+        """See ``Slot``."""
 
     def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``."""
@@ -34,23 +52,37 @@ class TextSlot:
 
 
 class PartReader:
-    """Reads parts of any format. To be closed, since it keeps the current Parquet file open."""
+    """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open."""
 
     def __init__(self, settings: InputSettings) -> None:
         self._settings = settings
-        self._parquet = ParquetReader()
+        self._columns = ColumnsReader(settings)
 
     def read(self, part: Part, *, note_keys: bool = False) -> Parsed:
         """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
 
         Raises ``DataError`` with file and line if it cannot be read.
         """
-        if part.file.format == "parquet":
-            return self._parquet.read(part)
+        if isinstance(part.file.layout, ParquetLayout):
+            return self._columns.read(part)
+        if part.file.format not in WHOLE_FILES or not self._settings.skip_bad_rows:
+            return self._read_text(part, note_keys=note_keys)
+        try:
+            return self._read_text(part, note_keys=note_keys)
+        except DataError as error:  # a document that cannot be read: its file is empty in the mirror
+            kind = BratParsed if part.file.format == "brat" else Parsed
+            parsed = kind("", [], 0, 0, Notes())
+            parsed.set_aside(0, 0, _line_of(error), error.message)
+            return parsed
+
+    def _read_text(self, part: Part, *, note_keys: bool) -> Parsed:
+        if part.file.format == "docx":
+            return read_docx(part, self._settings) if part.end else Parsed("", [], 0, 0, Notes())
         data = _bytes_of(part)
         bom = UTF8_BOM if part.start == 0 and data.startswith(UTF8_BOM) else b""
+        lenient = self._settings.skip_bad_rows and part.file.format not in WHOLE_FILES  # the rows with such bytes are set aside
         try:
-            raw = data[len(bom) :].decode("utf-8") if bom else data.decode("utf-8")
+            raw = data[len(bom) :].decode("utf-8", "surrogateescape" if lenient else "strict")
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
@@ -59,21 +91,33 @@ class PartReader:
         return parsed
 
     def _parse(self, part: Part, raw: str, *, note_keys: bool) -> Parsed:
-        layout = part.file.layout
-        if isinstance(layout, TableLayout):
-            return read_table(part, raw, layout)
-        if part.file.format == "jsonl":
-            return read_lines(part, raw, self._settings, note_keys=note_keys)
-        if part.file.format == "json":
-            return read_array(part, raw, self._settings, note_keys=note_keys)
-        if part.file.format == "xml":
-            return read_xml(part, raw)
-        found = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw else []
-        return Parsed(raw, found, 1, raw.count("\n"), Notes())
+        match part.file.format:
+            case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
+                parsed = read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)
+            case "jsonl":
+                parsed = read_lines(part, raw, self._settings, note_keys=note_keys)
+            case "json":
+                parsed = read_array(part, raw, self._settings, note_keys=note_keys)
+            case "xml":
+                parsed = read_xml(part, raw, self._settings)
+            case "conll":
+                parsed = read_conll(part, raw, self._settings)
+            case "brat":
+                parsed = read_brat(part, raw, self._settings)
+            case _:
+                documents = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw and part.file.format != CARRIED else []
+                parsed = Parsed(raw, documents, 1, raw.count("\n"), Notes())
+        return parsed
 
     def close(self) -> None:
-        """Close the Parquet file that is open, if any."""
-        self._parquet.close()
+        """Close the Parquet or Arrow file that is open, if any."""
+        self._columns.close()
+
+
+def _line_of(error: DataError) -> int:
+    """Return the 0-based line that *error* names, else 0."""
+    told = (error.where or "").rpartition(":")[2]
+    return int(told) - 1 if told.isdecimal() else 0
 
 
 def _bytes_of(part: Part) -> bytes:
@@ -96,7 +140,7 @@ def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
     for number, one in enumerate(parsed.found):
         line = None if whole else at + one.line
         doc_id = given_id(one) or (name if whole else placed_id(name, line, one.field))
-        documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions))
+        documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions, one.question_at))
     return documents
 
 

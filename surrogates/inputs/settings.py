@@ -21,6 +21,12 @@ FORMATS: Final[Mapping[str, str]] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
+    ".docx": "docx",
+    ".conll": "conll",
+    ".bio": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
+    ".arrow": "arrow",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".xml": "xml",
@@ -39,10 +45,11 @@ class InputSettings:
     ``delimiter`` None: by suffix and first line. ``quoting`` "auto": fields may be quoted, except in a tab-separated file whose quotes
     do not pair.
 
-    Rows may bring spans, in ``spans_field`` (default: ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype →
-    kind) they become the document's mentions. ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be
-    picklable. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about ``chunk_bytes`` bytes. Raises
-    ``UsageError`` for invalid values.
+    With ``question_field``, a row's question is part of its document (``questions``). Rows may bring spans, in ``spans_field`` (default:
+    ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype → kind) they become the document's mentions.
+    ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be picklable. ``skip_bad_rows``: a row that cannot be
+    read is set aside; otherwise it is an error. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about
+    ``chunk_bytes`` bytes. Raises ``UsageError`` for invalid values.
     """
 
     path: Path
@@ -53,12 +60,14 @@ class InputSettings:
     delimiter: str | None = None
     quoting: Quoting = "auto"
     encoding: str | None = None
+    question_field: str | None = None
     spans_field: str | None = None
     use_spans: bool = True
     kind_of: KindOf | None = None
     look_at_key: Callable[[str], bool] | None = None
     max_unpacked: int = DEFAULT_MAX_UNPACKED
     chunk_bytes: int = DEFAULT_CHUNK
+    skip_bad_rows: bool = False
 
     def __post_init__(self) -> None:
         if self.chunk_bytes < 1 or self.max_unpacked < 1:
@@ -67,6 +76,8 @@ class InputSettings:
             raise UsageError(f"there is no format {self.format!r}", remedy=f"The formats are {', '.join(sorted(set(FORMATS.values())))}.")
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()):
             raise UsageError("a delimiter is one ASCII character, and neither a quote nor a line end", where="--delimiter")
+        if self.question_field is not None and (len(self.text_fields) > 1 or self.question_field in self.text_fields):
+            raise UsageError("a question goes with one text, of another field", where="--question-field", remedy="Name one --text-field")
         if len(set(self.text_fields)) != len(self.text_fields):
             raise UsageError("a field is named twice", where="--text-field")
 
@@ -85,9 +96,11 @@ class InputSettings:
             "delimiter": self.delimiter,
             "quoting": self.quoting,
             "encoding": self.encoding,
+            "question_field": self.question_field,
             "spans_field": self.spans_field,
             "spans": self.takes_spans,
             "max_unpacked": self.max_unpacked,
+            "skip_bad_rows": self.skip_bad_rows,
         }
 
     @classmethod

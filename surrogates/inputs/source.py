@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
+from piiloom.surrogates.inputs.arrow_files import is_about_dataset
+from piiloom.surrogates.inputs.brat_files import SUFFIX, annotations_of
+from piiloom.surrogates.inputs.conll_files import conll_layout
 from piiloom.surrogates.inputs.cutting import cuts
 from piiloom.surrogates.inputs.decoding import encoding_of, to_utf8
 from piiloom.surrogates.inputs.faults import cannot_read
 from piiloom.surrogates.inputs.listing import Listed, format_of, list_files
 from piiloom.surrogates.inputs.parquet_files import parquet_layout
-from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
+from piiloom.surrogates.inputs.parts import CARRIED, BratLayout, Chunk, InputFile, ParquetLayout, Part, TableLayout
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.table_layouts import table_layout
 
@@ -42,6 +45,7 @@ class Source:
         self._spool = spool
         self._allowance = Allowance(settings.max_unpacked)
         self._stamps: list[tuple[int, int]] = []
+        self._companions: set[str] = set()  # files that are read with another one
         self._cuts: dict[int, list[int]] = {}
 
     def prepare(self) -> None:
@@ -51,11 +55,14 @@ class Source:
                 if listed.format == "zip":
                     self._unpack(listed)
                 else:
-                    self._add(listed, "", listed.path)
+                    annotations = Path(annotations_of(str(listed.path)))
+                    there = listed.format == "txt" and annotations.is_file() and not annotations.is_symlink()
+                    self._add(listed, "", listed.path, annotations if there else None)
             except OSError as error:
                 if error.filename is not None and not Path(error.filename).is_relative_to(self._spool):
                     raise cannot_read(listed.name, error) from error
                 raise
+        self.skipped = [name for name in self.skipped if name not in self._companions]
 
     @property
     def size(self) -> int:
@@ -73,7 +80,8 @@ class Source:
         self.archives[listed.name] = listed.path
         with open_archive(listed.path, listed.name) as archive:
             known = 0
-            for info in members_of(archive, listed.name):
+            members = {info.filename: info for info in members_of(archive, listed.name)}
+            for info in members.values():
                 name = f"{listed.name}/{info.filename}"
                 found = format_of(info.filename, self.settings.format)
                 if found is None or found == "zip" or Path(info.filename).name.startswith("."):
@@ -81,29 +89,50 @@ class Source:
                     continue
                 target = self._spool / f"member-{len(self.files):07}"
                 unpack(archive, info, target, self._allowance, listed.name)
-                self._add(Listed(name, target, found), listed.name, target)
+                notes = members.get(annotations_of(info.filename)) if found == "txt" else None
+                if notes is not None:
+                    unpack(archive, notes, target.with_suffix(SUFFIX), self._allowance, listed.name)
+                self._add(Listed(name, target, found), listed.name, target, target.with_suffix(SUFFIX) if notes is not None else None)
                 known += 1
         if not known:
             raise DataError("the archive has no file of a known format", where=listed.name)
 
-    def _add(self, listed: Listed, archive: str, path: Path) -> None:
+    def _add(self, listed: Listed, archive: str, path: Path, annotations: Path | None) -> None:
         number, size = len(self.files), path.stat().st_size
-        if listed.format == "parquet":
-            layout, rows = parquet_layout(path, listed.name, self.settings)
-            file = InputFile(number, listed.name, path, "parquet", rows, archive=archive, layout=layout)
-        else:
-            with path.open("rb") as fh:
-                encoding, bom = encoding_of(fh.read(_HEAD), listed.format, self.settings.encoding, listed.name)
-            file = InputFile(number, listed.name, path, listed.format, size, encoding, bom, archive)
-            if encoding != "utf-8":
-                target = self._spool / f"utf8-{number:07}"
-                file = file._replace(path=target, size=to_utf8(file, target))
-                if archive:
-                    path.unlink()
-            if listed.format in {"csv", "tsv"} and file.size:
-                file = file._replace(layout=table_layout(file.path, file.name, file.format, self.settings))
+        file = InputFile(number, listed.name, path, listed.format, size, archive=archive)
+        if listed.format == "json" and is_about_dataset(listed.name, path):
+            file = file._replace(format=CARRIED)
+        elif listed.format in {"parquet", "arrow"}:
+            layout, rows = parquet_layout(file, self.settings)
+            file = file._replace(size=rows, layout=layout)
+        elif listed.format != "docx":
+            file = self._text_file(file, annotations)
         self.files.append(file)
         self._stamps.append(_stamp(file.path))
+
+    def _text_file(self, file: InputFile, annotations: Path | None) -> InputFile:
+        path = file.path
+        with path.open("rb") as fh:
+            encoding, bom = encoding_of(fh.read(_HEAD), file.format, self.settings.encoding, file.name)
+        file = file._replace(encoding=encoding, bom=bom)
+        if encoding != "utf-8":
+            target = self._spool / f"utf8-{file.number:07}"
+            file = file._replace(path=target, size=to_utf8(file, target))
+            if file.archive:
+                path.unlink()
+        if annotations is not None:
+            name = annotations_of(file.name)
+            self._companions.add(name)
+            if encoding != "utf-8":
+                target = self._spool / f"utf8-{file.number:07}{SUFFIX}"
+                to_utf8(InputFile(file.number, name, annotations, "brat", 0, encoding), target)
+                annotations = target
+            file = file._replace(format="brat", layout=BratLayout(name, annotations))
+        if file.format == "conll":
+            file = file._replace(layout=conll_layout(file.path, file.name, self.settings))
+        if file.format in {"csv", "tsv"} and file.size:
+            file = file._replace(layout=table_layout(file.path, file.name, file.format, self.settings))
+        return file
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the chunks of all files, in order. An empty file is one empty part. Raises ``DataError`` if a file has changed."""
@@ -154,7 +183,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 @contextmanager
 def open_source(settings: InputSettings) -> Iterator[Source]:
     """Open a prepared source with a temporary spool folder, for reading outside a run."""
-    with TemporaryDirectory(prefix="piiloom-") as spool:
-        source = Source(settings, Path(spool))
+    with scratch_folder("piiloom-unpacked-") as spool:
+        source = Source(settings, spool)
         source.prepare()
         yield source

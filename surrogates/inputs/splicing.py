@@ -7,10 +7,12 @@ file may have content that is no text (tags), which is never changed.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from piiloom.surrogates.documents import Replaced
+
+Change = tuple[int, int, str]  # start and end in the file, and what comes there
 
 
 class Piece(NamedTuple):
@@ -30,9 +32,23 @@ def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], replaced: R
 
     Each surrogate is escaped by *spell* and put where the range that it replaces begins. *spell* is called once per surrogate, in order.
     """
-    starts = [piece.start for piece in pieces]
+    return changed(raw, start, end, changes_of(pieces, replaced, spell))
+
+
+def changed(raw: str, start: int, end: int, changes: Iterable[Change]) -> str:
+    """Return ``raw[start:end]`` with *changes* (in order, disjoint)."""
     out: list[str] = []
     at = start
+    for cut, cut_end, new in changes:
+        out += (raw[at:cut], new)
+        at = cut_end
+    out.append(raw[at:end])
+    return "".join(out)
+
+
+def changes_of(pieces: Sequence[Piece], replaced: Replaced, spell: Callable[[str], str]) -> Iterator[Change]:
+    """Yield the changes to the file that put the surrogates of *replaced* in."""
+    starts = [piece.start for piece in pieces]
     for place in replaced.placed:
         number = bisect_right(starts, place.start) - 1
         new = spell(replaced.text[place.new_start : place.new_end])
@@ -43,11 +59,9 @@ def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], replaced: R
                 cut_end = piece.raw_start + min(place.end, piece.end) - piece.start
             else:
                 cut, cut_end = piece.raw_start, piece.raw_end
-            out += (raw[at:cut], new)
-            new, at = "", cut_end
+            yield cut, cut_end, new
+            new = ""
             number += 1
-    out.append(raw[at:end])
-    return "".join(out)
 
 
 def respelt(text: str, replaced: Replaced, spell: Callable[[str], str]) -> str:

@@ -33,7 +33,14 @@ def table_layout(path: Path, name: str, file_format: str, settings: InputSetting
         first = []
     names = [cell.value.strip() for cell in first]
     columns = _text_columns(names, name, settings)
-    return TableLayout(delimiter, quoted, columns, _id_column(names, name, settings), head=settings.header)
+    question = None
+    if settings.question_field is not None:
+        question = _column(names, settings.question_field, name, settings)
+        if question is None:
+            raise no_column(name, settings.question_field, names, "--question-field")
+        if question in {column for _, column in columns}:
+            raise UsageError("text and question are the same column", where="--question-field")
+    return TableLayout(delimiter, quoted, columns, _id_column(names, name, settings), head=settings.header, question=question)
 
 
 def _delimiter(head: str, file_format: str) -> str:

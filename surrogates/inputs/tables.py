@@ -13,12 +13,14 @@ from typing import BinaryIO, Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.faults import fault
+from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.questions import NO_QUESTION, PairSlot, asked
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 _BLOCK: Final = 1 << 22
 _LONGEST_ROW: Final = 2**28
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
 class Cell(NamedTuple):
@@ -46,11 +48,14 @@ def _rows_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[bytes]:
     return re.compile(rf"(?:{field}(?:{mark}|(\r\n|\n|\r(?!\Z))))*+".encode("ascii"))
 
 
-def rows_of(raw: str, layout: TableLayout) -> Iterator[list[Cell]]:
-    """Yield the rows of *raw*. Raises ``ValueError``, with the offset as its argument, if a quoted field is not closed."""
+def rows_of(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[Cell]]:
+    """Yield the rows of *raw* from the offset *at* on.
+
+    Raises ``ValueError`` if a quoted field is not closed; its arguments are the offsets of the field and of its row.
+    """
     row: list[Cell] = []
     size = len(raw)
-    for match in _field_pattern(layout.delimiter, quoted=layout.quoted).finditer(raw):
+    for match in _field_pattern(layout.delimiter, quoted=layout.quoted).finditer(raw, at):
         start, end = match.start(), match.start(4)
         if start == size and not row and (not size or raw[-1] in "\r\n"):
             return
@@ -59,7 +64,7 @@ def rows_of(raw: str, layout: TableLayout) -> Iterator[list[Cell]]:
             row.append(Cell(start, end, inner.replace('""', '"') + (rest or ""), quoted=True))
         else:
             if layout.quoted and plain.startswith('"'):
-                raise ValueError(start)
+                raise ValueError(start, row[0].start if row else start)
             row.append(Cell(start, end, plain, quoted=False))
         if stop != layout.delimiter:
             yield row
@@ -120,6 +125,10 @@ class CellSlot:
     """The ``Slot`` of a table's field."""
 
     __slots__ = ("_cell", "_layout", "end", "start")
+    ranges: Final = ()
+
+    def rest(self, raw: str) -> None:
+        """See ``Slot``."""
 
     def __init__(self, cell: Cell, layout: TableLayout) -> None:
         self._cell, self._layout = cell, layout
@@ -168,28 +177,62 @@ def _pieces(raw: str, cell: Cell) -> list[Piece]:
     return pieces
 
 
-def read_table(part: Part, raw: str, layout: TableLayout) -> Parsed:
-    """Read a part of a table. Raises ``DataError`` if a quoted field is not closed."""
+def read_table(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool = False) -> Parsed:
+    """Read a part of a table. A bad row is one with a quoted field that is not closed, or with bytes that are no text.
+
+    It raises ``DataError``, or with *skip_bad_rows* its line is set aside.
+    """
     parsed = Parsed(raw, [], 0, _line_ends(raw, 0, len(raw)), Notes())
     head = layout.head and part.start == 0
     several = len(layout.columns) > 1
     line = seen = 0
-    try:
-        for row in rows_of(raw, layout):
-            start = row[0].start
-            line += _line_ends(raw, seen, start)
-            seen = start
-            if head:
-                head = False
-                continue
-            if len(row) == 1 and not row[0].value and not row[0].quoted:
-                continue  # a blank line
+    for row in _rows(part, raw, layout, skip_bad_rows=skip_bad_rows):
+        start = row.start if isinstance(row, _BadLine) else row[0].start
+        line += _line_ends(raw, seen, start)
+        seen = start
+        if isinstance(row, _BadLine):
+            parsed.set_aside(row.start, row.end, line, row.reason)
+        elif head:
+            head = False
+        elif len(row) > 1 or row[0].value or row[0].quoted:  # not a blank line
             parsed.rows += 1
             _take(parsed, row, line, layout, several=several)
-    except ValueError as error:
-        at = int(error.args[0])
-        raise fault(part, raw, at, "a quoted field is not closed", "Close it, or use --quoting none") from None
     return parsed
+
+
+class _BadLine(NamedTuple):
+    start: int
+    end: int
+    reason: str
+
+
+def _rows(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[Cell] | _BadLine]:
+    at: int | None = 0
+    while at is not None:
+        try:
+            for row in rows_of(raw, layout, at):
+                yield _decoded(raw, row) if skip_bad_rows else row
+            at = None
+        except ValueError as error:
+            field, start = error.args
+            if not skip_bad_rows:
+                remedy = "Close it, or use --quoting none or --skip-bad-rows"
+                raise fault(part, raw, field, "a quoted field is not closed", remedy) from None
+            at = _behind_line_end(raw, start)  # the rest of the part is read on from the next line
+            yield _BadLine(start, at, "a quoted field is not closed")
+
+
+def _decoded(raw: str, row: list[Cell]) -> list[Cell] | _BadLine:
+    try:
+        check_decoded(raw, row[0].start, row[-1].end)
+    except BadRow as bad:
+        return _BadLine(row[0].start, _behind_line_end(raw, row[-1].end), str(bad))
+    return row
+
+
+def _behind_line_end(raw: str, at: int) -> int:
+    end = _LINE_END.search(raw, at)
+    return end.end() if end else len(raw)
 
 
 def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout, *, several: bool) -> None:
@@ -199,7 +242,14 @@ def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout, *, se
             parsed.notes.add(NO_TEXT, line)
             continue
         cell = row[column]
-        parsed.found.append(Found(cell.value, row_id, line, name if several else "", CellSlot(cell, layout)))
+        slot = CellSlot(cell, layout)
+        one = Found(cell.value, row_id, line, name if several else "", slot)
+        if layout.question is not None and layout.question < len(row):
+            question = row[layout.question]
+            one = asked(one._replace(slot=PairSlot(slot, CellSlot(question, layout), len(cell.value))), question.value)
+        elif layout.question is not None:
+            parsed.notes.add(NO_QUESTION, line)
+        parsed.found.append(one)
 
 
 def _line_ends(raw: str, start: int, end: int) -> int:

@@ -3,29 +3,33 @@
 Tags, attributes, comments, processing instructions and the document type stay as they are. If an end tag and a start tag separate two
 nodes and there is no white space, the text has a line break there that the file does not have. A placeholder may extend over several
 nodes; its surrogate goes into the first. Entities other than XML's, HTML's and numeric ones are kept as literal text.
+
+Stand-off spans (``xml_standoff``) are rewritten. Where the words of a file are all in one element TEXT, that alone is the text.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from html.entities import name2codepoint
 from typing import Final
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
-from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
-from piiloom.surrogates.inputs.splicing import Piece, spliced
+from piiloom.surrogates.inputs.parts import DROPPED_SPANS, ORIGINALS, CannotSpell, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
+from piiloom.surrogates.inputs.standoff import BadSpan
+from piiloom.surrogates.inputs.tei_elements import is_tei, tei_mentions
+from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
+from piiloom.surrogates.inputs.xml_standoff import MAY_HAVE, Tag, XmlStandoff, read_xml_standoff, text_element
+from piiloom.surrogates.mentions import Mention
 
-_OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _MARKUP: Final = re.compile(
     r"<!\[CDATA\[(?P<cdata>.*?)\]\]>"
     r"|(?P<aside><!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+'|\[(?:[^\]\"'<]|\"[^\"]*+\"|'[^']*+'|<!--.*?-->|<)*+\])[^\[>\"']*+)*+>)"
-    r"|<(?P<slash>/?)[^\s<>/!?\"'=][^<>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']*+)*+>",
+    r"|<(?P<slash>/?)(?:[\w.-]+:)?(?P<name>[^\s<>/!?\"'=:]++)[^<>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']*+)*+>",
     re.DOTALL,
 )
-_ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")
-_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class _Text:
@@ -36,6 +40,8 @@ class _Text:
         self.words: list[str] = []
         self.pieces: list[Piece] = []
         self.length = 0
+        self.tags: list[Tag] = []
+        self.own: list[int] = []  # offsets of line breaks that the file does not have
         self.cdata: list[tuple[int, int]] = []
 
     def add(self, words: str, start: int, end: int) -> None:
@@ -46,35 +52,20 @@ class _Text:
 
     def node(self, start: int, end: int) -> None:
         """Append the text node ``raw[start:end]`` with its entities resolved."""
-        at = start
-        for match in _ENTITY.finditer(self.raw, start, end):
-            sign = _sign(match)
-            if sign is None:
-                continue
-            if match.start() > at:
-                self.add(self.raw[at : match.start()], at, match.start())
-            self.add(sign, *match.span())
-            at = match.end()
-        if end > at:
-            self.add(self.raw[at:end], at, end)
-
-
-def _sign(match: re.Match[str]) -> str | None:
-    if name := match["name"]:
-        return _OWN.get(name) or (chr(name2codepoint[name]) if name in name2codepoint else None)
-    number = int(match["number"]) if match["number"] else int(match["hex"], 16)
-    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 and number else None
+        for words, at, stop in entity_pieces(self.raw, start, end):
+            self.add(words, at, stop)
 
 
 class XmlSlot:
-    """The ``Slot`` of all text of an XML file."""
+    """The ``Slot`` of all text of an XML file. ``standoff`` are its stand-off spans."""
 
-    __slots__ = ("_cdata", "_cdata_starts", "_pieces", "end", "start")
+    __slots__ = ("_cdata", "_cdata_starts", "_pieces", "end", "standoff", "start")
 
-    def __init__(self, text: _Text) -> None:
+    def __init__(self, text: _Text, standoff: XmlStandoff | None = None) -> None:
         self._pieces, self._cdata = text.pieces, text.cdata
         self._cdata_starts = [start for start, _ in text.cdata]
         self.start, self.end = 0, len(text.raw)
+        self.standoff = standoff
 
     def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
@@ -82,21 +73,89 @@ class XmlSlot:
 
         def spell(words: str) -> str:
             if not next(starts_in_cdata):
-                return words.translate(_ESCAPES)
+                return escaped(words)
             if "]]>" in words:
                 raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
             return words
 
-        return spliced(raw, self.start, self.end, self._pieces, replaced, spell)
+        changes = list(changes_of(self._pieces, replaced, spell))
+        if self.standoff is not None:
+            changes = sorted([*changes, *self.standoff.changes(replaced)])
+        return changed(raw, self.start, self.end, changes)
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """See ``Slot``."""
+        return self.standoff.ranges if self.standoff is not None else []
+
+    def rest(self, raw: str) -> list[str]:
+        """Return all markup of the file, in order, without what ``rewritten`` may change there; CDATA sections without their content."""
+        if self.standoff is not None:
+            raw = changed(raw, 0, len(raw), [(start, end, "") for start, end in self.standoff.values()])
+        return markup_of(raw)
 
     def _in_cdata(self, offset: int) -> bool:
         before = bisect_right(self._cdata_starts, offset)
         return before > 0 and offset < self._cdata[before - 1][1]
 
 
-def read_xml(part: Part, raw: str) -> Parsed:
-    """Read a whole file. Raises ``DataError`` for markup that is not closed."""
+def read_xml(part: Part, raw: str, settings: InputSettings) -> Parsed:
+    """Read a whole file. Raises ``DataError`` for markup that is not closed, or a stand-off span that does not fit the text."""
+    spans = settings.takes_spans
     text = _Text(raw)
+    _scan(part, text, tags=spans or MAY_HAVE.search(raw) is not None)
+    notes = Notes()
+    if text.tags:
+        _keep_text_element(text)
+    words = "".join(text.words)
+    try:
+        standoff = read_xml_standoff(raw, words, text.tags, text.own) if text.tags else None
+        mentions = _mentions(text, words, standoff, settings, notes) if spans else None
+    except BadSpan as bad:
+        raise fault(part, raw, bad.at, str(bad), "Correct the span, or use --skip-bad-rows to set the file aside") from None
+    found = [Found(words, None, 0, "", XmlSlot(text, standoff), mentions)] if words.strip() else []
+    return Parsed(raw, found, 1, raw.count("\n"), notes)
+
+
+def _mentions(text: _Text, words: str, standoff: XmlStandoff | None, settings: InputSettings, notes: Notes) -> tuple[Mention, ...] | None:
+    assert settings.kind_of is not None  # noqa: S101 - it takes spans
+    given = None
+    if is_tei(text.tags):
+        given = tei_mentions(text.raw, words, text.tags, settings.kind_of)
+    if standoff is not None and standoff.parts and not (given is not None and given.mentions):
+        given = standoff.mentions(words, settings.kind_of)
+    if given is None:
+        return None
+    if given.dropped:
+        notes.add(DROPPED_SPANS, 0, given.dropped)
+    changing = standoff.values() if standoff is not None else []
+    if given.told_in("".join(markup_of(changed(text.raw, 0, len(text.raw), [(start, end, "") for start, end in changing])))):
+        notes.add(ORIGINALS, 0)
+    return given.mentions
+
+
+def _keep_text_element(text: _Text) -> None:
+    """If all words are in the only element TEXT, take the white space around it for markup."""
+    inside = text_element(text.tags)
+    if inside is None:
+        return
+    start, end = (text.tags[number].at for number in inside)
+    words = "".join(text.words)
+    if words[:start].strip() or words[end:].strip():
+        return
+    text.words = [words[start:end]]
+    text.pieces = [
+        Piece(max(one.start, start) - start, min(one.end, end) - start, one.raw_start, one.raw_end)
+        for one in text.pieces
+        if one.start >= start and one.end <= end
+    ]
+    text.cdata = [(a - start, b - start) for a, b in text.cdata if a >= start and b <= end]
+    text.own = [offset - start for offset in text.own if start <= offset < end]
+    text.tags = [tag._replace(at=min(max(tag.at, start), end) - start) for tag in text.tags]
+
+
+def _scan(part: Part, text: _Text, *, tags: bool) -> None:
+    raw = text.raw
     at, ended, apart = 0, False, False
     while True:
         start = raw.find("<", at)
@@ -117,17 +176,18 @@ def read_xml(part: Part, raw: str) -> Parsed:
             text.add(inside, *match.span("cdata"))
             ended = apart = False
         elif inside is None and match["aside"] is None:
+            if tags:
+                shape = "close" if match["slash"] else "empty" if raw.endswith("/>", start, match.end()) else "open"
+                text.tags.append(Tag(match["name"], *match.span(), text.length, shape))
             apart = apart or (ended and not match["slash"])
             ended = ended or bool(match["slash"])
         at = match.end()
-    words = "".join(text.words)
-    found = [Found(words, None, 0, "", XmlSlot(text))] if words.strip() else []
-    return Parsed(raw, found, 1, raw.count("\n"), Notes())
 
 
 def _part_words(text: _Text, next_sign: str, *, apart: bool) -> None:
     if apart and text.words and not text.words[-1][-1].isspace() and not next_sign.isspace():
         at = text.pieces[-1].raw_end
+        text.own.append(text.length)
         text.add("\n", at, at)
 
 

@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.inputs.given_spans import GivenSpan
+from piiloom.surrogates.inputs.column_spans import bare_spans
+from piiloom.surrogates.inputs.conll_files import TokenSlot
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.json_walking import JsonSlot
 from piiloom.surrogates.inputs.parquet_files import RowCursor
 from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
+from piiloom.surrogates.inputs.questions import joined, joined_ranges, question_start
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
-from piiloom.surrogates.inputs.xml_files import XmlSlot, markup_of
+from piiloom.surrogates.inputs.splicing import changed
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
@@ -71,7 +73,7 @@ def verify_folder(folder: Path, source: Path) -> Checked:
                 raise _fault(where, "differs from the input outside of its texts")
             if old.found is not None and new.found is not None:
                 _check_surroundings(old, new, where, settings.spans_field or SPANS)
-                _check_document(old, new.found.text, next(rows, None), checked)
+                _check_document(old, new.found, next(rows, None), checked)
         if next(rows, None) is not None:
             raise _fault(MAP, "has more lines than there are documents")
         _check_columns(before, after)
@@ -110,9 +112,9 @@ def _strands(source: Source) -> Iterator[_Strand]:
                 parsed = reader.read(part)
                 at = 0
                 for found in parsed.found:
-                    yield _Strand(file, line + found.line, between + parsed.raw[at : found.slot.start], found, parsed.raw)
+                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed.raw)
                     at, between = found.slot.end, ""
-                between += parsed.raw[at:]
+                between += parsed.outside(at, len(parsed.raw))
                 line += parsed.lines
         yield _Strand(file, line, between, None, "")
     finally:
@@ -124,10 +126,9 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> N
     assert old.found is not None and new.found is not None  # noqa: S101, PT018 - checked by the caller
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
-    if isinstance(old.found.slot, XmlSlot):
-        if markup_of(old.raw) != markup_of(new.raw):
-            raise _fault(where, "the markup differs")
-    elif (
+    if old.found.slot.rest(old.raw) != new.found.slot.rest(new.raw):
+        raise _fault(where, "the markup or the annotations differ")
+    if (
         isinstance(old.found.slot, JsonSlot)
         and isinstance(new.found.slot, JsonSlot)
         and _rest(old.raw, old.found.slot, old.found.text, spans) != _rest(new.raw, new.found.slot, new.found.text, spans)
@@ -142,24 +143,17 @@ def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
     """
     if slot.inner == (slot.start, slot.end):
         return None
-    start, end = slot.inner
-    row = json.loads(f'{raw[slot.start : start]}""{raw[end : slot.end]}')
+    literals = sorted([slot.inner, *([slot.question.inner] if slot.question is not None else [])])
+    row = json.loads(changed(raw, slot.start, slot.end, [(start, end, '""') for start, end in literals]))
+    if not slot.has_spans:
+        return row
     holder, last = row, spans
     if spans not in row:
         *way, last = spans.split(".")
         for key in way:
             holder = holder[key]
-    holder[last] = [_bare(item, text) for item in holder[last]]
+    holder[last] = bare_spans(holder[last], text)
     return row
-
-
-def _bare(item: Any, text: str) -> dict[str, Any]:
-    """Return a span with its offsets and copies of the text set to None."""
-    span = GivenSpan.of(item)
-    assert span is not None  # noqa: S101 - checked before
-    told = item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
-    moves = {span.start_at, span.end_at}
-    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
 
 
 def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
@@ -170,25 +164,25 @@ def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], 
             raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is not JSON") from error
 
 
-def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
+def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
     assert old.found is not None  # noqa: S101 - checked before
     if row is None:
         raise _fault(MAP, "has fewer lines than there are documents")
     number, mapped, record = row
     where = f"{MAP}:{number}"
-    try:
-        ranges = OffsetMap(mapped["ranges"])
-    except (DataError, KeyError, TypeError, ValueError) as error:
-        raise _fault(where, "the ranges are not a valid offset map") from error
     text, context = old.found.text, record["context"]
+    if len({question is None for question in (record["question"], old.found.question_at, new.question_at)}) > 1:
+        raise _fault(f"{RECORDS}:{number}", "has a question that the input has not, or none")
+    own, ranges, new_text = _moves(mapped, record, old.found.question_at, where)
     if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
         raise _fault(where, "names another place than the document's")
-    if context != mirrored:
+    if new_text != new.text:
         raise _fault(f"{RECORDS}:{number}", "has another text than the mirror")
-    if not ranges.agrees(text, context):
+    if not ranges.agrees(text, new_text):
         raise _fault(where, "the text differs from the input outside of the replaced ranges")
+    _check_moved(old, new, ranges)
     spans = [(span["start"], span["end"]) for span in record["spans"]]
-    if spans != [(new_start, new_end) for _, _, new_start, new_end in ranges.ranges]:
+    if spans != [(new_start, new_end) for _, _, new_start, new_end in own.ranges]:
         raise _fault(f"{RECORDS}:{number}", "has other spans than the map has ranges")
     if any(context[span["start"] : span["end"]] != span["text"] for span in record["spans"]):
         raise _fault(f"{RECORDS}:{number}", "a span's text is not that of the context")
@@ -199,15 +193,42 @@ def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any],
     checked.same += len(text) - sum(end - start for start, end, _, _ in ranges.ranges)
 
 
+def _moves(mapped: dict[str, Any], record: dict[str, Any], asked: int | None, where: str) -> tuple[OffsetMap, OffsetMap, str]:
+    """Return the maps of the text alone and of text and question, and the new text of both. *asked* is where the question began."""
+    context = record["context"]
+    try:
+        own = OffsetMap(mapped["ranges"])
+        if asked is None:
+            return own, own, context
+        ranges = joined_ranges(own.ranges, mapped["question_ranges"], asked, question_start(context))
+        return own, OffsetMap(ranges), joined(context, record["question"])
+    except (DataError, KeyError, TypeError, ValueError) as error:
+        raise _fault(where, "the ranges are not a valid offset map") from error
+
+
+def _check_moved(old: _Strand, new: Found, ranges: OffsetMap) -> None:
+    """Compare what the file tells of places of the text: spans, and the columns of tokens."""
+    assert old.found is not None  # noqa: S101 - checked before
+    moved = [(ranges.to_output(start), ranges.to_output(end, end=True)) for start, end in old.found.slot.ranges]
+    if list(dict.fromkeys(moved)) != list(dict.fromkeys(new.slot.ranges)):
+        raise _fault(f"{MIRROR}/{old.file.name}", "its stand-off spans are not where the map has them")
+    if isinstance(old.found.slot, TokenSlot) and isinstance(new.slot, TokenSlot):
+        sides = zip(*(((start, end), (new_start, new_end)) for start, end, new_start, new_end in ranges.ranges), strict=True)
+        before, after = tuple(sides) or ((), ())
+        if old.found.slot.columns_outside(before) != new.slot.columns_outside(after):
+            raise _fault(f"{MIRROR}/{old.file.name}", "the columns differ outside of the replaced tokens")
+
+
 def _check_columns(before: Source, after: Source) -> None:
     """Compare the columns of Parquet files that hold no text."""
     for old, new in zip(before.files, after.files, strict=True):
         if not isinstance(old.layout, ParquetLayout):
             continue
-        cursors = [RowCursor(file.path, file.name, None, _BATCH) for file in (old, new)]
+        texts = [*old.layout.columns, *filter(None, [old.layout.spans, old.layout.question])]
+        cursors = [RowCursor(file, None, _BATCH) for file in (old, new)]
         try:
             for at in range(0, old.size, _BATCH):
-                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(list(old.layout.columns)) for cursor in cursors)
+                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(texts) for cursor in cursors)
                 if one.schema != other.schema or not one.equals(other):
                     raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
         finally:

@@ -1,12 +1,11 @@
 """The output folder, which gets its name only when it is complete.
 
 A run writes to a hidden folder beside it, ``.NAME.partial-PID``. That is removed when the run fails or is stopped; if a run was killed,
-the next run removes it.
+the next run in the same place removes it, whatever the name of its own folder, with the draft of the vault that belongs to it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import json
 import os
@@ -18,13 +17,13 @@ from typing import Final, Self, TextIO
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
+from piiloom.foundation.scratch_places import LOCK, is_locked, lock
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"
 MAP: Final = "map.jsonl"
 MIRROR: Final = "mirror"
 TOOL: Final = "piiloom surrogate"
-_LOCK: Final = ".lock"
 
 
 class OutputFolder:
@@ -48,8 +47,8 @@ class OutputFolder:
             self._out.parent.mkdir(parents=True, exist_ok=True)
             self._remove_leftovers()
             self.partial.mkdir()
-            self._lock = (self.partial / _LOCK).open("w")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = (self.partial / LOCK).open("w", encoding="utf-8")
+            lock(self._lock)
         except BaseException as error:  # also Ctrl-C, since ``__exit__`` is not called if ``__enter__`` fails
             self._drop()
             if isinstance(error, OSError):
@@ -86,7 +85,7 @@ class OutputFolder:
     def publish(self) -> None:
         """Rename the partial folder to its final name. An earlier run's folder of that name is replaced as a whole."""
         self._unlock()
-        (self.partial / _LOCK).unlink()
+        (self.partial / LOCK).unlink()
         old = self._out.with_name(f".{self._out.name}.replaced-{os.getpid()}")
         replaces = self._out.exists()
         if replaces:
@@ -111,9 +110,18 @@ class OutputFolder:
                 shutil.rmtree(folder, ignore_errors=True)
             else:
                 folder.rename(self._out)
-        for folder in self._out.parent.glob(f".{glob.escape(self._out.name)}.partial-*"):
-            if folder.is_dir() and not folder.is_symlink() and not _is_locked(folder / _LOCK):
+        own = f".{self._out.name}.partial-"
+        for folder in self._out.parent.glob(".*.partial-*"):
+            known = folder.name.startswith(own) or (folder / LOCK).is_file()  # nobody else's folder of such a name
+            if known and folder.is_dir() and not folder.is_symlink() and not is_locked(folder / LOCK):
+                _remove_draft_of(folder)
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def note_draft(self, draft: Path) -> None:
+        """Note that *draft* belongs to this run, so that the next one removes both if this one is killed."""
+        assert self._lock is not None  # noqa: S101 - called in the block
+        self._lock.write(str(draft))
+        self._lock.flush()
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -127,13 +135,11 @@ class OutputFolder:
                 shutil.rmtree(self.partial, ignore_errors=True)
 
 
-def _is_locked(path: Path) -> bool:
-    with suppress(OSError), path.open("r+") as fh:
-        try:
-            fcntl.flock(fh, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+def _remove_draft_of(folder: Path) -> None:
+    with suppress(OSError, ValueError):
+        draft = Path((folder / LOCK).read_text(encoding="utf-8"))
+        if ".partial-" in draft.name and draft.is_file() and not draft.is_symlink() and not is_locked(draft):
+            draft.unlink()
 
 
 def _is_ours(folder: Path) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import marshal
+import shutil
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Final, Protocol
 
+from piiloom.surrogates.inputs.brat_files import SUFFIX
 from piiloom.surrogates.inputs.decoding import MirrorEncoder
-from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules, changed_table, open_parquet
-from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout, Part
+from piiloom.surrogates.inputs.parts import BratLayout, InputFile, ParquetLayout, Part
+from piiloom.surrogates.outputs.table_mirrors import ArrowMirror, ParquetMirror
 
-_ROW_GROUP_BYTES = 64 * 2**20
+_BLOCK: Final = 1 << 20
 
 
 class _FileMirror(Protocol):
@@ -56,7 +59,7 @@ class MirrorFolder:
             return
         target = self._folder / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        self._mirror = _ParquetMirror(file, target) if file.format == "parquet" else _TextMirror(file, target.open("xb"))
+        self._mirror = _open(file, target)
 
     def _end(self) -> None:
         mirror, self._mirror = self._mirror, None
@@ -108,79 +111,68 @@ class _ZipMirror:
         self._archive = zipfile.ZipFile(target, "x")
 
     def member(self, file: InputFile, folder: Path) -> _FileMirror:
-        known = self._infos[file.name]
+        info = self.info(file.name)
+        if isinstance(file.layout, ParquetLayout | BratLayout):
+            return _Packed(file, folder / ".members", self)
+        return _TextMirror(file, self._archive.open(info, "w", force_zip64=True))
+
+    def info(self, name: str) -> zipfile.ZipInfo:
+        known = self._infos[name]
         info = zipfile.ZipInfo(known.filename, known.date_time)
         info.compress_type = known.compress_type
         info.external_attr, info.create_system, info.comment = known.external_attr, known.create_system, known.comment
-        if file.format == "parquet":
-            return _PackedParquet(file, folder / ".member.parquet", self._archive, info)
-        return _TextMirror(file, self._archive.open(info, "w", force_zip64=True))
+        return info
+
+    def add(self, name: str, path: Path) -> None:
+        """Add the file at *path* as the member *name* of the input."""
+        with path.open("rb") as source, self._archive.open(self.info(name), "w", force_zip64=True) as out:
+            shutil.copyfileobj(source, out, _BLOCK)
 
     def close(self) -> None:
         self._archive.close()
 
 
-class _ParquetMirror:
-    """Writes a Parquet file with the same schema, metadata and compression, and row groups of about the same size.
+class _Packed:
+    """Writes members of an archive that cannot be streamed into it. They are files in the new folder *folder* first."""
 
-    If no cell has changed, the result is a byte-for-byte copy of the input file.
-    """
-
-    def __init__(self, file: InputFile, target: Path) -> None:
-        self._file, self._target = file, target
-        pyarrow, parquet = arrow_modules()
-        self._concat = pyarrow.concat_tables
-        with open_parquet(file.path, file.name) as source:
-            schema, meta = source.schema_arrow, source.metadata
-            group = meta.row_group(0) if meta.num_row_groups else None
-            packing = group.column(0).compression.lower() if group is not None and group.num_columns else "snappy"
-            self._group_rows = group.num_rows if group is not None else 1
-        self._writer: Any = parquet.ParquetWriter(target, schema, compression="none" if packing == "uncompressed" else packing)
-        layout = file.layout
-        assert isinstance(layout, ParquetLayout)  # noqa: S101 - a Parquet file has one
-        self._cursor = RowCursor(file.path, file.name, None, layout.batch)
-        self._waiting: list[Any] = []
-        self._rows = self._bytes = 0
-        self._changed = False
+    def __init__(self, file: InputFile, folder: Path, archive: _ZipMirror) -> None:
+        folder.mkdir()
+        self._folder, self._archive = folder, archive
+        self._files = {file.name: folder / "0"}
+        if isinstance(file.layout, BratLayout):
+            self._files[file.layout.name] = folder / "0.ann"
+        self._mirror = _open(file, folder / "0")
 
     def write(self, part: Part, data: bytes) -> None:
-        if part.end == part.start:
-            return
-        table = changed_table(self._cursor.take(part.start, part.end), data)
-        self._changed = self._changed or bool(data)
-        self._waiting.append(table)
-        self._rows += table.num_rows
-        self._bytes += table.nbytes
-        if self._rows >= self._group_rows or self._bytes >= _ROW_GROUP_BYTES:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._writer.write_table(self._concat(self._waiting), row_group_size=max(self._rows, 1))
-        self._waiting, self._rows, self._bytes = [], 0, 0
+        self._mirror.write(part, data)
 
     def close(self) -> None:
-        try:
-            self._flush()
-        finally:
-            self._writer.close()
-            self._cursor.close()
-        if not self._changed:  # nothing was replaced: copy the input file
-            with self._file.path.open("rb") as source, self._target.open("wb") as out:
-                while block := source.read(1 << 20):
-                    out.write(block)
+        self._mirror.close()
+        for name, path in self._files.items():
+            self._archive.add(name, path)
+        shutil.rmtree(self._folder)
 
 
-class _PackedParquet(_ParquetMirror):
-    """Writes a Parquet member of an archive. The file *target* is written first, as ``close`` may still replace it with a copy."""
+def _open(file: InputFile, target: Path) -> _FileMirror:
+    """Return what writes the mirror of *file* to *target*."""
+    if isinstance(file.layout, ParquetLayout):
+        return (ArrowMirror if file.format == "arrow" else ParquetMirror)(file, target)
+    text = _TextMirror(file, target.open("xb"))
+    return _BratMirror(file, text, target) if isinstance(file.layout, BratLayout) else text
 
-    def __init__(self, file: InputFile, target: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
-        super().__init__(file, target)
-        self._archive, self._info = archive, info
+
+class _BratMirror:
+    """Writes a text and, beside it, its annotations; both in the encoding of the text."""
+
+    def __init__(self, file: InputFile, text: _TextMirror, target: Path) -> None:
+        self._text = text
+        self._annotations = _TextMirror(file._replace(bom=b""), target.with_suffix(SUFFIX).open("xb"))
+
+    def write(self, part: Part, data: bytes) -> None:
+        text, annotations = marshal.loads(data)  # noqa: S302 - written by ``BratParsed.mirrored`` a moment ago
+        self._text.write(part, text)
+        self._annotations.write(part, annotations)
 
     def close(self) -> None:
-        super().close()
-        with self._target.open("rb") as source, self._archive.open(self._info, "w", force_zip64=True) as out:
-            while block := source.read(1 << 20):
-                out.write(block)
-        self._target.unlink()
+        self._text.close()
+        self._annotations.close()

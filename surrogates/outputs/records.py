@@ -6,13 +6,16 @@ The JSON is built by hand, since ``json.dumps`` takes four times as long. Tests 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring
+from typing import Final
 
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 
+_BLOCK: Final = 4096  # spans or ranges
 quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
 
 
@@ -71,23 +74,39 @@ def _span(number: int, place: Placed) -> Span:
     )
 
 
-def record_line(document: Document, replaced: Replaced, locale: str) -> str:
+def record_line(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> bytes:
     """Return the line of ``records.jsonl``, with its line feed."""
-    text = replaced.text
-    spans = ", ".join(
-        [
-            f'{{"start": {start}, "end": {end}, "text": {encode_basestring(text[start:end])}, {_type_json(entity_type)}, "id": "s{number}"'
-            f"{_told('subtype', subtype)}{_told('value_id', value_id or None)}}}"
-            for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(replaced.placed, start=1)
-        ]
-    )
+    asked = "null" if question is None else encode_basestring(question)
+    text, own_id = replaced.text, record_id(document, replaced)
+    spans = _in_blocks(_span_json, text, replaced.placed)
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
-    return (
-        f'{{"id": "{record_id(document, replaced)}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": null, '
-        f'"spans": [{spans}], "meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, '
-        f'"group_keys": ["document:{doc_id[1:]}]}}}}\n'
+    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
+    tail = f'"meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, "group_keys": ["document:{doc_id[1:]}]}}}}\n'
+    return b"".join((head.encode(), b'"spans": [', spans, b"], ", tail.encode()))
+
+
+def _in_blocks(tell: Callable[[int, str, Placed], str], text: str, placed: Sequence[Placed]) -> bytes:
+    """Return what *tell* gives for each place, joined. Encoded in blocks: as a text a long one takes several times the space."""
+    if len(placed) <= _BLOCK:
+        return ", ".join([tell(number, text, place) for number, place in enumerate(placed, start=1)]).encode()
+    blocks = (
+        ", ".join([tell(number, text, place) for number, place in enumerate(placed[at : at + _BLOCK], start=at + 1)]).encode()
+        for at in range(0, len(placed), _BLOCK)
     )
+    return b", ".join(blocks)
+
+
+def _span_json(number: int, text: str, place: Placed) -> str:
+    _, _, start, end, _, entity_type, subtype, value_id, _ = place
+    return (
+        f'{{"start": {start}, "end": {end}, "text": {encode_basestring(text[start:end])}, {_type_json(entity_type)}, "id": "s{number}"'
+        f"{_told('subtype', subtype)}{_told('value_id', value_id or None)}}}"
+    )
+
+
+def _range_json(number: int, text: str, place: Placed) -> str:  # noqa: ARG001 - what ``_in_blocks`` calls
+    return f"[{place.start}, {place.end}, {place.new_start}, {place.new_end}]"
 
 
 @lru_cache(maxsize=1 << 10)
@@ -100,22 +119,32 @@ def _told(key: str, value: str | None) -> str:
     return "" if value is None else f', "{key}": {encode_basestring(value)}'
 
 
-def map_line(document: Document, replaced: Replaced) -> str:
+def map_line(document: Document, replaced: Replaced, question: Replaced | None = None) -> bytes:
     """Return the line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
-    ranges = ", ".join([f"[{p.start}, {p.end}, {p.new_start}, {p.new_end}]" for p in replaced.placed])
-    return f'{_head(document)}, "ranges": [{ranges}]}}\n'
+    ranges = _in_blocks(_range_json, "", replaced.placed)
+    asked = b', "question_ranges": [' + _in_blocks(_range_json, "", question.placed) + b"]" if question is not None else b""
+    return b"".join((_head(document).encode(), b', "ranges": [', ranges, b"]", asked, b"}\n"))
 
 
-def vault_lines(document: Document, replaced: Replaced) -> str:
-    """Return the document's lines of the vault: the replaced text of each place, and its original where that is known."""
+def skipped_line(file: str, line: int, reason: str) -> str:
+    """Return the line of ``skipped_rows.jsonl`` for a row that was set aside. It does not hold the row, which may hold originals."""
+    return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
+
+
+def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:
+    """Return the document's lines of the vault: the replaced text of each place, and its original where that is known.
+
+    *field* says that the places are not in the text: "question".
+    """
     originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}
-    return "".join([_vault_line(document, place, originals.get((place.start, place.end))) for place in replaced.placed])
+    return "".join([_vault_line(document, place, originals.get((place.start, place.end)), field) for place in replaced.placed])
 
 
-def _vault_line(document: Document, place: Placed, original: str | None) -> str:
+def _vault_line(document: Document, place: Placed, original: str | None, field: str) -> str:
+    apart = f'"field": "{field}", ' if field else ""
     known = f', "original": {encode_basestring(original)}' if original is not None else ""
     return (
-        f'{{"id": {encode_basestring(document.id)}, "start": {place.start}, "end": {place.end}, '
+        f'{{"id": {encode_basestring(document.id)}, {apart}"start": {place.start}, "end": {place.end}, '
         f'"new_start": {place.new_start}, "new_end": {place.new_end}, '
         f'"text": {encode_basestring(document.text[place.start : place.end])}{known}}}\n'
     )

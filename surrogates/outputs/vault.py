@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import BinaryIO, Final, Self
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.scratch_places import lock, remove_old_drafts
 from piiloom.surrogates.outputs.folder import cannot_write
 
 _MODE: Final = 0o600
@@ -25,7 +26,7 @@ class VaultFile:
 
     def __init__(self, path: Path, out: Path, source: Path) -> None:
         self._path = path.parent.resolve() / path.name
-        self._draft = self._path.with_name(f".{self._path.name}.partial-{os.getpid()}")
+        self.draft = self._path.with_name(f".{self._path.name}.partial-{os.getpid()}")
         self._closed_to = (out.resolve(), source.resolve())
         self._fh: BinaryIO | None = None
         self._published = False
@@ -36,8 +37,9 @@ class VaultFile:
         if self._path.exists() or self._path.is_symlink():
             raise UsageError("the file exists, and a vault is never overwritten", where=str(self._path), remedy="Name a new file")
         try:
-            self._draft.unlink(missing_ok=True)  # left by a killed process with the same process id
-            self._fh = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE), "wb")
+            remove_old_drafts(self._path)  # of killed runs; they hold originals
+            self._fh = os.fdopen(os.open(self.draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE), "wb")
+            lock(self._fh)
             os.fchmod(self._fh.fileno(), _MODE)  # independent of the umask
         except OSError as error:
             raise cannot_write(self._path, error) from error
@@ -46,7 +48,7 @@ class VaultFile:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._fh is not None:
             self._fh.close()
-        self._draft.unlink(missing_ok=True)
+        self.draft.unlink(missing_ok=True)
         if error is not None and self._published:
             self._path.unlink(missing_ok=True)
 
@@ -61,7 +63,7 @@ class VaultFile:
             return
         self._fh.flush()
         try:
-            os.link(self._draft, self._path)
+            os.link(self.draft, self._path)
         except FileExistsError:
             raise UsageError(
                 "the file was created by another process in the meantime", where=str(self._path), remedy="Name a new file"

@@ -10,7 +10,7 @@ import pytest
 FIRST = "Dear [NAME 1], on [DATE] <STUDENT> wrote to [EMAIL]. [NAME 1] said a<b [sic] <ZORBLAX>.\n"
 SECOND = "<TUTOR> met <STUDENT> in [CITY] at [COMPANY]. She asked [PHONE].\n"
 TAG = re.compile(r"[<\[](?:NAME \d|DATE|STUDENT|EMAIL|TUTOR|CITY|COMPANY|PHONE)[>\]]")
-PARTS = ("records.jsonl", "map.jsonl", "report.json")
+PARTS = ("records.jsonl", "map.jsonl", "report.json", "report.html")
 MAPPING = "version: 1\nrules:\n- tag: <STUDENT>\n  kind: person\n"
 
 

@@ -32,7 +32,7 @@ __all__ = ["_own_names", "notes", "refused"]
         (("--seed", "x"), ("--seed",)),
         (("--max-unpacked", "0"), ("--max-unpacked",)),
         (("--delimiter", "ab"), ("--delimiter",)),
-        (("--format", "docx"), ("docx", "jsonl")),
+        (("--format", "doc"), ("doc", "jsonl")),
         (("--text-field", "a", "--text-field", "a"), ("--text-field", "twice")),
         (("--values", "dice"), ("--values",)),
         (("--values", "llm"), ("--provider openai",)),

@@ -146,7 +146,13 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
         "rows without text": {"count": 1, "first_line": 2},
     }
     assert len(report.warnings) == 4
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["map.jsonl", "mirror", "records.jsonl", "report.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "map.jsonl",
+        "mirror",
+        "records.jsonl",
+        "report.html",
+        "report.json",
+    ]
     assert [one.phase for one in seen] == ["preparing", "scanning", "replacing", "done"]
     assert seen[-1].done == seen[-1].total == 3
     assert sorted(one.name for one in tmp_path.iterdir()) == ["in.jsonl", "out"]

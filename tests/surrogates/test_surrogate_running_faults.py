@@ -183,7 +183,7 @@ from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     tell = lambda progress: print(progress.phase, flush=True)
     source, out = InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2])
-    run_surrogates(source, out, partial(TagEngine, wait_s=0.3), seed=1, workers=2, progress=tell)
+    run_surrogates(source, out, partial(TagEngine, wait_s=0.3), seed=1, workers=2, progress=tell, vault=out.with_name("vault"))
 """
 
 
@@ -213,8 +213,10 @@ def test_ctrl_c_ends_all_workers_and_a_killed_run_is_cleared_up(tmp_path: Path, 
     assert not group_lives(process.pid)
     if stop == signal.SIGKILL:
         assert partial_folder.exists()
-        run(path, tmp_path / "out")
-        assert left(tmp_path) == ["in.jsonl", "out", "slow.py"]
+        assert len(list(tmp_path.glob(".vault.partial-*"))) == 1
+        (tmp_path / ".of-others.partial-1").mkdir()
+        run(path, tmp_path / "another-out")  # has no vault, and another name
+        assert left(tmp_path) == [".of-others.partial-1", "another-out", "in.jsonl", "slow.py"]
     else:
         assert err.count("Traceback") == 1, err  # our own: none of the workers'
         assert left(tmp_path) == ["in.jsonl", "slow.py"]

@@ -27,7 +27,7 @@ def test_the_line_is_the_row_of_the_record(text: str, doc_id: str, file: str, li
     replaced = TagEngine().replaced(document)
     check_replaced(document, replaced)
     written = record_line(document, replaced, "nl_NL")
-    assert written == json.dumps(row_of(record_of(document, replaced, "nl_NL")), ensure_ascii=False) + "\n"
+    assert written == json.dumps(row_of(record_of(document, replaced, "nl_NL")), ensure_ascii=False).encode() + b"\n"
     assert json.loads(map_line(document, replaced)) == {
         "id": doc_id,
         "file": file,
@@ -41,7 +41,7 @@ def test_records_are_read_as_native_rows(tmp_path: Path) -> None:
     replaced = [TagEngine().replaced(document) for document in documents]
     path = tmp_path / "records.jsonl"
     lines = [record_line(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)]
-    path.write_text("".join(lines), "utf-8", newline="")
+    path.write_bytes(b"".join(lines))
     assert list(read_records(NativeFormat(), path)) == [
         record_of(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)
     ]

@@ -1,0 +1,233 @@
+"""CoNLL columns: a token a line, a blank line after each sentence, a tag in the last column (B-PER, I-PER, O).
+
+A document goes from one ``-DOCSTART-`` or ``# newdoc`` line to the next; in a file without such lines each sentence is one. Its text is the
+tokens with spaces between them, none inside of brackets and before punctuation, and a line break after each sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.given_spans import mentions_of
+from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.token_tags import continued, entities, tag_in
+from piiloom.surrogates.mentions import Mention
+
+_HEAD: Final = 1 << 16
+_STARTS: Final = (b"-DOCSTART-", b"# newdoc")
+_LINE: Final = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_TAB: Final = re.compile(r"[^\t]+")
+_BLANKS: Final = re.compile(r"[^ \t]+")
+_ID: Final = re.compile(r"(?:-DOCSTART-\s+\((?P<a>[^()\s]+)\))|(?:# newdoc id\s*=\s*(?P<b>\S.*))")
+_TIGHT_BEFORE: Final = frozenset("]>)},.;:!?")
+_TIGHT_AFTER: Final = frozenset("[<({")
+
+
+class Token(NamedTuple):
+    """A token: its range in the text, the range of its line without the line end, its fields, and which sentence it is in."""
+
+    word: str
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    fields: tuple[str, ...]
+    sentence: int
+
+
+def conll_layout(path: Path, name: str, settings: InputSettings) -> ConllLayout:
+    """Return the layout of the file at *path* (UTF-8). Raises ``UsageError`` if a column is named that is no number."""
+    with path.open("rb") as fh:
+        head = fh.read(_HEAD)
+    marks = [mark for mark in _STARTS if head.lstrip(b"\xef\xbb\xbf\r\n ").startswith(mark)]
+    columns = []
+    word = settings.text_fields[0] if settings.text_fields else "1"
+    for option, told in (("--text-field", word), ("--spans-field", settings.spans_field or "")):
+        if told in {"", "spans"}:
+            columns.append(-1)
+        elif told.isdecimal() and int(told):
+            columns.append(int(told) - 1)
+        else:
+            raise UsageError(f"{told!r} is no column of a CoNLL file", where=name, remedy=f"Give its number to {option}, from 1 on")
+    return ConllLayout(marks[0].decode() if marks else "", b"\t" in head, columns[0], columns[1])
+
+
+class TokenSlot:
+    """The ``Slot`` of the token lines of a document."""
+
+    __slots__ = ("_ending", "_layout", "_tokens", "end", "ranges", "start")
+
+    def __init__(self, raw: str, tokens: Sequence[Token], layout: ConllLayout) -> None:
+        self._tokens, self._layout = tokens, layout
+        self.start, self.end = tokens[0].line_start, tokens[-1].line_end
+        self.ranges = [(start, end) for start, end, _ in _entities(tokens, layout)]
+        self._ending = "\r\n" if raw.startswith("\r\n", tokens[0].line_end) else "\n"
+
+    def rest(self, raw: str) -> list[str]:
+        """Return the lines between tokens: blank ones and comments."""
+        return [raw[one.line_end : other.line_start].strip("\r\n") for one, other in _breaks(self._tokens)]
+
+    def columns_outside(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
+        """Return the fields of the tokens that none of *ranges* (of the text) touches."""
+        found, number = [], 0
+        for token in self._tokens:
+            while number < len(ranges) and ranges[number][1] <= token.start:
+                number += 1
+            if number == len(ranges) or token.end <= ranges[number][0]:
+                found.append(token.fields)
+        return found
+
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
+        """See ``Slot``. Raises ``CannotSpell`` for a placeholder that goes over the end of a sentence, or a value that no tokens spell."""
+        out: list[str] = []
+        at = self.start
+        for first, last, words in self._groups(replaced):
+            tokens = self._tokens[first : last + 1]
+            if tokens[0].sentence != tokens[-1].sentence:
+                raise CannotSpell("a placeholder goes over the end of a sentence")
+            out += (raw[at : tokens[0].line_start], self._ending.join(self._lines(raw, tokens, words)))
+            at = tokens[-1].line_end
+        out.append(raw[at : self.end])
+        return "".join(out)
+
+    def _groups(self, replaced: Replaced) -> Iterator[tuple[int, int, list[str]]]:
+        """Yield the tokens that change together (first and last), and the words that take their place."""
+        tokens, number = self._tokens, 0
+        places = list(replaced.placed)
+        at = 0
+        while at < len(places):
+            while tokens[number].end <= places[at].start:
+                number += 1
+            first = last = number
+            begin = at
+            while at < len(places) and places[at].start < tokens[last].end:
+                while tokens[last].end < places[at].end:
+                    last += 1
+                at += 1
+            start = places[begin].new_start - (places[begin].start - tokens[first].start)
+            end = places[at - 1].new_end + (tokens[last].end - places[at - 1].end)
+            value = replaced.text[start:end]
+            words = value.split()
+            if _joined(words) != value:
+                raise CannotSpell("a surrogate cannot be told in tokens")
+            yield first, last, words
+            number = last
+
+    def _lines(self, raw: str, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[str]:
+        layout = self._layout
+        tags = continued([_tag(token, layout) for token in tokens], len(words))
+        for number, word in enumerate(words):
+            token = tokens[min(number, len(tokens) - 1)]
+            line = raw[token.line_start : token.line_end]
+            fields = list(_pattern(layout).finditer(line))
+            changes = [(*fields[layout.token].span(), word)]
+            if (tag := tags[number]) is not None:
+                changes.append((*fields[layout.tag].span(), tag))
+            for start, end, new in sorted(changes, reverse=True):
+                line = line[:start] + new + line[end:]
+            yield line
+
+
+def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
+    """Read a part of a file. A line without the token's column has no token."""
+    layout = part.file.layout
+    assert isinstance(layout, ConllLayout)  # noqa: S101 - such a file has one
+    parsed = Parsed(raw, [], 0, raw.count("\n"), Notes())
+    for tokens, row_id, line in _documents(raw, layout):
+        parsed.rows += 1
+        if not tokens:
+            parsed.notes.add(NO_TEXT, line)
+            continue
+        text, placed = _placed(tokens)
+        mentions: tuple[Mention, ...] | None = None
+        if settings.takes_spans and settings.kind_of is not None:
+            spans = [{"start": start, "end": end, "type": kind} for start, end, kind in _entities(placed, layout)]
+            mentions = mentions_of(spans, text, settings.kind_of).mentions
+        parsed.found.append(Found(text, row_id, line, "", TokenSlot(raw, placed, layout), mentions))
+    return parsed
+
+
+def _documents(raw: str, layout: ConllLayout) -> Iterator[tuple[list[Token], str | None, int]]:
+    """Yield the tokens of each document (not yet placed in a text), its id, and its first line."""
+    tokens: list[Token] = []
+    row_id: str | None = None
+    first = sentence = 0
+    for number, match in enumerate(_LINE.finditer(raw)):
+        line, start = match[1], match.start()
+        if start == len(raw):
+            break
+        if layout.mark and line.startswith(layout.mark):
+            if tokens:
+                yield tokens, row_id, first
+            told = _ID.match(line)
+            tokens, row_id, first = [], (told["a"] or told["b"]) if told else None, number
+        elif not line.strip():
+            sentence += 1
+            if not layout.mark and tokens:
+                yield tokens, row_id, first
+                tokens = []
+        elif (token := _token(line, start, sentence, layout)) is not None:
+            if not tokens and not layout.mark:
+                first = number
+            tokens.append(token)
+    if tokens:
+        yield tokens, row_id, first
+
+
+def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> Token | None:
+    if layout.tabs and line.startswith("# "):
+        return None  # a comment
+    fields = _pattern(layout).findall(line)
+    return Token(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
+
+
+def _placed(tokens: Sequence[Token]) -> tuple[str, list[Token]]:
+    """Return the text of *tokens*, and the tokens with their places in it."""
+    pieces: list[str] = []
+    placed: list[Token] = []
+    at = 0
+    for number, token in enumerate(tokens):
+        if number:
+            before = tokens[number - 1]
+            gap = "\n" if before.sentence != token.sentence else _gap(before.word, token.word)
+            pieces.append(gap)
+            at += len(gap)
+        pieces.append(token.word)
+        placed.append(token._replace(start=at, end=at + len(token.word)))
+        at += len(token.word)
+    return "".join(pieces), placed
+
+
+def _gap(before: str, word: str) -> str:
+    return "" if before in _TIGHT_AFTER or word in _TIGHT_BEFORE else " "
+
+
+def _joined(words: Sequence[str]) -> str:
+    return "".join((_gap(words[number - 1], word) if number else "") + word for number, word in enumerate(words))
+
+
+def _breaks(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    return ((one, other) for one, other in pairwise(tokens) if one.sentence != other.sentence)
+
+
+def _tag(token: Token, layout: ConllLayout) -> str | None:
+    """Return the tag of a token; None if its line has none."""
+    column = layout.tag if layout.tag >= 0 else len(token.fields) - 1
+    return tag_in(token.fields[column]) if column < len(token.fields) and column != layout.token else None
+
+
+def _entities(tokens: Sequence[Token], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
+    """Yield start and end in the text, and the type, of each tagged entity."""
+    for first, last, kind in entities([_tag(token, layout) for token in tokens], [token.sentence for token in tokens]):
+        yield tokens[first].start, tokens[last].end, kind
+
+
+def _pattern(layout: ConllLayout) -> re.Pattern[str]:
+    return _TAB if layout.tabs else _BLANKS

@@ -1,0 +1,152 @@
+"""Word documents (.docx): the text of all paragraphs, in runs that may cut a placeholder anywhere.
+
+One document is the text of the body, then of headers, footers, notes and comments. A paragraph ends with a line break. A surrogate goes
+into the run in which its placeholder begins, and so takes its formatting. Everything else in the file stays as it is.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, read_member
+from piiloom.surrogates.inputs.parts import AUTHORS, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.splicing import Change, Piece, changed, changes_of
+from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
+
+_BODY: Final = "word/document.xml"
+_OTHERS: Final = re.compile(r"word/(?:header|footer|footnotes|endnotes|comments)\d*\.xml")
+_TEXT: Final = re.compile(
+    r"(?P<tag><w:(?:t|delText)(?:\s[^<>]*)?(?<!/)>)(?P<words>[^<]*)</w:(?:t|delText)>"
+    r"|<w:(?P<sign>tab|br|cr|noBreakHyphen)(?:\s+w:(?:type|clear)=\"[^\"]*\")*\s*/>"  # a tab stop has other attributes
+    r"|(?P<end></w:p>)"
+)
+_SIGNS: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_KEPT: Final = ' xml:space="preserve"'
+_AUTHOR: Final = re.compile(rb"<dc:creator>[^<]*\S[^<]*<|<cp:lastModifiedBy>[^<]*\S[^<]*<")
+_PROPERTIES: Final = "docProps/core.xml"
+Run = tuple[int, int, int]
+
+
+class DocxSlot:
+    """The ``Slot`` of all text of a Word document. ``others`` tells the members without text apart: name, checksum, size."""
+
+    __slots__ = ("_pieces", "_runs", "end", "others", "start")
+    ranges: Final = ()
+
+    def __init__(self, raw: str, pieces: Sequence[Piece], runs: Sequence[Run], others: tuple[tuple[str, int, int], ...]) -> None:
+        self._pieces, self._runs = pieces, runs
+        self.start, self.end = 0, len(raw)
+        self.others = others
+
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
+        """See ``Slot``. Returns the XML of all members with text, one behind the other."""
+        changes = list(changes_of(self._pieces, replaced, escaped))
+        return changed(raw, 0, len(raw), sorted([*changes, *self._kept_spaces(raw, changes)]))
+
+    def _kept_spaces(self, raw: str, changes: Sequence[Change]) -> Iterator[Change]:
+        """Yield an attribute for each changed run that now begins or ends with white space, which Word would drop otherwise."""
+        at = 0
+        for tag, start, end in self._runs:
+            while at < len(changes) and changes[at][1] < start:
+                at += 1
+            own = []
+            while at < len(changes) and changes[at][0] <= end:
+                own.append(changes[at])
+                at += 1
+            if own and "xml:space" not in raw[tag:start]:
+                words = changed(raw, start, end, own)
+                if words != words.strip():
+                    yield start - 1, start - 1, _KEPT
+
+    def rest(self, raw: str) -> tuple[object, str]:
+        """Return everything but the words of runs, and the attribute that ``rewritten`` may add."""
+        return self.others, changed(raw, 0, len(raw), [(start, end, "") for _, start, end in self._runs]).replace(_KEPT, "")
+
+
+class DocxParsed(Parsed):
+    """A Word document; ``sizes`` are the lengths of the members in ``raw``, by their names."""
+
+    members: tuple[tuple[str, int], ...] = ()
+    part: Part | None = None
+    limit: int = 0
+
+    def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
+        """Return the bytes of the new file. One in which nothing was replaced is the old one."""
+        assert self.part is not None  # noqa: S101 - set below
+        if not any(one.placed for one in replaced):
+            return b"" if self.skips else self.part.file.path.read_bytes()
+        slot = self.found[0].slot
+        assert isinstance(slot, DocxSlot)  # noqa: S101 - made below
+        texts = dict(zip((name for name, _ in self.members), slot.rewritten(self.raw, replaced[0]).split("\0"), strict=True))
+        out = io.BytesIO()
+        allowance = Allowance(self.limit)
+        with open_archive(self.part.file.path, self.part.file.name) as source, zipfile.ZipFile(out, "w") as target:
+            for info in source.infolist():
+                new = zipfile.ZipInfo(info.filename, info.date_time)
+                new.compress_type, new.external_attr, new.create_system = info.compress_type, info.external_attr, info.create_system
+                words = texts.get(info.filename)
+                data = read_member(source, info, allowance, self.part.file.name) if words is None else words.encode("utf-8")
+                target.writestr(new, data)
+        return out.getvalue()
+
+
+def read_docx(part: Part, settings: InputSettings) -> Parsed:
+    """Read a Word document. Raises ``DataError`` if it is damaged, too large, or none."""
+    name = part.file.name
+    allowance, notes = Allowance(settings.max_unpacked), Notes()
+    with open_archive(part.file.path, name) as archive:
+        infos = {info.filename: info for info in members_of(archive, name)}
+        if _BODY not in infos:
+            raise DataError("the file is no Word document", where=name, remedy="Save it as .docx, or leave it out")
+        texts = [_BODY, *sorted(filter(_OTHERS.fullmatch, infos))]
+        parts = [_decoded(read_member(archive, infos[one], allowance, name), f"{name}/{one}") for one in texts]
+        if _PROPERTIES in infos and _AUTHOR.search(read_member(archive, infos[_PROPERTIES], allowance, name)):
+            notes.add(AUTHORS, 0)
+    raw = "\0".join(parts)
+    words, pieces, runs = _text_of(raw)
+    if ' w:author="' in raw:
+        notes.add(AUTHORS, 0)
+    others = tuple((one, info.CRC, info.file_size) for one, info in infos.items() if one not in texts)
+    found = [Found(words, None, 0, "", DocxSlot(raw, pieces, runs, others))] if words.strip() else []
+    parsed = DocxParsed(raw, found, 1, 0, notes)
+    parsed.members = tuple(zip(texts, map(len, parts), strict=True))
+    parsed.part, parsed.limit = part, settings.max_unpacked
+    return parsed
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError("the XML is not UTF-8", where=where, remedy="Save the document again with Word or LibreOffice") from error
+    if "\0" in text:
+        raise DataError("the XML holds a zero character", where=where, remedy="Save the document again with Word or LibreOffice")
+    return text
+
+
+def _text_of(raw: str) -> tuple[str, list[Piece], list[Run]]:
+    """Return the text, its pieces, and of each run the places of its tag, and of the start and end of its words."""
+    words: list[str] = []
+    pieces: list[Piece] = []
+    runs: list[Run] = []
+    length = 0
+    for match in _TEXT.finditer(raw):
+        if match["tag"] is not None:
+            start, end = match.span("words")
+            runs.append((match.start(), start, end))
+            for text, at, stop in entity_pieces(raw, start, end):
+                words.append(text)
+                pieces.append(Piece(length, length + len(text), at, stop))
+                length += len(text)
+        else:
+            words.append("\n" if match["end"] else _SIGNS[match["sign"]])
+            pieces.append(Piece(length, length + 1, match.start(), match.start()))
+            length += 1
+    return "".join(words), pieces, runs

@@ -1,0 +1,143 @@
+"""Stand-off annotation: spans that a file gives apart from its text, with offsets in a counting of its own.
+
+A file may count from 0 or from 1, and a line end of two characters (CR LF) as one or as two. Where its spans repeat their words, these
+tell which; otherwise it is from 0, every character one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.offset_map import OffsetMap
+
+Range = tuple[int, int]
+_FIRSTS: Final = (0, 1, -1)  # what a file may call the first character; -1 where it left one out
+
+
+class BadSpan(Exception):
+    """Raised for a span that does not fit its text. ``at`` is its place in the file; the message quotes no text."""
+
+    def __init__(self, at: int, message: str) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+class Told(NamedTuple):
+    """A span as its file tells it: the fragments in the file's own counting, and the words that it repeats (None: it repeats none).
+
+    ``joint`` is what stands between the words of two fragments. ``at`` is the place of the span in the file.
+    """
+
+    type: str
+    fragments: tuple[Range, ...]
+    words: str | None
+    at: int
+    joint: str = " "
+
+
+class Counting:
+    """How a file counts the characters of *text*.
+
+    Offset *first* is the character *base* of the text. The characters at *uncounted* (sorted) are not counted.
+    """
+
+    def __init__(self, uncounted: Sequence[int], base: int = 0, first: int = 0) -> None:
+        self._uncounted = uncounted
+        self._before = [offset - number for number, offset in enumerate(uncounted)]
+        self._base, self._first = base, first
+        self._shift = base - bisect_left(uncounted, base) - first
+
+    def to_text(self, told: Range) -> Range:
+        """Return the range of the text that the file calls *told*."""
+        start, end = told[0] + self._shift, told[1] + self._shift
+        return start + bisect_right(self._before, start), end + bisect_left(self._before, end)
+
+    def from_text(self, found: Range) -> Range:
+        """Return what the file calls the range *found* of the text."""
+        start, end = (offset - bisect_left(self._uncounted, offset) - self._shift for offset in found)
+        return start, end
+
+    def moved(self, replaced: Replaced, moves: OffsetMap) -> Counting:
+        """Return the file's counting of the new text."""
+        starts = [place.start for place in replaced.placed]
+        uncounted = []
+        for offset in self._uncounted:
+            before = bisect_right(starts, offset) - 1
+            if before < 0 or offset >= replaced.placed[before].end:
+                uncounted.append(moves.to_output(offset))
+        return Counting(uncounted, moves.to_output(self._base), self._first)
+
+
+class Standoff(NamedTuple):
+    """The stand-off spans of one text, in the order of the file: ``ranges`` has the fragments of each in the text."""
+
+    told: tuple[Told, ...]
+    ranges: tuple[tuple[Range, ...], ...]
+    counting: Counting
+
+    def spans(self) -> list[dict[str, object]]:
+        """Return the spans as rows have them (``given_spans``); each fragment is one, and empty ones are left out."""
+        return [
+            {"start": start, "end": end, "type": told.type}
+            for told, ranges in zip(self.told, self.ranges, strict=True)
+            for start, end in ranges
+            if start < end
+        ]
+
+    def rewritten(self, replaced: Replaced) -> list[tuple[Told, tuple[Range, ...], str]]:
+        """Return for each span its new fragments in the file's counting, and its new words."""
+        moves = OffsetMap(place[:4] for place in replaced.placed)
+        counting = self.counting.moved(replaced, moves)
+        found = []
+        for told, ranges in zip(self.told, self.ranges, strict=True):
+            new = [(moves.to_output(start), moves.to_output(end, end=True)) for start, end in ranges]
+            words = told.joint.join(replaced.text[start:end] for start, end in new)
+            found.append((told, tuple(map(counting.from_text, new)), words))
+        return found
+
+
+def read_standoff(text: str, told: Iterable[Told], *, base: int = 0, uncounted: Sequence[int] = ()) -> Standoff:
+    """Find out how the spans *told* count the characters of *text*, and where they are. Raises ``BadSpan`` for one that does not fit.
+
+    Offset 0 is the character *base* of the text; the characters at *uncounted* are the reader's own, and not the file's.
+    """
+    spans = tuple(told)
+    best: tuple[int, Counting] | None = None
+    for counting in _countings(text, base, uncounted):
+        wrong = sum(not _fits(text, span, counting) for span in spans)
+        if best is None or wrong < best[0]:
+            best = (wrong, counting)
+        if not wrong:
+            break
+    assert best is not None  # noqa: S101 - there is a counting
+    counting = best[1]
+    for span in spans:
+        if not _fits(text, span, counting):
+            raise BadSpan(
+                span.at, "the words of the span differ from those at its offsets" if span.words else "the span lies outside the text"
+            )
+    return Standoff(spans, tuple(tuple(map(counting.to_text, span.fragments)) for span in spans), counting)
+
+
+def _countings(text: str, base: int, uncounted: Sequence[int]) -> Iterable[Counting]:
+    returns = list(_all("\r\n", text)) if "\r\n" in text else []
+    for left_out in (uncounted, *([sorted({*uncounted, *returns})] if returns else [])):
+        for first in _FIRSTS:
+            yield Counting(left_out, base, first)
+
+
+def _all(words: str, text: str) -> Iterable[int]:
+    at = text.find(words)
+    while at >= 0:
+        yield at
+        at = text.find(words, at + 1)
+
+
+def _fits(text: str, span: Told, counting: Counting) -> bool:
+    ranges = [counting.to_text(one) for one in span.fragments]
+    if any(not 0 <= start <= end <= len(text) for start, end in ranges):
+        return False
+    return span.words is None or span.words.split() == span.joint.join(text[start:end] for start, end in ranges).split()
