@@ -89,7 +89,7 @@ class Judge:
         title, letters = literal.split(" ", 1)
         told = self._scanner.title(title)
         index = letters.replace(" ", "").casefold()
-        meaning = Meaning("person", role=told.role, index=index, form="family", gender=told.gender)
+        meaning = Meaning("person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language))
         usual = len(index) > 1 or letters in "XYZ"
         return Verdict("known", f"{title} {{letter}}", meaning, sure=grammar.upper - _LETTER_LESS * (not usual))
 

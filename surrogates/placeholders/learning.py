@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from piiloom.surrogates.placeholders.cautions import foreign_cautions
+from piiloom.surrogates.placeholders.corpus_languages import Ranking
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 
@@ -17,23 +19,40 @@ _MOST_NOTED: Final = 500
 _LOWER_WORD: Final = re.compile(r"\[[^\W\d_]{5,}(?: [^\W\d_]+){0,2}\]")
 _LEAST_SHARE: Final = 0.5
 _SURE_RUN: Final = 0.85
+_FOREIGN: Final = 0.4  # the confidence in a word of a language that nothing else in the corpus is in
 
 
-def learn(known: Tallies, unknown: Tallies, left: Tallies, *, languages: tuple[str, ...], grammars: tuple[str, ...] | None) -> Mapping:
+def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, grammars: tuple[str, ...] | None) -> Mapping:
     """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
     titled = any(tally.grammar == "titled" for tally in known.kept().values())
-    rules = [_rule(family, tally, titled=titled) for family, tally in known.kept().items()]
+    supported = _supported(known.kept().values())
+    found = [_rule(family, tally, titled=titled, supported=supported) for family, tally in known.kept().items()]
+    rules = tuple(sorted(found, key=lambda rule: (-rule.count, rule.tag)))
     often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
     strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
     strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]
     real = [_noted(family, tally, tally.verdict.why) for family, tally in left.kept().items() if family not in often]
     return Mapping(
-        rules=tuple(sorted(rules, key=lambda rule: (-rule.count, rule.tag))),
+        rules=rules,
         unknown=_by_count(strange),
         left_alone=_by_count(real),
         grammars=grammars,
-        languages=languages,
+        languages=tuple(name for name in ranking.languages if not ranking.home or name in ranking.home or name in supported),
+        cautions=foreign_cautions(rules),
     )
+
+
+def _supported(tallies: Iterable[Tally]) -> frozenset[str]:
+    """Return the languages, of those that the texts are not in, of which tags with at least two meanings were found.
+
+    One word alone may be a chance: "@CAPS1" (a word in capitals) is an Italian postcode.
+    """
+    meanings: dict[str, set[tuple[str, str, str]]] = {}
+    for tally in tallies:
+        meaning = tally.verdict.meaning
+        if meaning.language and tally.grammar != "titled":
+            meanings.setdefault(meaning.language, set()).add((meaning.kind, meaning.role, meaning.form))
+    return frozenset(language for language, found in meanings.items() if len(found) > 1)
 
 
 def _by_count(noted: Iterable[Noted]) -> tuple[Noted, ...]:
@@ -48,9 +67,11 @@ def _is_often(family: str, tally: Tally) -> bool:
     return tally.count >= _OFTEN_LOWER and tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
 
 
-def _rule(family: str, tally: Tally, *, titled: bool) -> Rule:
+def _rule(family: str, tally: Tally, *, titled: bool, supported: frozenset[str]) -> Rule:
     meaning = tally.verdict.meaning
     confidence = round(_confidence(tally, titled=titled), 2)
+    if meaning.language and meaning.language not in supported and not tally.cued[meaning.kind]:
+        confidence = min(confidence, _FOREIGN)
     token = "{index}" in family or "{letter}" in family
     kind = meaning.kind
     if meaning.role == "letter" and tally.cues:
@@ -67,6 +88,8 @@ def _rule(family: str, tally: Tally, *, titled: bool) -> Rule:
         context=_context(meaning.context),
         use=confidence >= USE_FROM,
         confidence=confidence,
+        language=meaning.language,
+        runner_up=meaning.runner_up,
         count=tally.count,
         documents=tally.documents,
         examples=tuple(tally.examples),

@@ -42,11 +42,12 @@ _HEAD: Final = """\
 #   form: how a name stands there (given, family, initials, nick). gender: female | male. plural: two or more people.
 #   context: mention | document - the text around decides the kind, where it says anything.
 #   use: false - not replaced, counted as unknown; so are rules of a confidence below 0.6 at first.
-#   count, documents, examples: what the survey saw; nothing depends on them.
+#   count, documents, examples: what the survey saw. language: that of the tag's words, where the texts are in another. runner_up: what the
+#     words mean in another language: "number (fr)". Nothing depends on these.
 # unknown: looks like a placeholder, but its words are not known. Move an entry to the rules and give it a kind to have it replaced.
 # left_alone: brackets that mean what they say. A tag that you add here is left alone.
 # grammars: which built-in forms are looked for (leave the key out for all). unlisted: read - tags in no rule are read by the built-in
-#   vocabulary of the languages; report - they count as unknown.
+#   vocabulary of the languages, of which the first counts most; report - they count as unknown.
 """
 
 

@@ -22,7 +22,8 @@ class Meaning(NamedTuple):
     """What a tag says about the value that it replaces; fields as in ``Mention`` and ``mapping.Rule``.
 
     ``sure`` is the confidence (0 to 1). ``context`` is "mention" or "document" if the surrounding text decides the kind. ``number`` is
-    a second index: the house number of "a-straat 1".
+    a second index: the house number of "a-straat 1". ``language`` is that of its words if it is none of the reader's home languages,
+    ``runner_up`` the kind that another language reads there, as in "number (fr)".
     """
 
     kind: str
@@ -35,13 +36,20 @@ class Meaning(NamedTuple):
     sure: float = 1.0
     context: Context = ""
     number: str = ""
+    language: str = ""
+    runner_up: str = ""
 
 
 class Reader:
-    """Reads tags by the words of a vocabulary."""
+    """Reads tags by the words of a vocabulary. *home*: the languages of the texts; empty if they are not known."""
 
-    def __init__(self, words: Vocabulary) -> None:
+    def __init__(self, words: Vocabulary, home: frozenset[str] = frozenset()) -> None:
         self._words = words
+        self._home = home
+
+    def foreign(self, language: str) -> str:
+        """Return *language* if it is none of the home languages, else ""."""
+        return language if self._home and language not in self._home else ""
 
     def read(self, text: str) -> Meaning | None:
         """Return the meaning of a tag's *text* (without its signs), or None if it has an unknown word or is too long."""
@@ -83,37 +91,56 @@ class Reader:
         word = self._words.get(" ".join(words[1:]))
         if word is None or not word.lettered:
             return None
+        language = self._foreign({"": word})
         if index:
-            return Meaning("address", role=_STREET, index=words[0], number=index, form="street", sure=word.sure)
-        return Meaning("street", role=_STREET, index=words[0], sure=word.sure)
+            return Meaning("address", role=_STREET, index=words[0], number=index, form="street", sure=word.sure, language=language)
+        return Meaning("street", role=_STREET, index=words[0], sure=word.sure, language=language)
 
     def _phrase(self, words: tuple[str, ...], index: str) -> Meaning | None:
         parts = self._segments(words)
         if parts is None and index:
             # The number may belong to the phrase ("age over 89") instead of being an index ("birth date 1").
-            parts, whole = self._segments((*words, index)), True
-            index = "" if whole and parts else index
+            words = (*words, index)
+            parts = self._segments(words)
+            index = "" if parts else index
         if not parts:
             return None
-        return _together(parts, index, self._words.ids)
+        meaning = _together(list(parts.values()), index, self._words.ids)
+        return meaning._replace(language=self._foreign(parts), runner_up=self._runner_up(parts, index, meaning.kind))
 
-    def _segments(self, words: tuple[str, ...]) -> list[Word] | None:
+    def _foreign(self, parts: dict[str, Word]) -> str:
+        """Return the first language of *parts* that is none of the home languages, or ""."""
+        return next((word.language for word in parts.values() if word.what != "skip" and self.foreign(word.language)), "")
+
+    def _runner_up(self, parts: dict[str, Word], index: str, kind: str) -> str:
+        """Return the other kind that the tag has where a word of it is read in another language: "number (fr)"; or ""."""
+        rivals = self._words.rivals
+        for phrase in parts:
+            rival = rivals.get(phrase)
+            if rival is not None:
+                other = _together([*({**parts, phrase: rival}).values()], index, self._words.ids).kind
+                if other not in {kind, "generic"}:
+                    return f"{other} ({rival.language})"
+        return ""
+
+    def _segments(self, words: tuple[str, ...]) -> dict[str, Word] | None:
         """Split *words* greedily into known phrases, the longest first.
 
         Return None if a word is left over, or if there are only fillers (articles, joiners, qualifiers).
         """
-        found: list[Word] = []
+        found: dict[str, Word] = {}
         at = 0
         while at < len(words):
             for end in range(min(len(words), at + self._words.longest), at, -1):
-                word = self._words.get(" ".join(words[at:end]))
+                phrase = " ".join(words[at:end])
+                word = self._words.get(phrase)
                 if word is not None:
-                    found.append(word)
+                    found[phrase] = word
                     at = end
                     break
             else:
                 return None
-        return found if any(word.what in {"role", "name", "value", "blank"} for word in found) else None
+        return found if any(word.what in {"role", "name", "value", "blank"} for word in found.values()) else None
 
 
 def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:

@@ -35,10 +35,11 @@ class Candidate(NamedTuple):
 
 
 class Title(NamedTuple):
-    """The role and gender that a title implies."""
+    """The role and gender that a title implies, and the language that has it."""
 
     role: str
     gender: Gender | None
+    language: str
 
 
 @cache
@@ -48,7 +49,7 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     for language in languages:
         for entry in vocabulary_file(language).titles:
             for word in entry.words:
-                found.setdefault(word, Title(entry.role, entry.gender))
+                found.setdefault(word, Title(entry.role, entry.gender, language))
     return found
 
 
