@@ -55,8 +55,8 @@ def run_surrogates(
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
     file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *cautions* gives
-    further warnings, *add_files* is called with the unpublished folder. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including
-    Ctrl-C, no partial output stays behind.
+    further warnings, *add_files* is called with the unpublished folder. Raises ``UsageError``, ``DataError``, ``OutputError`` or
+    ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")

@@ -24,7 +24,10 @@ _RUN = (
     "piiloom surrogate run gold.jsonl --spans --out filled --strategy markov --leakage 0.05",
     "piiloom surrogate run notes/ --out filled --values llm --provider compatible --base-url http://localhost:11434/v1 --model llama3",
 )
-_SURVEY = ("piiloom surrogate survey notes/ --out mapping.yaml --locale es_ES", "piiloom surrogate survey chats.csv --text-field message --json")
+_SURVEY = (
+    "piiloom surrogate survey notes/ --out mapping.yaml --locale es_ES",
+    "piiloom surrogate survey chats.csv --text-field message --json",
+)
 _LEAKAGE = ("piiloom surrogate leakage notes/ --miss 0.001,0.01,0.05", "piiloom surrogate leakage notes/ --out leakage/ --locale nl_NL")
 _CHECK = ("piiloom surrogate check filled notes/",)
 

@@ -48,7 +48,8 @@ _NUMBER: Final = _DIGITS + ".,"
 _IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
 _LEGAL: Final = re.compile(
-    r",? (?:Inc|Ltd|LLC|LLP|Corp|plc|Limited|PLC|GmbH(?: & Co\. KG)?|AG|KG|OHG|SE|e\. ?K\.|B\.?V|N\.?V|VOF|SARL|SAS|SA|S\.A|S\.L|S\.L\.U|SL|S\.r\.l|S\.p\.A|Ltda|S/A|Lda|AB|HB)\.?$"
+    r",? (?:Inc|Ltd|LLC|LLP|Corp|plc|Limited|PLC|GmbH(?: & Co\. KG)?|AG|KG|OHG|UG|SE|e\. ?K\.|B\.?V|N\.?V|VOF|SARL|SAS|SA|S\.A"
+    r"|S\.A\. de C\.V|S\.L|S\.L\.U|SL|S\.r\.l|S\.p\.A|Ltda|S/A|Lda|AB|HB)\.?$"
 )
 _gender = spoken("gender", owned=True)
 _nationality = spoken("nationality", owned=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from piiloom.surrogates.placeholders.families import numbered
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
-from piiloom.surrogates.placeholders.scanning import LETTERS, TITLED, Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import LETTERS, NUMBERED, TITLED, Candidate, Scanner
 
 Status = Literal["known", "unknown", "left", "nothing"]
 
@@ -76,6 +77,12 @@ class Judge:
         self._scanner = scanner
         data = grammars_file()
         self._data = data
+        self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
+            TITLED: self._titled,
+            NUMBERED: self._numbered,
+            **dict.fromkeys((LETTERS, SMALL_LETTERS), _letters),
+            **dict.fromkeys((PAIR, UNDERSCORED, DOTTED), _lettered),
+        }
 
     def judge(self, candidate: Candidate) -> Verdict:
         """Return the verdict on *candidate*, based on its own text only."""
@@ -83,23 +90,19 @@ class Judge:
         if grammar.kind:
             masked = Meaning(grammar.kind, role="mask", same="mention")
             return Verdict("known", re.sub(r"\d+", "{original}", literal), masked, sure=grammar.upper)
-        if grammar.name in {PAIR, UNDERSCORED, DOTTED}:
-            return _lettered(grammar, literal)
-        if grammar.shape == "signs":
-            return self._signs(grammar, literal)
-        if grammar.shape == "run":
-            return _run(grammar, literal)
-        if grammar.name == TITLED:
-            return self._titled(grammar, literal)
-        if grammar.name in {LETTERS, SMALL_LETTERS}:
-            return _letters(grammar, literal)
-        return self._numbered(grammar, literal)
+        by_name = self._by_name.get(grammar.name)
+        if by_name is not None:
+            return by_name(grammar, literal)
+        return self._signs(grammar, literal) if grammar.shape == "signs" else _run(grammar, literal)
 
     def _titled(self, grammar: Grammar, literal: str) -> Verdict:
         title, letters = literal.split(" ", 1)
         told = self._scanner.title(title)
+        letters = letters.rstrip(".…")
         index = letters.replace(" ", "").casefold()
-        meaning = Meaning("person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language))
+        meaning = Meaning(
+            "person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language)
+        )
         usual = len(index) > 1 or letters in "XYZ"
         return Verdict("known", f"{title} {{letter}}", meaning, sure=grammar.upper - _LETTER_LESS * (not usual))
 
@@ -119,7 +122,7 @@ class Judge:
         if grammar.name == "stars":
             if _DATE.fullmatch(inner):
                 kind = "year" if _YEAR.fullmatch(inner) or inner[0] == "'" else "date"
-                return Verdict("known", "[**{date}**]", Meaning(kind, same="mention"), inner, grammar.upper)
+                return Verdict("known", f"[**{{{kind}}}**]", Meaning(kind, same="mention"), inner, grammar.upper)
             inner = _STAR_TYPE.sub(" ", inner) if _WORDS.search(inner) else inner
         return self._tag(grammar, literal, inner)
 

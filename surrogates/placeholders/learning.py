@@ -8,7 +8,9 @@ from typing import Final
 
 from piiloom.surrogates.placeholders.cautions import foreign_cautions
 from piiloom.surrogates.placeholders.corpus_languages import Ranking
+from piiloom.surrogates.placeholders.judging import DOTTED, PAIR
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
+from piiloom.surrogates.placeholders.scanning import TITLED
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 
 _OFTEN: Final = 3
@@ -17,6 +19,8 @@ _CUE_WEIGHT: Final = 0.4
 _FEW_DOCUMENTS: Final = 0.03
 _MOST_NOTED: Final = 500
 _LOWER_WORD: Final = re.compile(r"\[[^\W\d_]{5,}(?: [^\W\d_]+){0,2}\]")
+_TITLED_MORE: Final = 0.15  # where people are named by titles and letters, a letter alone is more likely one of them
+_BESIDE: Final = {"square": PAIR, DOTTED: TITLED}  # "[K]" beside "[B] [K]", "Jean X..." beside "M. X..."
 _LEAST_SHARE: Final = 0.5
 _SURE_RUN: Final = 0.85
 _FOREIGN: Final = 0.4  # the confidence in a word of a language that nothing else in the corpus is in
@@ -24,7 +28,7 @@ _FOREIGN: Final = 0.4  # the confidence in a word of a language that nothing els
 
 def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, grammars: tuple[str, ...] | None) -> Mapping:
     """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
-    titled = any(tally.grammar == "titled" for tally in known.kept().values())
+    titled = frozenset(tally.grammar for tally in known.kept().values()) & {TITLED, PAIR}
     supported = _supported(known.kept().values())
     found = [_rule(family, tally, titled=titled, supported=supported) for family, tally in known.kept().items()]
     rules = tuple(sorted(found, key=lambda rule: (-rule.count, rule.tag)))
@@ -50,7 +54,7 @@ def _supported(tallies: Iterable[Tally]) -> frozenset[str]:
     meanings: dict[str, set[tuple[str, str, str]]] = {}
     for tally in tallies:
         meaning = tally.verdict.meaning
-        if meaning.language and tally.grammar != "titled":
+        if meaning.language and tally.grammar != TITLED:
             meanings.setdefault(meaning.language, set()).add((meaning.kind, meaning.role, meaning.form))
     return frozenset(language for language, found in meanings.items() if len(found) > 1)
 
@@ -67,7 +71,7 @@ def _is_often(family: str, tally: Tally) -> bool:
     return tally.count >= _OFTEN_LOWER and tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
 
 
-def _rule(family: str, tally: Tally, *, titled: bool, supported: frozenset[str]) -> Rule:
+def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: frozenset[str]) -> Rule:
     meaning = tally.verdict.meaning
     confidence = round(_confidence(tally, titled=titled), 2)
     if meaning.language and meaning.language not in supported and not tally.cued[meaning.kind]:
@@ -105,7 +109,7 @@ def _commonest(tally: Tally, kind: str) -> str:
     return kind if tally.cues[kind] == most else min(name for name, count in tally.cues.items() if count == most)
 
 
-def _confidence(tally: Tally, *, titled: bool) -> float:
+def _confidence(tally: Tally, *, titled: frozenset[str]) -> float:
     """Return the confidence (at most 0.99) of form and words, raised by how often the surrounding text confirms the kind.
 
     For a letter in brackets the share of documents with a cue counts, because one clear place settles a document. For all other
@@ -114,13 +118,15 @@ def _confidence(tally: Tally, *, titled: bool) -> float:
     meaning = tally.verdict.meaning
     sure = tally.sure
     if meaning.role == "letter":
-        sure += _CUE_WEIGHT * min(1.0, sum(tally.cues.values()) / (tally.documents + 1))
+        sure += _CUE_WEIGHT * min(1.0, sum(tally.cues.values()) / (tally.documents + 1)) + _TITLED_MORE * (
+            _BESIDE.get(tally.grammar) in titled
+        )
     elif tally.looked:
         told = sum(tally.cued.values()) if meaning.context == "mention" else tally.cued[meaning.kind]
         share = told / tally.looked
         sure += _CUE_WEIGHT * share
         if meaning.role == "letters":
-            sure += 0.1 * titled
+            sure += 0.1 * (TITLED in titled)
         elif meaning.context == "mention" and sure < _SURE_RUN and share < _LEAST_SHARE:
             sure = min(sure, USE_FROM - 0.01)  # most blanks have no cue beside them, so they are probably forms to fill in
         elif meaning.context != "mention" and tally.count >= _OFTEN:

@@ -16,6 +16,13 @@ _SHORT: Final = 3
 _LETTER_SURE: Final = 0.5
 _GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
+_DESCRIPTION: Final = 0.85
+_LONGEST_PREPOSITION: Final = 4
+_TOWNS: Final = frozenset({"city", "region"})
+_PLACES: Final = frozenset(
+    "city region country location street landmark organisation company employer school university hospital bank charity club".split()
+)
+_DESCRIBED: Final = _PLACES | {"person", "occupation"}
 
 
 class Meaning(NamedTuple):
@@ -59,23 +66,54 @@ class Reader:
         words = folded.words
         if not words:
             return None
+        if folded.dropped and " ".join((*words[-1:], *folded.dropped)) in self._words.words:
+            words = (*words, *folded.dropped)  # "Unit Number 12" is no unit
         if len(words) == 1 and len(words[0]) == 1 and words[0].isalpha() and not folded.index:
             return self._letter(text, words[0])
         meaning = self._street(words, folded.index) or self._phrase(words, folded.index)
-        if meaning is not None and not meaning.index and text != text.upper():
+        if meaning is None:
+            return self._description(words, folded.index)
+        if not meaning.index and text != text.upper():
             meaning = meaning._replace(sure=meaning.sure * self._doubt(words))
-        if meaning is not None and folded.possessive and meaning.kind == "person":
+        if folded.possessive and meaning.kind == "person":
             meaning = meaning._replace(form="possessive")
         return meaning
 
     def _doubt(self, words: tuple[str, ...]) -> float:
         """Return the factor for the confidence: below 1 for words that authors themselves put in brackets ("[his wife]", "[day]")."""
         doubtful, articles = self._words.doubtful, self._words.articles
+        if len(words) > 1 and words[0] in self._words.own:
+            return 1.0  # "[my sister]" is the writer's; who quotes somebody inserts "[his wife]"
         said = [word for word in words if word not in articles]
         if any(word in doubtful and word in articles for word in words):
             return _DOUBT
         alone = len(said) == 1 and (said[0] in doubtful or said[0].removesuffix("s") in doubtful)
         return _DOUBT if alone or (len(words) == 1 and len(words[0]) <= _SHORT) else 1.0
+
+    def _description(self, words: tuple[str, ...], index: str) -> Meaning | None:
+        """Read a description that stands for a tag: "town in Ohio", "a large company"; None if its noun is not known.
+
+        Where a town is said to be is kept in the form, "in:ohio".
+        """
+        known = self._words
+        if index:
+            words = (*words, index)
+        begin = 0
+        while begin < len(words) and (words[begin] in known.articles or words[begin] in known.adjectives):
+            begin += 1
+        ends = [end for end in range(begin + 1, len(words)) if self._preposition(words, end)]
+        end = ends[0] if ends else len(words)
+        meaning = self._phrase(words[begin:end], "")
+        if meaning is None or (end == len(words) and not begin) or meaning.kind not in (_PLACES if ends else _DESCRIBED):
+            return None
+        where = " ".join(words[end + self._preposition(words, end) :]) if ends else ""
+        form = f"in:{where}" if where and meaning.kind in _TOWNS else meaning.form
+        return meaning._replace(form=form, same="mention", sure=meaning.sure * _DESCRIPTION)
+
+    def _preposition(self, words: tuple[str, ...], at: int) -> int:
+        """Return the number of words of the preposition at *at* that something follows; 0 if there is none."""
+        longest = min(_LONGEST_PREPOSITION, len(words) - at - 1)
+        return next((size for size in range(longest, 0, -1) if " ".join(words[at : at + size]) in self._words.places), 0)
 
     @staticmethod
     def _letter(text: str, letter: str) -> Meaning | None:

@@ -26,7 +26,7 @@ _SENTENCE: Final = re.compile(
 )
 _NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
-_NAMED: Final = re.compile(r"[^\W\d_]*[^\W\d_a-z] ?$|[A-ZÀ-Þ][^\W\d_]+ $")  # ends in a name, or an initial without its dot
+_NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
 _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
 
@@ -122,10 +122,10 @@ class Scanner:
             return
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
-        if _is_initial(title, head):
-            return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
+        if text.startswith(".", end) and _is_initial(title, head):
+            return
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
         while single and text[end - 1] == text[start] and (more := _JOINED.match(text, end)) is not None:

@@ -10,6 +10,7 @@ from typing import Final
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
 from piiloom.surrogates.placeholders.judging import UNTOLD, Verdict
+from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
@@ -17,13 +18,15 @@ from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
 # The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
 _PARTY: Final = ("person", "company")
 _LETTER: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
-_LETTER_ROLES: Final = frozenset({"letter", "letters"})
+_LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 
 # The kinds that a placeholder for a number can turn out to be: "@NUM1 years old", "DNI NUM001".
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
 _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
+_DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
+_LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
 _YEAR_FOLLOWS: Final = re.compile(r",? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
 
@@ -56,6 +59,8 @@ class Settling:
                     meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
             if cue is None or meaning.context == "document":
                 self._open.append((len(self._mentions), candidate, verdict))
+            if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
+                meaning = meaning._replace(gender=meaning.gender or cue.gender)
             if meaning.context == "mention":
                 meaning = self._formed(candidate, meaning)
             if cue is not None:
@@ -76,6 +81,12 @@ class Settling:
         if (cue is None or cue.sure < GUESS) and self._told is not None:
             end, told = self._told
             cue = told if _JOINED.fullmatch(self._text, end, candidate.start) else cue
+        if (
+            cue is not None
+            and cue.kind == "person"
+            and _DETERMINED.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+        ):
+            cue = None  # "the XXXX is not mine"
         self._told = (candidate.end, cue) if cue is not None else None
         return cue
 
@@ -113,6 +124,7 @@ class Settling:
             if kind != meaning.kind and votes[kind]:
                 changed = self._formed(candidate, meaning._replace(kind=kind, plural=False, gender=None, form=""))
                 self._mentions[place] = _mention(candidate, verdict, changed)
+        join_letters(self._mentions)
 
 
 @cache

@@ -52,6 +52,9 @@ class Vocabulary:
         self.rivals: dict[str, Word] = {}
         self.articles: set[str] = set()
         self.doubtful: set[str] = set()
+        self.adjectives: set[str] = set()
+        self.places: set[str] = set()
+        self.own: set[str] = set()
         self.ids: dict[str, str] = {}
         index_words: set[str] = set()
         for language in languages:
@@ -64,6 +67,9 @@ class Vocabulary:
             self.doubtful.update(map(phrase_of, source.doubtful))
             for role, kind in source.ids.items():
                 self.ids.setdefault(role, kind)
+            self.adjectives.update(map(phrase_of, source.describing.adjectives))
+            self.places.update(map(phrase_of, source.describing.places))
+            self.own.update(map(phrase_of, source.describing.own))
             index_words.update(map(phrase_of, source.index_words))
         self.index_words = frozenset(index_words)
         self.longest = max(phrase.count(" ") + 1 for phrase in self.words)

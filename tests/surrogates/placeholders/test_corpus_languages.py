@@ -85,9 +85,7 @@ def test_a_corpus_without_a_rule_is_told() -> None:
 def test_a_kind_that_swallows_the_rest_is_told() -> None:
     rules = (Rule(tag="[A]", kind="number", count=30, confidence=0.7), Rule(tag="[CITY]", kind="city", count=10))
     said = survey_cautions(Mapping(rules=rules))
-    assert said == (
-        "30 of 40 surrogates are of the kind number (read from [A] 30): if that is not what stood there, correct the mapping",
-    )
+    assert said == ("30 of 40 surrogates are of the kind number (read from [A] 30): if that is not what stood there, correct the mapping",)
     assert not kind_caution({"number": 20, "city": 20})
     assert not kind_caution({"number": 12})
     assert not kind_caution({"person": 100}, [Rule(tag="[NAME]", kind="person", count=100)])
