@@ -19,10 +19,12 @@ DIGITS: Final = "a number of four or more digits in brackets"
 
 _NOTHING: Final = Meaning("generic")
 _UNTOLD: Final = Meaning("generic", role="blank", same="mention", context="mention")  # what stands around tells the kind, or nothing does
+MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX", "XX/XX/2019"
 PAIR: Final = "letter_pair"
 UNDERSCORED: Final = "underscored"
 DOTTED: Final = "dotted"
 SMALL_LETTERS: Final = "small_letters"
+REDACTED: Final = "redacted"
 _MASKED: Final = re.compile(r"X{4,}|x{4,}")
 _MASK_SURE: Final = 0.86  # four X's and more are always a mask
 _CAPITAL: Final = re.compile(r"[A-Z]")
@@ -80,6 +82,7 @@ class Judge:
         self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
             TITLED: self._titled,
             NUMBERED: self._numbered,
+            REDACTED: _run,
             **dict.fromkeys((LETTERS, SMALL_LETTERS), _letters),
             **dict.fromkeys((PAIR, UNDERSCORED, DOTTED), _lettered),
         }
@@ -88,7 +91,7 @@ class Judge:
         """Return the verdict on *candidate*, based on its own text only."""
         grammar, literal = candidate.grammar, candidate.literal
         if grammar.kind:
-            masked = Meaning(grammar.kind, role="mask", same="mention")
+            masked = Meaning(grammar.kind, role=MASK, same="mention")
             return Verdict("known", re.sub(r"\d+", "{original}", literal), masked, sure=grammar.upper)
         by_name = self._by_name.get(grammar.name)
         if by_name is not None:
@@ -224,7 +227,7 @@ def _letters(grammar: Grammar, literal: str) -> Verdict:
     spaced = re.sub(r" +", " ", literal)
     once = re.sub(r"^(.+?)(?: \1)+$", r"\1", spaced) if len(spaced) > 5 else spaced
     if _MASKED.fullmatch(once):
-        return Verdict("known", once[:_LONGEST_RUN], _UNTOLD, sure=max(grammar.upper, _MASK_SURE))
+        return Verdict("known", once[:_LONGEST_RUN], _UNTOLD._replace(role=MASK), sure=max(grammar.upper, _MASK_SURE))
     meaning = Meaning("person", role=LETTERS, index=once.replace(" ", "").casefold(), context="mention")
     return Verdict("known", once[:_LONGEST_LETTERS], meaning, sure=grammar.upper)
 

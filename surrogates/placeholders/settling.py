@@ -9,7 +9,7 @@ from typing import Final
 
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
-from piiloom.surrogates.placeholders.judging import UNTOLD, Verdict
+from piiloom.surrogates.placeholders.judging import MASK, UNTOLD, Verdict
 from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
@@ -73,11 +73,13 @@ class Settling:
     def _cue(self, candidate: Candidate, meaning: Meaning) -> Cue | None:
         """Return what stands beside *candidate*, or what stood beside the one that it is joined to: "XXXX, XXXX and XXXX".
 
-        Guesses count only for those that say nothing themselves.
+        Guesses count only for masks, which say nothing themselves and stand for everything.
         """
         cue = self._cues.around(self._text, candidate.start, candidate.end)
+        if meaning.role != MASK and cue is not None and cue.sure < GUESS:
+            cue = None
         if meaning.kind != "generic":
-            return cue if cue is None or cue.sure >= GUESS else None
+            return cue
         if (cue is None or cue.sure < GUESS) and self._told is not None:
             end, told = self._told
             cue = told if _JOINED.fullmatch(self._text, end, candidate.start) else cue
