@@ -12,10 +12,19 @@ _TOKENS: Final = {
     "{original}": r"(?P<original>[^\[\]<>{}\n]{1,200}?)",
     "{date}": r"(?P<original>[0-9/. -]{1,24}?)",
     "{year}": r"(?P<original>[12][0-9]{3}|'[0-9]{2})",
+    "{digits}": r"[0-9]{1,4}",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
 }
 _TOKEN: Final = re.compile("|".join(map(re.escape, _TOKENS)))
-_SAMPLES: Final = {"{index}": "1", "{number}": "2", "{original}": "abc", "{date}": "2151-7-16", "{year}": "2151", "{letter}": "X"}
+_SAMPLES: Final = {
+    "{index}": "1",
+    "{number}": "2",
+    "{original}": "abc",
+    "{date}": "2151-7-16",
+    "{year}": "2151",
+    "{digits}": "2019",
+    "{letter}": "X",
+}
 
 
 def numbered(literal: str, index: str, number: str = "") -> str:
@@ -66,7 +75,8 @@ def pattern_of(tag: str) -> str:
     for match in _TOKEN.finditer(tag):
         token = match.group()
         parts.append(re.escape(tag[at : match.start()]))
-        parts.append(_TOKENS[token] if token not in seen else f"(?:{_TOKENS[token].split('>', 1)[1]}")
+        named = ">" in _TOKENS[token]
+        parts.append(f"(?:{_TOKENS[token].split('>', 1)[1]}" if named and token in seen else _TOKENS[token])
         seen.add(token)
         at = match.end()
     parts.append(re.escape(tag[at:]))

@@ -25,6 +25,7 @@ UNDERSCORED: Final = "underscored"
 DOTTED: Final = "dotted"
 SMALL_LETTERS: Final = "small_letters"
 REDACTED: Final = "redacted"
+_FREE: Final = re.compile(r"[Xx]")
 _MASKED: Final = re.compile(r"X{4,}|x{4,}")
 _MASK_SURE: Final = 0.86  # four X's and more are always a mask
 _CAPITAL: Final = re.compile(r"[A-Z]")
@@ -91,8 +92,9 @@ class Judge:
         """Return the verdict on *candidate*, based on its own text only."""
         grammar, literal = candidate.grammar, candidate.literal
         if grammar.kind:
-            masked = Meaning(grammar.kind, role=MASK, same="mention")
-            return Verdict("known", re.sub(r"\d+", "{original}", literal), masked, sure=grammar.upper)
+            form = f"mask:{literal}" if _FREE.search(literal) else ""
+            family = re.sub(r"\d+", "{digits}", literal)
+            return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
         by_name = self._by_name.get(grammar.name)
         if by_name is not None:
             return by_name(grammar, literal)
@@ -237,7 +239,8 @@ def _lettered(grammar: Grammar, literal: str) -> Verdict:
     letters = _CAPITAL.findall(literal)
     form = "full" if grammar.name == PAIR else ""
     family = {PAIR: " ".join(["[{letter}]"] * len(letters)), UNDERSCORED: "{letter}._", DOTTED: "{letter}..."}[grammar.name]
-    meaning = Meaning("person", role="letter", index=" ".join(letters).casefold(), form=form, context="document")
+    index = (" " if grammar.name == PAIR else ".").join(letters).casefold()
+    meaning = Meaning("person", role="letter", index=index, form=form, context="document")
     return Verdict("known", family, meaning, sure=grammar.upper)
 
 

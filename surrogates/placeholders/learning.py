@@ -8,7 +8,7 @@ from typing import Final
 
 from piiloom.surrogates.placeholders.cautions import foreign_cautions
 from piiloom.surrogates.placeholders.corpus_languages import Ranking
-from piiloom.surrogates.placeholders.judging import DOTTED, PAIR
+from piiloom.surrogates.placeholders.judging import DOTTED, MASK, PAIR
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
 from piiloom.surrogates.placeholders.scanning import TITLED
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
@@ -74,7 +74,8 @@ def _is_often(family: str, tally: Tally) -> bool:
 def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: frozenset[str]) -> Rule:
     meaning = tally.verdict.meaning
     confidence = round(_confidence(tally, titled=titled), 2)
-    if meaning.language and meaning.language not in supported and not tally.cued[meaning.kind]:
+    told = tally.cued[meaning.kind] and tally.grammar != TITLED  # a title is its own cue
+    if meaning.language and meaning.language not in supported and not told:
         confidence = min(confidence, _FOREIGN)
     token = "{index}" in family or "{letter}" in family
     kind = meaning.kind
@@ -86,7 +87,7 @@ def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: froze
         role=meaning.role,
         index="" if token else meaning.index,
         same=meaning.same,
-        form=meaning.form,
+        form="" if meaning.role == MASK else meaning.form,  # a mask's form is its own text
         gender=meaning.gender,
         plural=meaning.plural,
         context=_context(meaning.context),

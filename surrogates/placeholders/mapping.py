@@ -23,10 +23,10 @@ class Rule:
     """One pattern (exactly one of ``tag`` and ``regex``) and the meaning of what it matches.
 
     In a ``tag``, ``{index}`` and ``{number}`` match what numbers the tag, ``{original}`` a value that it contains, ``{date}`` and
-    ``{year}`` a date; of "Dr. {letter}" only the letter is replaced. ``index`` is a fixed index for a tag without a token ("[Z]").
-    With ``context`` the surrounding text decides the kind, for each mention or once per document, and ``kind`` is the fallback.
-    ``language`` is that of the tag's words where the texts are in another, ``runner_up`` how another language reads them
-    ("number (fr)"); both only inform. ``line`` is the line in the file (0 if there is none), for error messages.
+    ``{year}`` a date, ``{digits}`` what a mask leaves; of "Dr. {letter}" only the letter is replaced. ``index`` is a fixed index for
+    a tag without a token ("[Z]"). With ``context`` the surrounding text decides the kind, for each mention or once per document, and
+    ``kind`` is the fallback. ``language`` is that of the tag's words where the texts are in another, ``runner_up`` how another
+    language reads them ("number (fr)"); both only inform. ``line`` is the line in the file (0 if there is none), for error messages.
     """
 
     tag: str = ""

@@ -34,8 +34,8 @@ _HEAD: Final = """\
 #
 # rules: one for each pattern. The pattern is either
 #     tag: the placeholder as it stands in the text. {index} stands for a number or letter that tells several apart, {number} for a
-#          second one, {original} for a value that the placeholder bears, {date} and {year} for a date; of "Dr. {letter}" only the
-#          letter is replaced.
+#          second one, {original} for a value that the placeholder bears, {date} and {year} for a date, {digits} for digits that
+#          stay; of "Dr. {letter}" only the letter is replaced.
 #     regex: a regular expression; its groups index, number, original, role and letter (replace only this) are used. One that takes
 #          more than a second on a document (and one more for each million characters) stops the run.
 #   kind: what is put there (person, city, date ...). role and index tell whom or what it belongs to: equal role and index are one

@@ -124,7 +124,7 @@ class Scanner:
         title = max((title for title in self._titles if head.endswith(title)), key=len)
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
-        if text.startswith(".", end) and _is_initial(title, head):
+        if text.startswith(".", end) and _is_initial(title, head, text[start]):
             return
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
@@ -147,9 +147,12 @@ def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[C
         yield candidate
 
 
-def _is_initial(title: str, head: str) -> bool:
+def _is_initial(title: str, head: str, letter: str) -> bool:
     """Whether *title*, a single letter at the end of *head*, is an initial or a degree that follows a name: "House M. D."."""
-    return len(title.rstrip(".")) == 1 and _NAMED.search(head[: len(head) - len(title)]) is not None
+    if len(title.rstrip(".")) != 1:
+        return False
+    before = head[: len(head) - len(title)]
+    return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
 
 
 def _by_place(candidate: Candidate) -> tuple[int, int]:
