@@ -11,6 +11,7 @@ _LEAST = 300
 _SHARE = 0.99
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["asap", "mimic", "swiss", "swiss_french", "french", "spanish", "cfpb"])
 def test_a_made_corpus_is_filled_with_the_right_kinds(name: str) -> None:
     texts = made_corpus(name)
