@@ -10,7 +10,7 @@ from piiloom.surrogates.placeholders.mapping import Rule
 
 NO_RULE: Final = "no placeholder of a known meaning was found: nothing is replaced"
 _ENOUGH: Final = 20  # fewer surrogates than this say nothing about a corpus
-_SURE: Final = 0.9  # names are most of many corpora; they are suspicious only where their tags are less sure than this
+_SURE: Final = 0.8  # names are most of many corpora; they are suspicious only where their tags are less sure than this
 _SHOWN: Final = 3
 _LANGUAGES: Final = {
     "en": "English", "nl": "Dutch", "pt": "Portuguese", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "sv": "Swedish",
