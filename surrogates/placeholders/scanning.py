@@ -205,6 +205,5 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     parts = []
     for entry in sorted(entries, key=lambda entry: entry.name != TITLED):
         rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
-        rest = rest.replace("([- ])", "(?P<gap>[- ])").replace("\\1", "(?P=gap)")
         parts.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
     return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D|xxx)[a-z]{{2}})(?:{'|'.join(parts)})")

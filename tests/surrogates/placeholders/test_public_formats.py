@@ -36,13 +36,14 @@ def test_english_formats(text: str, expected: list[str]) -> None:
 
 
 def test_letters_of_swiss_rulings() -> None:
-    text = "B.A.________ klagt gegen die D._ AG und die E.________ GmbH, und Frau X._ wohnt in Z.____."
+    text = "B.A.________ klagt gegen die D._ AG und die E.________ GmbH, und Frau X._ wohnt in Z.____, O.________strasse 1."
     assert found(text, _GERMAN) == [
         ("B.A.________", "person"),
         ("D._", "company"),
         ("E.________", "company"),
         ("X._", "person"),
         ("Z.____", "city"),
+        ("O.________", "city"),
     ]
 
 
