@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from importlib.metadata import version
@@ -34,6 +34,7 @@ from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place
 
 SCHEMA: Final = 1
 OnProgress = Callable[[Progress], None]
+Cautions = Callable[[Mapping[str, int]], Iterable[str]]  # what to warn of, from the number of surrogates of each kind
 
 
 def run_surrogates(
@@ -49,14 +50,15 @@ def run_surrogates(
     vault: Path | None = None,
     about: Mapping[str, object] | None = None,
     ray_address: str | None = None,
+    cautions: Cautions | None = None,
     add_files: Callable[[Path], object] | None = None,
 ) -> RunReport:
     """Put surrogates into all documents of the input and write the folder *out*, which appears only when it is complete.
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
-    file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *add_files* is
-    called with the unpublished folder. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including
-    Ctrl-C, no partial output stays behind.
+    file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *cautions* gives
+    further warnings, *add_files* is called with the unpublished folder. Raises ``UsageError``, ``DataError``, ``OutputError`` or
+    ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
@@ -73,7 +75,7 @@ def run_surrogates(
         run.start(workers, ray_address)
         run.scan()
         run.replace(vault_file)
-        report = run.write_report(seed, about or {})
+        report = run.write_report(seed, about or {}, cautions)
         warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
         run.end()
         if add_files is not None:
@@ -190,7 +192,7 @@ class _Run:
                 self.tell("replacing", self.tally.documents, self._counts.documents)
         mirrors.close()
 
-    def write_report(self, seed: int, about: Mapping[str, object]) -> dict[str, Any]:
+    def write_report(self, seed: int, about: Mapping[str, object], cautions: Cautions | None) -> dict[str, Any]:
         """Write and return the report."""
         tally, source = self.tally, self._source
         warnings = self._counts.warnings(source)
@@ -198,6 +200,8 @@ class _Run:
             warnings.append(f"documents with the id of an earlier one, which got another: {self._repeated}")
         if tally.unknown:
             warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
+        if cautions is not None:
+            warnings += cautions(tally.by_kind())
         inputs = self._settings.inputs
         report: dict[str, Any] = {
             "schema": SCHEMA,

@@ -24,7 +24,10 @@ _RUN = (
     "piiloom surrogate run gold.jsonl --spans --out filled --strategy markov --leakage 0.05",
     "piiloom surrogate run notes/ --out filled --values llm --provider compatible --base-url http://localhost:11434/v1 --model llama3",
 )
-_SURVEY = ("piiloom surrogate survey notes/ --out mapping.yaml", "piiloom surrogate survey chats.csv --text-field message --json")
+_SURVEY = (
+    "piiloom surrogate survey notes/ --out mapping.yaml --locale es_ES",
+    "piiloom surrogate survey chats.csv --text-field message --json",
+)
 _LEAKAGE = ("piiloom surrogate leakage notes/ --miss 0.001,0.01,0.05", "piiloom surrogate leakage notes/ --out leakage/ --locale nl_NL")
 _CHECK = ("piiloom surrogate check filled notes/",)
 
@@ -80,12 +83,16 @@ def survey(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the mapping here, to be edited; on standard output when not given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    locale: Annotated[
+        str | None,
+        typer.Option("--locale", help="Language and country of the texts, as in es_ES; told by their commonest words when not given."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Learn the placeholders of a corpus: what each means, how sure that is, what is unknown, what is left alone."""
     from piiloom.cli.surrogate_view import survey_and_report
 
-    survey_and_report(inputs, out, force=force, as_json=as_json)
+    survey_and_report(inputs, out, locale, force=force, as_json=as_json)
 
 
 @surrogate_app.command("leakage", epilog=examples(*_LEAKAGE))

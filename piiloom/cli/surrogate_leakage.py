@@ -77,7 +77,7 @@ def estimate_and_report(
 def _sizes(inputs: InputOptions, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
     """How often each person of each document is named, and the family names that are known."""
     source = input_settings(inputs)
-    finder = None if source.use_spans else Finder(tag_mapping(placeholders, source))
+    finder = None if source.use_spans else Finder(tag_mapping(placeholders, source, settings.locale))
     planner = Planner(settings.language)
     sizes, originals = [], []
     for document in iter_documents(source):

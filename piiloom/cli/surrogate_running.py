@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +20,12 @@ from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.persona_assignment.groups import Weights
+from piiloom.surrogates.placeholders.cautions import language_caution, surrogate_cautions
 from piiloom.surrogates.placeholders.linking import linked
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
-from piiloom.surrogates.placeholders.survey import Survey
+from piiloom.surrogates.placeholders.survey import Survey, survey_of
 from piiloom.surrogates.progress import Progress, RunReport
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
@@ -74,7 +76,7 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
     check_places(options.out, inputs.path, options.vault, force=options.force)
-    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs)
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale)
     if options.link:
         if mapping is None:
             raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
@@ -101,27 +103,37 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
             force=options.force,
             vault=options.vault,
             about=about,
+            cautions=None if mapping is None else partial(surrogate_cautions, mapping=mapping),
             add_files=drawn.put_rejects if drawn is not None else None,
         )
 
 
-def tag_mapping(placeholders: str, inputs: InputSettings) -> TagMapping:
-    """The mapping that *placeholders* asks for: "auto", or a file's."""
+def tag_mapping(placeholders: str, inputs: InputSettings, locale: str) -> TagMapping:
+    """The mapping that *placeholders* asks for: "auto", or a file's. *locale* is that of the texts."""
     if placeholders != "auto":
         return load_mapping(Path(placeholders))
-    return learnt_mapping(inputs, limit=_SURVEYED)[1]
+    return learnt_mapping(inputs, locale, limit=_SURVEYED)[1]
 
 
-def learnt_mapping(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMapping]:
-    """Learn the placeholders of the documents, at most about *limit* code points of them; gives the number of documents, too."""
-    survey, seen, documents = Survey(), 0, 0
+def learnt_mapping(inputs: InputSettings, locale: str | None, *, limit: int | None) -> tuple[Survey, TagMapping]:
+    """Learn the placeholders of the documents, at most about *limit* code points of them, and with which cautions to use them.
+
+    *locale* is that of the texts, None if their owner does not say.
+    """
+    survey = survey_of(_texts(inputs, limit), (locale or "")[:2])
+    mapping = survey.mapping()
+    caution = language_caution(locale, survey.ranking.told) if locale else ""
+    return survey, replace(mapping, cautions=(*filter(None, [caution]), *mapping.cautions))
+
+
+def _texts(inputs: InputSettings, limit: int | None) -> Iterator[str]:
+    """Yield the texts of the documents, at most about *limit* code points."""
+    seen = 0
     for document in iter_documents(inputs):
-        survey.add(document.text)
-        documents += 1
+        yield document.text
         seen += len(document.text)
         if limit is not None and seen > limit:
-            break
-    return documents, survey.mapping()
+            return
 
 
 def _settings(options: RunOptions) -> Settings:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from collections.abc import Mapping as AnyMapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from piiloom.cli.asking_line import AskingLine
-from piiloom.cli.surrogate_checks import written_whole
+from piiloom.cli.surrogate_checks import checked_locale, written_whole
 from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
 from piiloom.cli.surrogate_values import agreement
@@ -20,11 +21,16 @@ from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.rejects import REJECTS
 from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.placeholders.cautions import survey_cautions
+from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.mapping_file import dump_mapping
 from piiloom.surrogates.progress import Progress as RunProgress
 from piiloom.surrogates.progress import RunReport
 
 _SHOWN: Final = 12
+_RULE_KEYS: Final = {"pattern": "name"} | {
+    name: name for name in ("kind", "role", "same", "use", "confidence", "count", "language", "runner_up")
+}
 
 
 def terminal_observer(*, yes: bool) -> Observer:
@@ -49,36 +55,42 @@ def print_report(report: RunReport, *, as_json: bool) -> None:
         _print(report)
 
 
-def survey_and_report(inputs: InputOptions, out: Path | None, *, force: bool, as_json: bool) -> None:
+def survey_and_report(inputs: InputOptions, out: Path | None, locale: str | None, *, force: bool, as_json: bool) -> None:
     """Survey the input; write or print the mapping."""
     if out is not None and out.exists() and not force:
         raise OutputError("the file exists", where=str(out), remedy="Name another one, or use --force")
-    documents, mapping = learnt_mapping(input_settings(inputs), limit=None)
+    survey, mapping = learnt_mapping(input_settings(inputs), checked_locale(locale) if locale else None, limit=None)
+    documents, cautions = survey.documents, survey_cautions(mapping)
     text = dump_mapping(mapping)
     if out is not None:
         with written_whole(out) as draft:
             draft.write_text(text, encoding="utf-8")
     if as_json:
-        rules = [
-            {"pattern": r.name, "kind": r.kind, "role": r.role, "same": r.same, "use": r.use, "confidence": r.confidence, "count": r.count}
-            for r in mapping.rules
-        ]
+        rules = [{name: getattr(rule, key) for name, key in _RULE_KEYS.items()} for rule in mapping.rules]
         unknown = [{"tag": one.tag, "count": one.count} for one in mapping.unknown]
         left = [{"tag": one.tag, "count": one.count} for one in mapping.left_alone]
-        say_json({"documents": documents, "rules": rules, "unknown": unknown, "left_alone": left, "file": str(out) if out else None})
+        found = {"rules": rules, "unknown": unknown, "left_alone": left, "warnings": list(cautions)}
+        say_json({"documents": documents, "languages": list(mapping.languages), **found, "file": str(out) if out else None})
         return
     if out is None:
         say(text.rstrip("\n"))
-        return
+    else:
+        _show_survey(inputs, documents, mapping)
+        others = f"{counted(len(mapping.unknown), 'unknown tag')}, {len(mapping.left_alone):,} kinds of brackets left alone"
+        say(f"{counted(len(mapping.rules), 'rule')}, {others}: {out}")
+    for caution in cautions:
+        say_aside(f"warning: {harmless(caution)}")
+
+
+def _show_survey(inputs: InputOptions, documents: int, mapping: Mapping) -> None:
     table = Table(title=f"placeholders of {harmless(inputs.source.name)}: {counted(documents, 'document')}")
-    for name, right in (("pattern", False), ("kind", False), ("role", False), ("same", False), ("count", True), ("sure", True)):
+    columns = (("pattern", False), ("kind", False), ("role", False), ("same", False), ("count", True), ("sure", True), ("or", False))
+    for name, right in columns:
         table.add_column(name, justify="right" if right else "left")
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
-        table.add_row(harmless(rule.name), rule.kind, harmless(rule.role), rule.same, f"{rule.count:,}", sure)
+        table.add_row(harmless(rule.name), rule.kind, harmless(rule.role), rule.same, f"{rule.count:,}", sure, rule.runner_up)
     console().print(table)
-    others = f"{counted(len(mapping.unknown), 'unknown tag')}, {len(mapping.left_alone):,} kinds of brackets left alone"
-    say(f"{counted(len(mapping.rules), 'rule')}, {others}: {out}")
 
 
 def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
@@ -154,7 +166,7 @@ def _print(report: RunReport) -> None:
     say(f"records, mirror, offset map and report: {report.out}")
 
 
-def _groups(people: Mapping[str, Any]) -> str:
+def _groups(people: AnyMapping[str, Any]) -> str:
     counts = sorted(set(people["groups"].values()))
     each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     gender = people["gender_told_by_text"]

@@ -22,7 +22,10 @@ _SPREAD: Final = (
 
 
 def money(draw: Draw) -> str:
-    """Draw an amount: one like the original, or one in the currency and usual format of the text's country."""
+    """Draw an amount: one like the original, or one in the currency and usual format of the text's country.
+
+    It is the number alone for ``form="bare"``: the text has the currency.
+    """
     seed = mix(draw.seed, _MONEY)
     original = draw.original
     if original:
@@ -39,7 +42,7 @@ def money(draw: Draw) -> str:
     text = in_groups(max(1, amount), facts.group, pairs=draw.country == "IN")
     if facts.cents and amount < 1000 * facts.scale and below(mix(seed, 2), 3) == 0:
         text += f"{facts.decimal}{pick(mix(seed, 3), ('00', '50', '95', '99', '25', '75', '40', '80'))}"
-    return pick(style_seed(draw, _MONEY), facts.forms).replace("{n}", text)
+    return text if draw.form == "bare" else pick(style_seed(draw, _MONEY), facts.forms).replace("{n}", text)
 
 
 def _resized(text: str, seed: int) -> str:

@@ -18,6 +18,7 @@ _FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _NEAR: Final = 3  # a duration changes by at most one third, or by 1
 _LARGEST: Final = 10**9
+_FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
 
 
 def _hours() -> tuple[tuple[int, int], ...]:
@@ -70,8 +71,14 @@ def with_time(day: str, draw: Draw) -> str:
 
 
 def time_value(draw: Draw) -> str:
-    """Draw a time of day, in the format of the original if it can be read, else in one format per document."""
+    """Draw a time of day, in the format of the original if it can be read, else in one format per document.
+
+    The forms leave out what the text has after it: clock is "3:45" before "pm", hour is "3" before "o'clock", clock24 is "15:45".
+    """
     seed = mix(draw.seed, _TIME)
+    if draw.form in _FORMS and not draw.original:
+        hour, minute = pick(seed, _HOURS)
+        return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
     if known is not None:
         return _like(known, *pick(seed, _HOURS))

@@ -38,6 +38,23 @@ class WordsFile(FileModel):
     nations: dict[str, Text] = Field(default_factory=dict)
 
 
+class ReligionEntry(FileModel):
+    """One religion; see the head of ``religions.yaml``."""
+
+    noun: Text
+    adjective: Text
+    attributive: Text | None = None
+    feminine: Text | None = None
+    member: Text
+    church: bool = False
+
+
+class ReligionsFile(FileModel):
+    """``religions.yaml``, by language."""
+
+    religions: dict[str, list[ReligionEntry]]
+
+
 class MoneyFacts(FileModel):
     """``forms`` hold {n}; ``scale``: local money for one US dollar, roughly; ``group`` and ``decimal`` signs."""
 

@@ -53,10 +53,11 @@ def words_of(language: str) -> Mapping[str, Sequence[str]]:
 def nation(country: str, language: str, *, female: bool) -> str | None:
     """Return the nationality of a person from *country* in *language*; None if the file does not have it."""
     found = _file(language).nations.get(country)
-    return None if found is None else _gendered(found, female)
+    return None if found is None else gendered(found, female=female)
 
 
-def _gendered(text: str, female: bool) -> str:
+def gendered(text: str, *, female: bool) -> str:
+    """Return *text* with the half of each ``<a|b>`` that is meant."""
     return _GENDERED.sub(lambda m: m[2] if female else m[1], text) if "<" in text else text
 
 
@@ -70,7 +71,7 @@ def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ..
         raise ConfigError(f"no list {name!r}", where=f"{language}.yaml", remedy="Add it to surrogates/data/words.")
     out: dict[str, None] = {}
     for entry in listed:
-        template, slots = _compiled(_gendered(entry, female), language, country, female)
+        template, slots = _compiled(gendered(entry, female=female), language, country, female)
         out.update(dict.fromkeys(template % words for words in _thinned(slots) if not _echoes(words)))
     return tuple(out)
 
@@ -99,7 +100,7 @@ def forms(kind: str, language: str, country: str, female: bool) -> tuple[Form, .
     """Return the compiled forms of *kind*, in English if the language has none; cached."""
     words = words_of(language)
     known = language if kind in words else FALLBACK
-    return tuple(_compiled(_gendered(form, female), known, country, female) for form in words_of(known)[kind])
+    return tuple(_compiled(gendered(form, female=female), known, country, female) for form in words_of(known)[kind])
 
 
 def said(form: Form, seed: int) -> str:

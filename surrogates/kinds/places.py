@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
 from piiloom.surrogates.kinds.phrases import phrase, spoken
+from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.seeds import below, mix, pick, seed_of
 
 _HOME: Final = salt_of("home")
 _LOCATION: Final = salt_of("location")
 _TURNS: Final = 6
+_IN: Final = "in:"
 
 
 def place_seed(draw: Draw) -> int:
@@ -27,18 +30,35 @@ def place_seed(draw: Draw) -> int:
 def home_city(draw: Draw) -> City:
     """Return the city for *draw*: the owner's home, or a replacement for the original.
 
-    A replacement has the size class of the original if that is a known city, and differs from the original if the country has another city.
+    With the form "in:<region>" it lies there, if the country has that region. A replacement has the size class of the original if that
+    is a known city, and differs from the original if the country has another city.
     """
     country = home_of(draw)
     seed = place_seed(draw)
     original = draw.original.strip().casefold()
     known = places_of(country).by_name.get(original)
     if not draw.original:
-        return draw_city(country, seed)
+        return city_of(country, draw.form.removeprefix(_IN), seed) if draw.form.startswith(_IN) else draw_city(country, seed)
     if known is None:
         return draw_city(country, mix(seed, 0))
     drawn = (*(draw_city(country, mix(seed, turn), known.size) for turn in range(_TURNS)), draw_city(country, seed))
     return next((city for city in drawn if city.name.casefold() != original), None) or _other_city(known, country, seed)
+
+
+def city_of(country: str, region: str, seed: int) -> City:
+    """Return a city of the region that *region* names, any of *country* if it has no such region."""
+    known = _by_region(country).get(folded(region))
+    return pick(seed, known) if known else draw_city(country, seed)
+
+
+@cache
+def _by_region(country: str) -> dict[str, tuple[City, ...]]:
+    """Return the cities of each region by its folded name and, where it has one, its abbreviation."""
+    found: dict[str, tuple[City, ...]] = {}
+    for city in places_of(country).cities:
+        for name in filter(None, (city.region.name, city.region.short)):
+            found[folded(name)] = (*found.get(folded(name), ()), city)
+    return found
 
 
 def _other_city(known: City, country: str, seed: int) -> City:

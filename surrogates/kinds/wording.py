@@ -17,7 +17,6 @@ from piiloom.surrogates.seeds import below, mix, pick
 room = spoken("room")
 landmark = spoken("landmark")
 organisation = spoken("organisation")
-company = spoken("company")
 employer = spoken("employer", numbered=True)
 school = spoken("school")
 university = spoken("university")
@@ -33,7 +32,6 @@ field = spoken("field")
 occupation = spoken("occupation", numbered=True)
 ethnicity = spoken("ethnicity", owned=True)
 language = spoken("language")
-religion = spoken("religion")
 political = spoken("political")
 orientation = spoken("orientation", owned=True)
 condition = spoken("condition")
@@ -42,14 +40,25 @@ product = spoken("product")
 kin = spoken("kin")
 title = spoken("title", owned=True)
 
+_company = spoken("company")
 _GRADE: Final = salt_of("grade")
 _LONGEST: Final = 6  # digits of a score
 _DIGITS: Final = "0123456789"
 _NUMBER: Final = _DIGITS + ".,"
 _IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
+_LEGAL: Final = re.compile(
+    r",? (?:Inc|Ltd|LLC|LLP|Corp|plc|Limited|PLC|GmbH(?: & Co\. KG)?|AG|KG|OHG|UG|SE|e\. ?K\.|B\.?V|N\.?V|VOF|SARL|SAS|SA|S\.A"
+    r"|S\.A\. de C\.V|S\.L|S\.L\.U|SL|S\.r\.l|S\.p\.A|Ltda|S/A|Lda|AB|HB)\.?$"
+)
 _gender = spoken("gender", owned=True)
 _nationality = spoken("nationality", owned=True)
+
+
+def company(draw: Draw) -> str:
+    """Draw a company; without a legal form for ``form="bare"``, as the text has one: "[X] AG"."""
+    value = _company(draw)
+    return _LEGAL.sub("", value) if draw.form == "bare" else value
 
 
 def nationality(draw: Draw) -> str:

@@ -11,10 +11,20 @@ _TOKENS: Final = {
     "{number}": r"(?P<number>[0-9]{1,5} ?[A-Za-z]?)",
     "{original}": r"(?P<original>[^\[\]<>{}\n]{1,200}?)",
     "{date}": r"(?P<original>[0-9/. -]{1,24}?)",
+    "{year}": r"(?P<original>[12][0-9]{3}|'[0-9]{2})",
+    "{digits}": r"[0-9]{1,4}",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
 }
 _TOKEN: Final = re.compile("|".join(map(re.escape, _TOKENS)))
-_SAMPLES: Final = {"{index}": "1", "{number}": "2", "{original}": "abc", "{date}": "2151-7-16", "{letter}": "X"}
+_SAMPLES: Final = {
+    "{index}": "1",
+    "{number}": "2",
+    "{original}": "abc",
+    "{date}": "2151-7-16",
+    "{year}": "2151",
+    "{digits}": "2019",
+    "{letter}": "X",
+}
 
 
 def numbered(literal: str, index: str, number: str = "") -> str:
@@ -59,13 +69,14 @@ def sample(tag: str) -> str:
 def pattern_of(tag: str) -> str:
     """Return *tag* as a regular expression whose named groups are index, number, original and letter, as far as it has them.
 
-    ``{date}`` gives the group original. A repeated token is a named group only the first time.
+    ``{date}`` and ``{year}`` give the group original. A repeated token is a named group only the first time.
     """
     parts, at, seen = [], 0, set()
     for match in _TOKEN.finditer(tag):
         token = match.group()
         parts.append(re.escape(tag[at : match.start()]))
-        parts.append(_TOKENS[token] if token not in seen else f"(?:{_TOKENS[token].split('>', 1)[1]}")
+        named = ">" in _TOKENS[token]
+        parts.append(f"(?:{_TOKENS[token].split('>', 1)[1]}" if named and token in seen else _TOKENS[token])
         seen.add(token)
         at = match.end()
     parts.append(re.escape(tag[at:]))

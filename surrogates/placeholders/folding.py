@@ -18,11 +18,15 @@ _LONGEST_NUMBER: Final = 9
 
 
 class Folded(NamedTuple):
-    """A tag's words in lower case without accents, the index at its end ("" if none), and whether a possessive 's ends it."""
+    """A tag's words in lower case without accents, the index at its end ("" if none), and whether a possessive 's ends it.
+
+    ``dropped`` are the words before the index that only announce it ("no", "sub").
+    """
 
     words: tuple[str, ...]
     index: str  # type: ignore[assignment]
     possessive: bool
+    dropped: tuple[str, ...] = ()
 
 
 @cache
@@ -45,6 +49,7 @@ def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
     bare = _POSSESSIVE.sub("", text)
     tokens = _tokens(bare)
     index = ""
+    dropped: list[str] = []
     if len(tokens) > 1:
         last = tokens[-1]
         if len(last) == 1 and last.isalpha() and tokens[-2].isdigit() and len(tokens) > 2:
@@ -54,5 +59,5 @@ def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
             index = last.lstrip("0") or "0" if last.isdigit() else last
             del tokens[-1]
         while index and len(tokens) > 1 and tokens[-1] in index_words:
-            del tokens[-1]
-    return Folded(tuple(tokens), index, possessive=len(bare) < len(text.rstrip()) and bare != text)
+            dropped.insert(0, tokens.pop())
+    return Folded(tuple(tokens), index, len(bare) < len(text.rstrip()) and bare != text, tuple(dropped))

@@ -33,12 +33,15 @@ class SignsEntry(_Entry):
     upper: float
     lower: float
     unknown: Policy
+    kind: str = ""
 
 
 class RunEntry(_Entry):
-    """A run of one sign."""
+    """A run of one sign, between ``open`` and ``close`` if it has them."""
 
+    open: str = ""
     sign: str
+    close: str = ""
     least: int = Field(alias="from")
     sure: float
 
@@ -95,7 +98,7 @@ def grammars_file() -> GrammarsFile:
 def grammars() -> dict[str, Grammar]:
     """Return all grammars by name; cached."""
     data = grammars_file()
-    found = [Grammar(s.name, "signs", s.open, s.close, s.upper, s.lower, s.unknown) for s in data.signs]
+    found = [Grammar(s.name, "signs", s.open, s.close, s.upper, s.lower, s.unknown, s.kind) for s in data.signs]
     found += [Grammar(r.name, "run", "", "", r.sure, r.sure, "none") for r in data.runs]
     found += [Grammar(w.name, "word", "", "", w.sure, w.sure, "none", w.kind) for w in data.words]
     return {grammar.name: grammar for grammar in found}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from piiloom.surrogates.placeholders.families import numbered
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
-from piiloom.surrogates.placeholders.scanning import LETTERS, TITLED, Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import LETTERS, NUMBERED, TITLED, Candidate, Scanner
 
 Status = Literal["known", "unknown", "left", "nothing"]
 
@@ -17,11 +18,23 @@ UNTOLD: Final = "nothing tells what stood there"
 DIGITS: Final = "a number of four or more digits in brackets"
 
 _NOTHING: Final = Meaning("generic")
-_DATE: Final = re.compile(r"[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
+_UNTOLD: Final = Meaning("generic", role="blank", same="mention", context="mention")  # what stands around tells the kind, or nothing does
+MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX", "XX/XX/2019"
+PAIR: Final = "letter_pair"
+UNDERSCORED: Final = "underscored"
+DOTTED: Final = "dotted"
+SMALL_LETTERS: Final = "small_letters"
+REDACTED: Final = "redacted"
+_FREE: Final = re.compile(r"[Xx]")
+_MASKED: Final = re.compile(r"X{4,}|x{4,}")
+_MASK_SURE: Final = 0.86  # four X's and more are always a mask
+_CAPITAL: Final = re.compile(r"[A-Z]")
+_DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
 _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTALL)
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
+_EMPTY: Final = re.compile(r"[Xx]{2,}|\?{2,}|-{2,}")  # "[XXXX]": brackets in which nothing is told
 _ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.IGNORECASE)  # "<https://example.org>"
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
 _WORDS: Final = re.compile(r"[^\W\d_]+")
@@ -67,36 +80,43 @@ class Judge:
         self._scanner = scanner
         data = grammars_file()
         self._data = data
+        self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
+            TITLED: self._titled,
+            NUMBERED: self._numbered,
+            REDACTED: _run,
+            **dict.fromkeys((LETTERS, SMALL_LETTERS), _letters),
+            **dict.fromkeys((PAIR, UNDERSCORED, DOTTED), _lettered),
+        }
 
     def judge(self, candidate: Candidate) -> Verdict:
         """Return the verdict on *candidate*, based on its own text only."""
         grammar, literal = candidate.grammar, candidate.literal
-        if grammar.shape == "signs":
-            return self._signs(grammar, literal)
-        if grammar.shape == "run":
-            return _run(grammar, literal)
-        if grammar.name == TITLED:
-            return self._titled(grammar, literal)
-        if grammar.name == LETTERS:
-            return _letters(grammar, literal)
         if grammar.kind:
-            return Verdict(
-                "known", re.sub(r"\d+", "{original}", literal), Meaning(grammar.kind, role="mask", same="mention"), sure=grammar.upper
-            )
-        return self._numbered(grammar, literal)
+            form = f"mask:{literal}" if _FREE.search(literal) else ""
+            family = re.sub(r"\d+", "{digits}", literal)
+            return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
+        by_name = self._by_name.get(grammar.name)
+        if by_name is not None:
+            return by_name(grammar, literal)
+        return self._signs(grammar, literal) if grammar.shape == "signs" else _run(grammar, literal)
 
     def _titled(self, grammar: Grammar, literal: str) -> Verdict:
         title, letters = literal.split(" ", 1)
         told = self._scanner.title(title)
+        letters = letters.rstrip(".…")
         index = letters.replace(" ", "").casefold()
-        meaning = Meaning("person", role=told.role, index=index, form="family", gender=told.gender)
+        meaning = Meaning(
+            "person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language)
+        )
         usual = len(index) > 1 or letters in "XYZ"
         return Verdict("known", f"{title} {{letter}}", meaning, sure=grammar.upper - _LETTER_LESS * (not usual))
 
     def _numbered(self, grammar: Grammar, literal: str) -> Verdict:
         meaning = self._reader.read(literal)
         if meaning is None or not meaning.index:
-            return Verdict("nothing", literal)
+            if "_" not in literal:
+                return Verdict("nothing", literal)
+            return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD)
         glued = literal[-len(meaning.index) - 1].isalpha()
         return Verdict("known", numbered(literal, meaning.index), meaning, sure=(grammar.upper - _GLUED_LESS * glued) * meaning.sure)
 
@@ -106,8 +126,8 @@ class Judge:
             return self._angle(grammar, literal, inner)
         if grammar.name == "stars":
             if _DATE.fullmatch(inner):
-                kind = "year" if _YEAR.fullmatch(inner) else "date"
-                return Verdict("known", "[**{date}**]", Meaning(kind, same="mention"), inner, grammar.upper)
+                kind = "year" if _YEAR.fullmatch(inner) or inner[0] == "'" else "date"
+                return Verdict("known", f"[**{{{kind}}}**]", Meaning(kind, same="mention"), inner, grammar.upper)
             inner = _STAR_TYPE.sub(" ", inner) if _WORDS.search(inner) else inner
         return self._tag(grammar, literal, inner)
 
@@ -136,6 +156,8 @@ class Judge:
         masked = next((kind for pattern, kind in _MASKS if pattern.fullmatch(tag)), "")
         if masked:
             return Verdict("known", literal, Meaning(masked, same="mention"), sure=grammar.lower)
+        if grammar.name != "round" and _EMPTY.fullmatch(tag):
+            return _run(grammar, literal)
         bearing = self._bearing(grammar, literal, tag)
         if bearing is not None:
             return bearing
@@ -182,7 +204,7 @@ class Judge:
         if grammar.name == "round":
             return Verdict("left", "({text})")
         if self._looks_redacted(grammar, tag, words):
-            index = re.search(r"(?<![A-Za-z])(\d{1,4})\W*$", literal)
+            index = re.search(r"(?<!\d)(\d{1,4})\W*$", literal)
             family = f"{literal[: index.start(1)]}{{index}}{literal[index.end(1) :]}" if index else literal
             return Verdict("unknown", family, why=UNREAD)
         return Verdict("left", literal if len(tag) <= _LONGEST_SHOWN else f"{grammar.open}{{text}}{grammar.close}")
@@ -199,15 +221,27 @@ class Judge:
 
 def _run(grammar: Grammar, literal: str) -> Verdict:
     form = grammar.name == "blank" and len(literal) >= _LONGEST_RUN
-    meaning = Meaning("generic", role="blank", same="mention", context="mention")
-    return Verdict("known", literal[:_LONGEST_RUN], meaning, sure=grammar.upper - _FORM_LESS * form)
+    family = literal if len(literal) <= _LONGEST_RUN else literal[: _LONGEST_RUN - 1] + literal[-1]
+    return Verdict("known", family, _UNTOLD, sure=grammar.upper - _FORM_LESS * form)
 
 
 def _letters(grammar: Grammar, literal: str) -> Verdict:
     spaced = re.sub(r" +", " ", literal)
     once = re.sub(r"^(.+?)(?: \1)+$", r"\1", spaced) if len(spaced) > 5 else spaced
+    if _MASKED.fullmatch(once):
+        return Verdict("known", once[:_LONGEST_RUN], _UNTOLD._replace(role=MASK), sure=max(grammar.upper, _MASK_SURE))
     meaning = Meaning("person", role=LETTERS, index=once.replace(" ", "").casefold(), context="mention")
     return Verdict("known", once[:_LONGEST_LETTERS], meaning, sure=grammar.upper)
+
+
+def _lettered(grammar: Grammar, literal: str) -> Verdict:
+    """Judge a name that is written as letters: "[L] [B]", "A.________", "X..."."""
+    letters = _CAPITAL.findall(literal)
+    form = "full" if grammar.name == PAIR else ""
+    family = {PAIR: " ".join(["[{letter}]"] * len(letters)), UNDERSCORED: "{letter}._", DOTTED: "{letter}..."}[grammar.name]
+    index = (" " if grammar.name == PAIR else ".").join(letters).casefold()
+    meaning = Meaning("person", role="letter", index=index, form=form, context="document")
+    return Verdict("known", family, meaning, sure=grammar.upper)
 
 
 def _sure(grammar: Grammar, tag: str, meaning: Meaning | None) -> float:

@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from piiloom.surrogates.placeholders.cautions import foreign_cautions
+from piiloom.surrogates.placeholders.corpus_languages import Ranking
+from piiloom.surrogates.placeholders.judging import DOTTED, MASK, PAIR
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
+from piiloom.surrogates.placeholders.scanning import TITLED
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 from piiloom.surrogates.placeholders.whole_families import whole_families
 
@@ -16,25 +20,44 @@ _CUE_WEIGHT: Final = 0.4
 _FEW_DOCUMENTS: Final = 0.03
 _MOST_NOTED: Final = 500
 _LOWER_WORD: Final = re.compile(r"\[[^\W\d_]{5,}(?: [^\W\d_]+){0,2}\]")
+_TITLED_MORE: Final = 0.15  # where people are named by titles and letters, a letter alone is more likely one of them
+_BESIDE: Final = {"square": PAIR, DOTTED: TITLED}  # "[K]" beside "[B] [K]", "Jean X..." beside "M. X..."
 _LEAST_SHARE: Final = 0.5
 _SURE_RUN: Final = 0.85
+_FOREIGN: Final = 0.4  # the confidence in a word of a language that nothing else in the corpus is in
 
 
-def learn(known: Tallies, unknown: Tallies, left: Tallies, *, languages: tuple[str, ...], grammars: tuple[str, ...] | None) -> Mapping:
+def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, grammars: tuple[str, ...] | None) -> Mapping:
     """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
-    titled = any(tally.grammar == "titled" for tally in known.kept().values())
-    rules = whole_families([_rule(family, tally, titled=titled) for family, tally in known.kept().items()])
+    titled = frozenset(tally.grammar for tally in known.kept().values()) & {TITLED, PAIR}
+    supported = _supported(known.kept().values())
+    found = [_rule(family, tally, titled=titled, supported=supported) for family, tally in known.kept().items()]
+    rules = tuple(sorted(whole_families(found), key=lambda rule: (-rule.count, rule.tag)))
     often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
     strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
     strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]
     real = [_noted(family, tally, tally.verdict.why) for family, tally in left.kept().items() if family not in often]
     return Mapping(
-        rules=tuple(sorted(rules, key=lambda rule: (-rule.count, rule.tag))),
+        rules=rules,
         unknown=_by_count(strange),
         left_alone=_by_count(real),
         grammars=grammars,
-        languages=languages,
+        languages=tuple(name for name in ranking.languages if not ranking.home or name in ranking.home or name in supported),
+        cautions=foreign_cautions(rules),
     )
+
+
+def _supported(tallies: Iterable[Tally]) -> frozenset[str]:
+    """Return the languages, of those that the texts are not in, of which tags with at least two meanings were found.
+
+    One word alone may be a chance: "@CAPS1" (a word in capitals) is an Italian postcode.
+    """
+    meanings: dict[str, set[tuple[str, str, str]]] = {}
+    for tally in tallies:
+        meaning = tally.verdict.meaning
+        if meaning.language and tally.grammar != TITLED:
+            meanings.setdefault(meaning.language, set()).add((meaning.kind, meaning.role, meaning.form))
+    return frozenset(language for language, found in meanings.items() if len(found) > 1)
 
 
 def _by_count(noted: Iterable[Noted]) -> tuple[Noted, ...]:
@@ -49,9 +72,12 @@ def _is_often(family: str, tally: Tally) -> bool:
     return tally.count >= _OFTEN_LOWER and tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
 
 
-def _rule(family: str, tally: Tally, *, titled: bool) -> Rule:
+def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: frozenset[str]) -> Rule:
     meaning = tally.verdict.meaning
     confidence = round(_confidence(tally, titled=titled), 2)
+    told = tally.cued[meaning.kind] and tally.grammar != TITLED  # a title is its own cue
+    if meaning.language and meaning.language not in supported and not told:
+        confidence = min(confidence, _FOREIGN)
     token = "{index}" in family or "{letter}" in family
     kind = meaning.kind
     if meaning.role == "letter" and tally.cues:
@@ -62,12 +88,14 @@ def _rule(family: str, tally: Tally, *, titled: bool) -> Rule:
         role=meaning.role,
         index="" if token else meaning.index,
         same=meaning.same,
-        form=meaning.form,
+        form="" if meaning.role == MASK else meaning.form,  # a mask's form is its own text
         gender=meaning.gender,
         plural=meaning.plural,
         context=_context(meaning.context),
         use=confidence >= USE_FROM,
         confidence=confidence,
+        language=meaning.language,
+        runner_up=meaning.runner_up,
         count=tally.count,
         documents=tally.documents,
         examples=tuple(tally.examples),
@@ -83,7 +111,7 @@ def _commonest(tally: Tally, kind: str) -> str:
     return kind if tally.cues[kind] == most else min(name for name, count in tally.cues.items() if count == most)
 
 
-def _confidence(tally: Tally, *, titled: bool) -> float:
+def _confidence(tally: Tally, *, titled: frozenset[str]) -> float:
     """Return the confidence (at most 0.99) of form and words, raised by how often the surrounding text confirms the kind.
 
     For a letter in brackets the share of documents with a cue counts, because one clear place settles a document. For all other
@@ -92,13 +120,15 @@ def _confidence(tally: Tally, *, titled: bool) -> float:
     meaning = tally.verdict.meaning
     sure = tally.sure
     if meaning.role == "letter":
-        sure += _CUE_WEIGHT * min(1.0, sum(tally.cues.values()) / (tally.documents + 1))
+        sure += _CUE_WEIGHT * min(1.0, sum(tally.cues.values()) / (tally.documents + 1)) + _TITLED_MORE * (
+            _BESIDE.get(tally.grammar) in titled
+        )
     elif tally.looked:
         told = sum(tally.cued.values()) if meaning.context == "mention" else tally.cued[meaning.kind]
         share = told / tally.looked
         sure += _CUE_WEIGHT * share
         if meaning.role == "letters":
-            sure += 0.1 * titled
+            sure += 0.1 * (TITLED in titled)
         elif meaning.context == "mention" and sure < _SURE_RUN and share < _LEAST_SHARE:
             sure = min(sure, USE_FROM - 0.01)  # most blanks have no cue beside them, so they are probably forms to fill in
         elif meaning.context != "mention" and tally.count >= _OFTEN:

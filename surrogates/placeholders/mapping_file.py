@@ -34,7 +34,8 @@ _HEAD: Final = """\
 #
 # rules: one for each pattern. The pattern is either
 #     tag: the placeholder as it stands in the text. {index} stands for a number or letter that tells several apart, {number} for a
-#          second one, {original} for a value that the placeholder bears, {date} for a date; of "Dr. {letter}" only the letter is replaced.
+#          second one, {original} for a value that the placeholder bears, {date} and {year} for a date, {digits} for digits that
+#          stay; of "Dr. {letter}" only the letter is replaced.
 #     regex: a regular expression; its groups index, number, original, role and letter (replace only this) are used. One that takes
 #          more than a second on a document (and one more for each million characters) stops the run.
 #   kind: what is put there (person, city, date ...). role and index tell whom or what it belongs to: equal role and index are one
@@ -42,11 +43,12 @@ _HEAD: Final = """\
 #   form: how a name stands there (given, family, initials, nick). gender: female | male. plural: two or more people.
 #   context: mention | document - the text around decides the kind, where it says anything.
 #   use: false - not replaced, counted as unknown; so are rules of a confidence below 0.6 at first.
-#   count, documents, examples: what the survey saw; nothing depends on them.
+#   count, documents, examples: what the survey saw. language: that of the tag's words, where the texts are in another. runner_up: what the
+#     words mean in another language: "number (fr)". Nothing depends on these.
 # unknown: looks like a placeholder, but its words are not known. Move an entry to the rules and give it a kind to have it replaced.
 # left_alone: brackets that mean what they say. A tag that you add here is left alone.
 # grammars: which built-in forms are looked for (leave the key out for all). unlisted: read - tags in no rule are read by the built-in
-#   vocabulary of the languages; report - they count as unknown.
+#   vocabulary of the languages, of which the first counts most; report - they count as unknown.
 """
 
 

@@ -16,13 +16,21 @@ _SHORT: Final = 3
 _LETTER_SURE: Final = 0.5
 _GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
+_DESCRIPTION: Final = 0.85
+_LONGEST_PREPOSITION: Final = 4
+_TOWNS: Final = frozenset({"city", "region"})
+_PLACES: Final = frozenset(
+    "city region country location street landmark organisation company employer school university hospital bank charity club".split()
+)
+_DESCRIBED: Final = _PLACES | {"person", "occupation"}
 
 
 class Meaning(NamedTuple):
     """What a tag says about the value that it replaces; fields as in ``Mention`` and ``mapping.Rule``.
 
     ``sure`` is the confidence (0 to 1). ``context`` is "mention" or "document" if the surrounding text decides the kind. ``number`` is
-    a second index: the house number of "a-straat 1".
+    a second index: the house number of "a-straat 1". ``language`` is that of its words if it is none of the reader's home languages,
+    ``runner_up`` the kind that another language reads there, as in "number (fr)".
     """
 
     kind: str
@@ -35,13 +43,20 @@ class Meaning(NamedTuple):
     sure: float = 1.0
     context: Context = ""
     number: str = ""
+    language: str = ""
+    runner_up: str = ""
 
 
 class Reader:
-    """Reads tags by the words of a vocabulary."""
+    """Reads tags by the words of a vocabulary. *home*: the languages of the texts; empty if they are not known."""
 
-    def __init__(self, words: Vocabulary) -> None:
+    def __init__(self, words: Vocabulary, home: frozenset[str] = frozenset()) -> None:
         self._words = words
+        self._home = home
+
+    def foreign(self, language: str) -> str:
+        """Return *language* if it is none of the home languages, else ""."""
+        return language if self._home and language not in self._home else ""
 
     def read(self, text: str) -> Meaning | None:
         """Return the meaning of a tag's *text* (without its signs), or None if it has an unknown word or is too long."""
@@ -51,23 +66,54 @@ class Reader:
         words = folded.words
         if not words:
             return None
+        if folded.dropped and " ".join((*words[-1:], *folded.dropped)) in self._words.words:
+            words = (*words, *folded.dropped)  # "Unit Number 12" is no unit
         if len(words) == 1 and len(words[0]) == 1 and words[0].isalpha() and not folded.index:
             return self._letter(text, words[0])
         meaning = self._street(words, folded.index) or self._phrase(words, folded.index)
-        if meaning is not None and not meaning.index and text != text.upper():
+        if meaning is None:
+            return self._description(words, folded.index)
+        if not meaning.index and text != text.upper():
             meaning = meaning._replace(sure=meaning.sure * self._doubt(words))
-        if meaning is not None and folded.possessive and meaning.kind == "person":
+        if folded.possessive and meaning.kind == "person":
             meaning = meaning._replace(form="possessive")
         return meaning
 
     def _doubt(self, words: tuple[str, ...]) -> float:
         """Return the factor for the confidence: below 1 for words that authors themselves put in brackets ("[his wife]", "[day]")."""
         doubtful, articles = self._words.doubtful, self._words.articles
+        if len(words) > 1 and words[0] in self._words.own:
+            return 1.0  # "[my sister]" is the writer's; who quotes somebody inserts "[his wife]"
         said = [word for word in words if word not in articles]
         if any(word in doubtful and word in articles for word in words):
             return _DOUBT
         alone = len(said) == 1 and (said[0] in doubtful or said[0].removesuffix("s") in doubtful)
         return _DOUBT if alone or (len(words) == 1 and len(words[0]) <= _SHORT) else 1.0
+
+    def _description(self, words: tuple[str, ...], index: str) -> Meaning | None:
+        """Read a description that stands for a tag: "town in Ohio", "a large company"; None if its noun is not known.
+
+        Where a town is said to be is kept in the form, "in:ohio".
+        """
+        known = self._words
+        if index:
+            words = (*words, index)
+        begin = 0
+        while begin < len(words) and (words[begin] in known.articles or words[begin] in known.adjectives):
+            begin += 1
+        ends = [end for end in range(begin + 1, len(words)) if self._preposition(words, end)]
+        end = ends[0] if ends else len(words)
+        meaning = self._phrase(words[begin:end], "")
+        if meaning is None or (end == len(words) and not begin) or meaning.kind not in (_PLACES if ends else _DESCRIBED):
+            return None
+        where = " ".join(words[end + self._preposition(words, end) :]) if ends else ""
+        form = f"in:{where}" if where and meaning.kind in _TOWNS else meaning.form
+        return meaning._replace(form=form, same="mention", sure=meaning.sure * _DESCRIPTION)
+
+    def _preposition(self, words: tuple[str, ...], at: int) -> int:
+        """Return the number of words of the preposition at *at* that something follows; 0 if there is none."""
+        longest = min(_LONGEST_PREPOSITION, len(words) - at - 1)
+        return next((size for size in range(longest, 0, -1) if " ".join(words[at : at + size]) in self._words.places), 0)
 
     @staticmethod
     def _letter(text: str, letter: str) -> Meaning | None:
@@ -83,37 +129,56 @@ class Reader:
         word = self._words.get(" ".join(words[1:]))
         if word is None or not word.lettered:
             return None
+        language = self._foreign({"": word})
         if index:
-            return Meaning("address", role=_STREET, index=words[0], number=index, form="street", sure=word.sure)
-        return Meaning("street", role=_STREET, index=words[0], sure=word.sure)
+            return Meaning("address", role=_STREET, index=words[0], number=index, form="street", sure=word.sure, language=language)
+        return Meaning("street", role=_STREET, index=words[0], sure=word.sure, language=language)
 
     def _phrase(self, words: tuple[str, ...], index: str) -> Meaning | None:
         parts = self._segments(words)
         if parts is None and index:
             # The number may belong to the phrase ("age over 89") instead of being an index ("birth date 1").
-            parts, whole = self._segments((*words, index)), True
-            index = "" if whole and parts else index
+            words = (*words, index)
+            parts = self._segments(words)
+            index = "" if parts else index
         if not parts:
             return None
-        return _together(parts, index, self._words.ids)
+        meaning = _together(list(parts.values()), index, self._words.ids)
+        return meaning._replace(language=self._foreign(parts), runner_up=self._runner_up(parts, index, meaning.kind))
 
-    def _segments(self, words: tuple[str, ...]) -> list[Word] | None:
+    def _foreign(self, parts: dict[str, Word]) -> str:
+        """Return the first language of *parts* that is none of the home languages, or ""."""
+        return next((word.language for word in parts.values() if word.what != "skip" and self.foreign(word.language)), "")
+
+    def _runner_up(self, parts: dict[str, Word], index: str, kind: str) -> str:
+        """Return the other kind that the tag has where a word of it is read in another language: "number (fr)"; or ""."""
+        rivals = self._words.rivals
+        for phrase in parts:
+            rival = rivals.get(phrase)
+            if rival is not None:
+                other = _together([*({**parts, phrase: rival}).values()], index, self._words.ids).kind
+                if other not in {kind, "generic"}:
+                    return f"{other} ({rival.language})"
+        return ""
+
+    def _segments(self, words: tuple[str, ...]) -> dict[str, Word] | None:
         """Split *words* greedily into known phrases, the longest first.
 
         Return None if a word is left over, or if there are only fillers (articles, joiners, qualifiers).
         """
-        found: list[Word] = []
+        found: dict[str, Word] = {}
         at = 0
         while at < len(words):
             for end in range(min(len(words), at + self._words.longest), at, -1):
-                word = self._words.get(" ".join(words[at:end]))
+                phrase = " ".join(words[at:end])
+                word = self._words.get(phrase)
                 if word is not None:
-                    found.append(word)
+                    found[phrase] = word
                     at = end
                     break
             else:
                 return None
-        return found if any(word.what in {"role", "name", "value", "blank"} for word in found) else None
+        return found if any(word.what in {"role", "name", "value", "blank"} for word in found.values()) else None
 
 
 def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
@@ -14,7 +15,9 @@ from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabula
 
 TITLED: Final = "titled"
 LETTERS: Final = "letters"
+NUMBERED: Final = "numbered"
 _LONGEST_TITLE: Final = 14
+_LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
 # A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
@@ -22,6 +25,8 @@ _SENTENCE: Final = re.compile(
     r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
 )
 _NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
+_DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
+_NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
 _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
 
@@ -35,10 +40,11 @@ class Candidate(NamedTuple):
 
 
 class Title(NamedTuple):
-    """The role and gender that a title implies."""
+    """The role and gender that a title implies, and the language that has it."""
 
     role: str
     gender: Gender | None
+    language: str
 
 
 @cache
@@ -48,7 +54,7 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     for language in languages:
         for entry in vocabulary_file(language).titles:
             for word in entry.words:
-                found.setdefault(word, Title(entry.role, entry.gender))
+                found.setdefault(word, Title(entry.role, entry.gender, language))
     return found
 
 
@@ -66,7 +72,7 @@ class Scanner:
         data = grammars_file()
         self._titles = titles(languages)
         wanted = set(self._grammars if names is None else names)
-        signs = [_signs_pattern(s) for s in data.signs if s.name in wanted] + [_run_pattern(r) for r in data.runs if r.name in wanted]
+        signs = [_run_pattern(r) for r in data.runs if r.name in wanted] + [_signs_pattern(s) for s in data.signs if s.name in wanted]
         # Every alternative begins with a literal character, so that ``re`` can skip quickly to possible starts.
         self._signs = re.compile("|".join(signs)) if signs else None
         words = [w for w in data.words if w.name in wanted]
@@ -76,8 +82,10 @@ class Scanner:
         """Yield candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs) if self._signs else []
         if self._words:
-            found += self._scan_words(text, self._words)
-            found.sort(key=_by_place)
+            words = list(self._scan_words(text, self._words))
+            if words:
+                found = [*_without_texts(found, words), *words]
+                found.sort(key=_by_place)
         reached = 0
         for candidate in found:
             if candidate.start >= reached:
@@ -114,11 +122,37 @@ class Scanner:
             return
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
+        if single:
+            end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
+        if text.startswith(".", end) and _is_initial(title, head, text[start]):
+            return
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
-        while single and (more := _JOINED.match(text, end)) is not None:
+        while single and text[end - 1] == text[start] and (more := _JOINED.match(text, end)) is not None:
             start, end = more.span(1)
             yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
+
+
+def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[Candidate]:
+    """Yield those of *found* that are no mere text around one of *words*: "(account XXXX)", "[an aside about Dr. X]"."""
+    at = 0
+    for candidate in found:
+        start, end = candidate.start, candidate.end
+        while at < len(words) and words[at].start < start:
+            at += 1
+        if candidate.grammar.name == "round" or end - start > _LONGEST_TAG:
+            inside = next((word for word in islice(words, at, None) if word.end > start), None)
+            if inside is not None and inside.end < end and inside.grammar.name != NUMBERED:
+                continue
+        yield candidate
+
+
+def _is_initial(title: str, head: str, letter: str) -> bool:
+    """Whether *title*, a single letter at the end of *head*, is an initial or a degree that follows a name: "House M. D."."""
+    if len(title.rstrip(".")) != 1:
+        return False
+    before = head[: len(head) - len(title)]
+    return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
 
 
 def _by_place(candidate: Candidate) -> tuple[int, int]:
@@ -156,6 +190,8 @@ def _run_pattern(entry: RunEntry) -> str:
     sign = re.escape(entry.sign)
     before = f"(?<!{entry.not_before}{sign})" if entry.not_before else ""
     after = f"(?!{entry.not_after})" if entry.not_after else ""
+    if entry.open:
+        return rf"{re.escape(entry.open)}(?P<{entry.name}>{sign}{{{entry.least},}}+{re.escape(entry.close)}){after}"
     return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
 
 
@@ -169,6 +205,5 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     parts = []
     for entry in sorted(entries, key=lambda entry: entry.name != TITLED):
         rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
-        rest = rest.replace("([- ])", "(?P<gap>[- ])").replace("\\1", "(?P=gap)")
         parts.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
-    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D)[a-z]{{2}})(?:{'|'.join(parts)})")
+    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D|xxx)[a-z]{{2}})(?:{'|'.join(parts)})")

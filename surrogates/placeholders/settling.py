@@ -9,16 +9,24 @@ from typing import Final
 
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
-from piiloom.surrogates.placeholders.judging import UNTOLD, Verdict
+from piiloom.surrogates.placeholders.judging import MASK, UNTOLD, Verdict
+from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
-from piiloom.surrogates.placeholders.surroundings import Cues
+from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
 
 # The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
 _PARTY: Final = ("person", "company")
 _LETTER: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
-_LETTER_ROLES: Final = frozenset({"letter", "letters"})
+_LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 
+# The kinds that a placeholder for a number can turn out to be: "@NUM1 years old", "DNI NUM001".
+_NUMBERS: Final = frozenset(
+    "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
+)
+_JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
+_DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
+_LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
 _YEAR_FOLLOWS: Final = re.compile(r",? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
 
@@ -37,12 +45,13 @@ class Settling:
         self._mentions = mentions
         self._open: list[tuple[int, Candidate, Verdict]] = []
         self._votes: dict[_Key, Counter[str]] = {}
+        self._told: tuple[int, Cue] | None = None  # the end of the last mask, and what stood beside it
 
     def place(self, candidate: Candidate, verdict: Verdict) -> str:
         """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
         meaning = verdict.meaning
         if meaning.context:
-            cue = self._cues.around(self._text, candidate.start, candidate.end)
+            cue = self._cue(candidate, meaning)
             if meaning.context == "mention":
                 if cue is None and meaning.kind == "generic":
                     return UNTOLD
@@ -50,6 +59,10 @@ class Settling:
                     meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
             if cue is None or meaning.context == "document":
                 self._open.append((len(self._mentions), candidate, verdict))
+            if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
+                meaning = meaning._replace(gender=meaning.gender or cue.gender)
+            if meaning.context == "mention":
+                meaning = self._formed(candidate, meaning)
             if cue is not None:
                 self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
         else:
@@ -57,8 +70,30 @@ class Settling:
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
 
+    def _cue(self, candidate: Candidate, meaning: Meaning) -> Cue | None:
+        """Return what stands beside *candidate*, or what stood beside the one that it is joined to: "XXXX, XXXX and XXXX".
+
+        Guesses count only for masks, which say nothing themselves and stand for everything.
+        """
+        cue = self._cues.around(self._text, candidate.start, candidate.end)
+        if meaning.role != MASK and cue is not None and cue.sure < GUESS:
+            cue = None
+        if meaning.kind != "generic":
+            return cue
+        if (cue is None or cue.sure < GUESS) and self._told is not None:
+            end, told = self._told
+            cue = told if _JOINED.fullmatch(self._text, end, candidate.start) else cue
+        if (
+            cue is not None
+            and cue.kind == "person"
+            and _DETERMINED.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+        ):
+            cue = None  # "the XXXX is not mine"
+        self._told = (candidate.end, cue) if cue is not None else None
+        return cue
+
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """Refine *meaning*: recognize a birth date, a date followed by its year, or a location that is a street address."""
+        """Refine *meaning*: recognize a birth date, a date followed by its year, a location that is a street address, what a number is."""
         if meaning.kind in _DAYS:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")
@@ -66,7 +101,18 @@ class Settling:
                 meaning = meaning._replace(form="day_month")
         elif meaning.kind == "location" and _address().match(verdict.original):
             meaning = meaning._replace(kind="address")
-        return meaning
+        elif meaning.kind == "number":
+            cue = self._cues.around(self._text, candidate.start, candidate.end)
+            if cue is not None and cue.kind in _NUMBERS:
+                meaning = meaning._replace(kind=cue.kind)
+        return self._formed(candidate, meaning)
+
+    def _formed(self, candidate: Candidate, meaning: Meaning) -> Meaning:
+        """Add the form that the text asks for, unless the tag itself says one."""
+        if meaning.form:
+            return meaning
+        form = self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
+        return meaning._replace(form=form) if form else meaning
 
     def finish(self) -> None:
         """Give every open mention the kind that most cues in the document support for its role and index."""
@@ -78,8 +124,9 @@ class Settling:
             allowed = _LETTER if meaning.role in _LETTER_ROLES else _PARTY
             kind = max((meaning.kind, *allowed), key=lambda name: votes[name])
             if kind != meaning.kind and votes[kind]:
-                changed = meaning._replace(kind=kind, plural=False, gender=None, form="")
+                changed = self._formed(candidate, meaning._replace(kind=kind, plural=False, gender=None, form=""))
                 self._mentions[place] = _mention(candidate, verdict, changed)
+        join_letters(self._mentions)
 
 
 @cache

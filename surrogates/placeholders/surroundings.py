@@ -12,6 +12,8 @@ from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabulary_file
 
 _WIDTH: Final = 48  # characters looked at on each side
+GUESS: Final = 0.4  # less sure cues are guesses
+_GAP: Final = r"[\s(\"“'*]*"  # what may stand between a cue and the placeholder
 _BIRTH_WIDTH: Final = 30
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
@@ -85,14 +87,29 @@ class Cues:
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
         self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
-        self._before = re.compile("(?:" + "|".join(f"(?P<c{n}>{e.before})" for n, e in enumerate(entries) if e.before) + r")[\s(\"“'*]*$")
+        self._before = re.compile("(?:" + "|".join(f"(?P<c{n}>{e.before})" for n, e in enumerate(entries) if e.before) + rf"){_GAP}$")
         births = [f"(?:{entry.before})" for entry in entries if entry.kind == "birth_date" and entry.before]
         self._birth = re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
+        self._forms: dict[str, list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]]] = {}
+        for form in (form for language in languages for form in vocabulary_file(language).forms):
+            before = re.compile(f"(?:{form.before}){_GAP}$") if form.before else None
+            self._forms.setdefault(form.kind, []).append((before, re.compile(form.after) if form.after else None, form.form))
         self._after = re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(entries) if e.after))
 
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
         return self._birth is not None and self._birth.search(text[max(0, start - _BIRTH_WIDTH) : start]) is not None
+
+    def form(self, kind: str, text: str, start: int, end: int) -> str:
+        """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""
+        known = self._forms.get(kind)
+        if known is None:
+            return ""
+        head = text[max(0, start - _WIDTH) : start]
+        for before, after, form in known:
+            if (before is None or before.search(head)) and (after is None or after.match(text, end)):
+                return form
+        return ""
 
     def around(self, text: str, start: int, end: int) -> Cue | None:
         """Return the cue beside ``[start, end)`` of *text*, or None. If both sides have one, the first in the vocabulary wins."""

@@ -6,8 +6,10 @@ Surveys of parts of a corpus are merged in input order. Every partition gives th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Final
 
+from piiloom.surrogates.placeholders.corpus_languages import SAMPLE, Ranking, ranked_by_tags, ranking_of
 from piiloom.surrogates.placeholders.judging import Judge, Verdict
 from piiloom.surrogates.placeholders.learning import learn
 from piiloom.surrogates.placeholders.mapping import Mapping
@@ -16,12 +18,13 @@ from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 from piiloom.surrogates.placeholders.surroundings import Cues, Surroundings, cues
 from piiloom.surrogates.placeholders.tallies import EXAMPLES, Tallies, Tally, excerpt
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 
 _MOST_KNOWN: Final = 20_000
 _MOST_OTHERS: Final = 3_000
 _LOOKED: Final = 20  # places of one pattern whose surroundings are examined, per document
 _SURE_ENOUGH: Final = 0.8  # patterns as sure as this need no cues
+_MOST_HELD: Final = 2**22  # code points of the first documents that are kept until the language is told
+_UNRANKED: Final = Ranking()
 _MOST_REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 80
 
@@ -32,8 +35,8 @@ class Survey:
     It can be pickled: only the public attributes are, and the compiled patterns are rebuilt.
     """
 
-    def __init__(self, languages: tuple[str, ...] = LANGUAGES, grammars: tuple[str, ...] | None = None) -> None:
-        self.languages = languages
+    def __init__(self, ranking: Ranking = _UNRANKED, grammars: tuple[str, ...] | None = None) -> None:
+        self.ranking = ranking
         self.grammars = grammars
         self.documents = 0
         self.known = Tallies(_MOST_KNOWN)
@@ -42,9 +45,10 @@ class Survey:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._scanner = Scanner(self.grammars, self.languages)
-        self._judge = Judge(Reader(vocabulary(self.languages)), self._scanner)
-        self._cues: Cues = cues(self.languages)
+        languages, home = self.ranking.languages, self.ranking.home
+        self._scanner = Scanner(self.grammars, languages)
+        self._judge = Judge(Reader(vocabulary(languages), home), self._scanner)
+        self._cues: Cues = cues(languages)
         self._memo: dict[tuple[str, str], Verdict] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -84,7 +88,7 @@ class Survey:
             verdict.status == "known"
             and tally.looked < _LOOKED
             and meaning
-            and (verdict.sure < _SURE_ENOUGH or meaning.context == "mention")
+            and (verdict.sure < _SURE_ENOUGH or meaning.context == "mention" or meaning.language)
         ):
             tally.looked += 1
             cue = self._cues.around(text, candidate.start, candidate.end)
@@ -110,12 +114,37 @@ class Survey:
 
     def mapping(self) -> Mapping:
         """Return the mapping learned so far."""
-        return learn(self.known, self.unknown, self.left, languages=self.languages, grammars=self.grammars)
+        return learn(self.known, self.unknown, self.left, ranking=self.ranking, grammars=self.grammars)
 
 
-def auto_mapping(texts: Iterable[str], languages: tuple[str, ...] = LANGUAGES) -> Mapping:
-    """Survey *texts* and return the mapping."""
-    survey = Survey(languages)
+def survey_of(texts: Iterable[str], language: str = "") -> Survey:
+    """Survey *texts*; the first ``SAMPLE`` of them tell which languages rank first, with the *language* that their owner gives."""
+    rest = iter(texts)
+    sample: list[str] = []
+    held = 0
+    for text in islice(rest, SAMPLE):
+        sample.append(text)
+        held += len(text)
+        if held > _MOST_HELD:
+            break
+    ranking = ranking_of(sample, language)
+    survey = _surveyed(sample, ranking)
+    foreign = [family for family, tally in survey.known.kept().items() if tally.verdict.meaning.language]
+    again = ranked_by_tags(ranking, foreign) if foreign else ranking
+    if again != ranking:
+        survey = _surveyed(sample, again)
+    for text in rest:
+        survey.add(text)
+    return survey
+
+
+def _surveyed(texts: Iterable[str], ranking: Ranking) -> Survey:
+    survey = Survey(ranking)
     for text in texts:
         survey.add(text)
-    return survey.mapping()
+    return survey
+
+
+def auto_mapping(texts: Iterable[str], language: str = "") -> Mapping:
+    """Survey *texts* and return the mapping; *language* (ISO 639-1) is theirs, if that is known."""
+    return survey_of(texts, language).mapping()

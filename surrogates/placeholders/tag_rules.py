@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from piiloom.surrogates.placeholders.families import has_tokens, pattern_of
-from piiloom.surrogates.placeholders.judging import Verdict
+from piiloom.surrogates.placeholders.judging import MASK, Verdict
 from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
@@ -50,7 +50,7 @@ def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verd
         role=rule.role,
         index=own.index if own.index and not rule.index else index.replace(" ", "").casefold(),
         same=rule.same,
-        form=rule.form,
+        form=rule.form or (own.form if own.role == MASK else ""),
         gender=rule.gender,
         plural=rule.plural,
         context=rule.context,

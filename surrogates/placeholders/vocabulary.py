@@ -14,6 +14,7 @@ What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
 
 _SHORT: Final = 3
 _ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that do not imply one role
+_PLURAL_IN_S: Final = frozenset({"en", "nl", "pt", "fr", "es"})  # Italian CAP and CAPS are two words
 
 
 class Word(NamedTuple):
@@ -21,7 +22,7 @@ class Word(NamedTuple):
 
     ``stem`` is the role that it names, ``owner`` the role of the person who has an id of this kind ("student" for "student id").
     ``sure`` is the confidence (0 to 1), ``party``: may also be an organization, ``lettered``: may follow a letter ("a-straat").
-    ``head_last``: in compounds of this language the last word determines the meaning.
+    ``head_last``: in compounds of this language the last word determines the meaning. ``language`` is the one whose file has it.
     """
 
     what: What
@@ -36,26 +37,39 @@ class Word(NamedTuple):
     party: bool = False
     lettered: bool = False
     head_last: bool = False
+    language: str = ""
 
 
 class Vocabulary:
-    """The phrases of some languages. Where two share a phrase, the language listed first wins."""
+    """The phrases of some languages. Where two share a phrase, the language listed first wins.
+
+    ``rivals`` holds, for such a phrase, the first word of a later language that means something else.
+    """
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         self.languages = languages
         self.words: dict[str, Word] = {}
+        self.rivals: dict[str, Word] = {}
         self.articles: set[str] = set()
         self.doubtful: set[str] = set()
+        self.adjectives: set[str] = set()
+        self.places: set[str] = set()
+        self.own: set[str] = set()
         self.ids: dict[str, str] = {}
         index_words: set[str] = set()
         for language in languages:
             source = vocabulary_file(language)
             for phrase, word in _words_of(source):
-                self.words.setdefault(phrase, word)
+                known = self.words.setdefault(phrase, word)
+                if (known.what, known.kind) != (word.what, word.kind) and known.language != word.language:
+                    self.rivals.setdefault(phrase, word)
             self.articles.update(map(phrase_of, source.articles))
             self.doubtful.update(map(phrase_of, source.doubtful))
             for role, kind in source.ids.items():
                 self.ids.setdefault(role, kind)
+            self.adjectives.update(map(phrase_of, source.describing.adjectives))
+            self.places.update(map(phrase_of, source.describing.places))
+            self.own.update(map(phrase_of, source.describing.own))
             index_words.update(map(phrase_of, source.index_words))
         self.index_words = frozenset(index_words)
         self.longest = max(phrase.count(" ") + 1 for phrase in self.words)
@@ -63,12 +77,12 @@ class Vocabulary:
     def get(self, phrase: str) -> Word | None:
         """Return the meaning of *phrase* (normalized by ``phrase_of``), or None.
 
-        An unknown phrase that ends in -s is also looked up without it, as a plural.
+        An unknown phrase that ends in -s is also looked up without it, as a plural of a language that makes them so.
         """
         found = self.words.get(phrase)
         if found is None and phrase.endswith("s") and len(phrase) > _SHORT:
             single = self.words.get(phrase[:-1])
-            if single is not None and single.what in {"role", "name", "value"}:
+            if single is not None and single.what in {"role", "name", "value"} and single.language in _PLURAL_IN_S:
                 found = single._replace(plural=True)
         return found
 
@@ -78,7 +92,7 @@ def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
     last = source.head == "last"
     for spelling, word in _meanings(source):
         phrase = phrase_of(spelling)
-        yield phrase, word._replace(head_last=last)
+        yield phrase, word._replace(head_last=last, language=source.language)
 
 
 def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:

@@ -73,6 +73,23 @@ class CueEntry(_Entry):
     sure: float = 1.0
 
 
+class FormEntry(_Entry):
+    """What stands beside a placeholder of a kind that tells how its value is written there."""
+
+    kind: str
+    form: str
+    before: str = ""
+    after: str = ""
+
+
+class Describing(_Entry):
+    """Words of descriptions that stand for a tag: before its noun, and between the noun and where it is; ``own`` tells the writer's."""
+
+    adjectives: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+
 class Qualifiers(_Entry):
     """Words inside a tag that tell gender."""
 
@@ -97,6 +114,8 @@ class VocabularyFile(_Entry):
     ids: dict[str, str] = {}
     titles: tuple[TitlesEntry, ...] = ()
     cues: tuple[CueEntry, ...] = ()
+    forms: tuple[FormEntry, ...] = ()
+    describing: Describing = Describing()
 
 
 @cache

@@ -48,6 +48,39 @@ def test_survey_as_json(cli, notes, tmp_path):
     assert file.exists()
 
 
+def test_the_locale_ranks_the_readings_and_the_other_one_is_shown(cli, tmp_path):
+    (tmp_path / "in.txt").write_text("[NOMBRE] 12 [NOMBRE]\n")
+    file = tmp_path / "m.yaml"
+    outcome = cli("surrogate", "survey", tmp_path / "in.txt", "--out", file, "--locale", "es_ES")
+    assert outcome.code == 0
+    assert [(rule["kind"], rule["runner_up"]) for rule in yaml.safe_load(file.read_text())["rules"]] == [("person", "number (fr)")]
+    assert "number (fr)" in outcome.out
+    told = json.loads(cli("surrogate", "survey", tmp_path / "in.txt", "--json", "--locale", "fr_FR").out)
+    assert [(rule["kind"], rule["runner_up"]) for rule in told["rules"]] == [("number", "person (es)")]
+    assert told["languages"] == ["fr", "en"]
+    refused = cli("surrogate", "survey", tmp_path / "in.txt", "--locale", "spanish")
+    assert (refused.code, "not a locale" in refused.error_line()) == (2, True)
+
+
+def test_a_survey_warns_of_what_is_strange(cli, tmp_path):
+    (tmp_path / "none.txt").write_text("The [FLURB] was not here.\n")
+    assert "no placeholder of a known meaning was found" in cli("surrogate", "survey", tmp_path / "none.txt").err
+    (tmp_path / "all.txt").write_text("It is the [NUMBER] of the day. " * 30)
+    outcome = cli("surrogate", "survey", tmp_path / "all.txt", "--json")
+    assert json.loads(outcome.out)["warnings"] == [
+        "30 of 30 surrogates are of the kind number (read from [NUMBER] 30): if that is not what stood there, correct the mapping"
+    ]
+
+
+def test_a_run_warns_of_what_is_strange(cli, fill, tmp_path):
+    (tmp_path / "none.txt").write_text("The [FLURB] was not here.\n")
+    (tmp_path / "all.txt").write_text("El [NÚMERO] del día no es lo que se dijo en la reunión. " * 30)
+    assert fill(tmp_path / "none.txt", out="none")["warnings"][-1].startswith("no placeholder of a known meaning was found")
+    warnings = fill(tmp_path / "all.txt", out="all")["warnings"]
+    assert warnings[0].startswith("30 of 30 surrogates are of the kind number")
+    assert "the texts read as Spanish, the locale is en_US" in warnings[1]
+
+
 @pytest.fixture
 def mapping(cli, notes, tmp_path):
     """A surveyed mapping to edit: ``mapping(change)`` writes it again after *change* has worked on its data."""

@@ -17,7 +17,7 @@ from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, REGIONS
-from piiloom.surrogates.placeholders import Finder, Found, Mapping, Survey
+from piiloom.surrogates.placeholders import Finder, Found, Mapping, auto_mapping
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
@@ -59,10 +59,7 @@ def key_of(mention: Mention) -> str:
 
 def learnt(inputs: InputSettings) -> Mapping:
     """The mapping of ``--placeholders auto``."""
-    survey = Survey()
-    for document in iter_documents(inputs):
-        survey.add(document.text)
-    return survey.mapping()
+    return auto_mapping(document.text for document in iter_documents(inputs))
 
 
 def whole_run(

@@ -17,7 +17,7 @@ NAMES = (
     "bank_account medical_record student_id employee_id policy_number case_number device_id vehicle_id id_number postcode "
     "password parcel number letter date birth_date year birth_year month weekday time duration holiday datetime age city "
     "region country street address location room landmark organisation company employer school university hospital department "
-    "bank charity club authority course degree field grade occupation money nationality ethnicity language gender religion "
+    "bank charity club authority course degree field grade occupation money nationality ethnicity language gender religion percent "
     "political orientation kin condition medication product title generic "
     "height weight hair eyes body_mark build feature blood_type look appearance "
 ).split()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.surrogates.placeholders import Finder, Mapping, Rule, Survey, auto_mapping
+from piiloom.surrogates.placeholders.corpus_languages import ranking_of
 from piiloom.surrogates.placeholders.judging import Verdict
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 from tests.surrogates.transcripts import OTHER_TAGS, transcripts
@@ -60,7 +61,8 @@ def test_numbered_families_are_one_rule() -> None:
 
 def test_a_learnt_mapping_finds_the_same_indexes() -> None:
     text = "[appellant sub 14 A] te [b-straat 22], [NAME_02], <<PATIENT:Jo>> en <<AGE:77>>, Dr. X, [**Hospital1 12**] [**2151-7-16**]"
-    learnt, read = Finder(auto_mapping([text])).find(text), Finder().find(text)
+    mapping = auto_mapping([text])
+    learnt, read = Finder(mapping).find(text), Finder(Mapping(languages=mapping.languages)).find(text)
     assert [m._replace(rule="") for m in learnt.mentions] == [m._replace(rule="") for m in read.mentions]
     assert len(learnt.mentions) == 8
 
@@ -106,9 +108,10 @@ def test_surveys_of_parts_make_the_survey_of_the_whole(parts: int) -> None:
     texts = [text for _, text in transcripts(60)] + ["[FLURB] of [X] te [Z]", "Dr. X and ABC"] * 3
     whole = auto_mapping(texts)
     size = -(-len(texts) // parts)
-    joined = Survey()
+    ranking = ranking_of(texts)
+    joined = Survey(ranking)
     for start in range(0, len(texts), size):
-        part = Survey()
+        part = Survey(ranking)
         for text in texts[start : start + size]:
             part.add(text)
         joined.merge(pickle.loads(pickle.dumps(part)))  # noqa: S301 - made here
