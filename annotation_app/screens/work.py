@@ -9,8 +9,9 @@ from typing import Any, Final
 import streamlit as st
 
 from piiloom.annotation_app.checks.label_origin import label_origin
-from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
+from piiloom.annotation_app.screens.empty_list import show_empty_list
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
@@ -19,7 +20,6 @@ from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
-from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 
@@ -133,30 +133,8 @@ def _ask(services: Services, person: Person, record_id: str) -> None:
 
 def _show_nothing_left(services: Services, person: Person) -> None:
     if not services.lists.counts():
-        _show_empty_list(person)
+        show_empty_list(person)
         return
     st.subheader("Nothing left to do")
     st.write("Every record that you could work on is finished or in somebody's hands. Those that you put off come back when they are free.")
     st.button("Look again", type="primary")
-
-
-def _show_empty_list(person: Person) -> None:
-    st.subheader("The work list is empty")
-    if person.may("admin"):
-        st.write("Put all records of the store into it, or choose some on the admin page.")
-        st.button("Put all records into the work list", type="primary", on_click=_pool_all)
-    else:
-        st.write("An admin has to put records into it first.")
-        st.button("Look again", type="primary")
-
-
-def _pool_all() -> None:
-    try:
-        admin, services = require(current_person(), "admin"), get_services()
-        with services.shared.reading() as store:
-            record_ids = {record.id for record in iter_records(store)}
-        report = services.pool.add(admin.name, record_ids=record_ids)
-        if not report.added:
-            this_tab().message = "The store has no records: import some on the admin page, or generate them."
-    except UsageError as error:
-        this_tab().message = str(error)

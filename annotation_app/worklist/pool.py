@@ -21,6 +21,7 @@ from piiloom.corpus.store.annotation_items import (
     base_records,
     disagreement_counts,
     load_items,
+    newest_ids,
     newest_records,
     pair_counts,
     pooled_ids,
@@ -40,10 +41,14 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolReport:
-    """The result of pooling: how many records were added, how many were in the list before, and the ids that are not in the store."""
+    """The result of pooling: how many records were added, how many were in the list before, and the ids that are not in the store.
+
+    ``otherwise``: how many of the known ones are unfinished and for another number of people; pooling leaves that as it is.
+    """
 
     added: int
     known: int
+    otherwise: int = 0
     missing: tuple[str, ...] = ()
 
 
@@ -78,9 +83,11 @@ class Pool:
         with self._shared.writing() as store:
             there = pooled_ids(store, [item.record_id for item, _ in looked])
             fresh = [(item, signals) for item, signals in looked if item.record_id not in there]
+            known = found - {item.record_id for item, _ in fresh}
+            otherwise = len(_to_change(store, known, people))
             self._put(store, actor, fresh)
         missing = tuple(sorted(set(record_ids or ()) - found))
-        return PoolReport(added=len(fresh), known=len(found) - len(fresh), missing=missing)
+        return PoolReport(added=len(fresh), known=len(known), otherwise=otherwise, missing=missing)
 
     def prioritise(self, actor: str) -> int:
         """Recompute the priorities of all work records, e.g. after new judgments or changed weights; returns how many changed."""
@@ -106,16 +113,24 @@ class Pool:
                 set_priorities(store, chunk, event.at)
         return len(changed)
 
-    def want(self, actor: str, wanted: int, record_ids: Collection[str] | None = None) -> int:
-        """Set how many people annotate each of *record_ids* (None: all unfinished records); returns how many records changed.
+    def want(
+        self,
+        actor: str,
+        wanted: int,
+        record_ids: Collection[str] | None = None,
+        *,
+        run_id: str | None = None,
+        imported: bool = False,
+    ) -> int:
+        """Set how many people annotate each unfinished record among *record_ids*, of a run, or of the imports; returns how many changed.
 
-        Finished records are left as they are. Raises ``UsageError`` if *wanted* is not from 1 to ``MOST_PEOPLE``.
+        Without any of these: all unfinished records. Finished records are left as they are. Raises ``UsageError`` if *wanted* is not from
+        1 to ``MOST_PEOPLE``.
         """
         people = _people(wanted)
         with self._shared.writing() as store:
-            chosen = [
-                i.record_id for i in load_items(store, record_ids, roles=["work"]) if i.wanted != people and i.status in OPEN_STATUSES
-            ]
+            among = newest_ids(store, run_id=run_id, imported=imported) if run_id is not None or imported else record_ids
+            chosen = _to_change(store, among, people)
             for chunk in batched(chosen, _CHUNK):
                 entry = {"records": chunk, "wanted": people}
                 event = self._log.append(store, [NewEvent(actor=actor, kind="pooled", entry=entry)])[0]
@@ -147,6 +162,11 @@ def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int)
                 item = Item(record_id=record.id, record_order=order, wanted=wanted, facts=facts_of(record))
                 looked.append((item, signals_of(record, against.get(record.id, 0), unsure.get(record.id, CERTAIN))))
     return looked, found
+
+
+def _to_change(store: Store, record_ids: Collection[str] | None, people: int) -> list[str]:
+    """Return the unfinished records of the list (among *record_ids*) that are for another number of people than *people*."""
+    return [i.record_id for i in load_items(store, record_ids, roles=["work"]) if i.wanted != people and i.status in OPEN_STATUSES]
 
 
 def _people(wanted: int) -> int:
