@@ -20,6 +20,7 @@ from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.base import ReadableFormat, ReadOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, PiiloomError
 from piiloom.taxonomy.locales import load_locales
 
@@ -97,7 +98,8 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
 
 def _told(last: _Imported) -> None:
     report = last.report
-    added = f"{report.records:,} records with {report.spans:,} spans are in the store"
+    verb = "is" if report.records == 1 else "are"
+    added = f"{counted(report.records, 'record')} with {counted(report.spans, 'span')} {verb} in the store"
     st.success(escape_markdown(f"{last.name}: {added}; {report.already_stored:,} were there before."))
     if report.updated or report.skipped_changed:
         st.text(
@@ -116,8 +118,8 @@ def _told(last: _Imported) -> None:
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(
-        f"Of {report.values:,} values {report.exact:,} were found as whole words ({report.ambiguous:,} of them more than once), "
-        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere; {len(report.overlapping):,} mentions overlapped."
+        f"Of {counted(report.values, 'value')} {report.exact:,} found as whole words ({report.ambiguous:,} of them more than once), "
+        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere; mentions that overlapped: {len(report.overlapping):,}."
     )
     if report.unknown_types:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))

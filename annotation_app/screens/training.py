@@ -42,7 +42,9 @@ def _practice(services: Services, person: Person) -> None:
         st.info("This project has no practice records yet. An admin can add them on the page Admin.")
         return
     done = sum(exercise.perfect for exercise in exercises)
-    st.caption(f"{done} of {len(exercises)} practice records are right. Correct each record as the guidelines say, then check it.")
+    st.caption(
+        f"You have {done} of {counted(len(exercises), 'practice record')} right. Correct each as the guidelines say; Accept checks it."
+    )
     record_id = _chosen(_PRACTICE, [(exercise.record_id, exercise.perfect) for exercise in exercises])
     version = _show(services, person, record_id, _PRACTICE, "practice")
     if st.button("Check my answer", type="primary"):
@@ -111,9 +113,9 @@ def _no_further(_services: Services, _person: Person, besides: Sequence[str]) ->
 
 def _say(feedback: Feedback) -> None:
     if feedback.perfect:
-        st.success(f"All {feedback.expected} spans are right. Nothing to remark.")
+        st.success(f"Right: {counted(feedback.expected, 'span')}. Nothing to remark.")
         return
-    st.markdown(f"**{feedback.right} of {feedback.expected}** spans are right; {feedback.score:.0%} of the points.")
+    st.markdown(f"**{feedback.right} of {counted(feedback.expected, 'span')}** right; {feedback.score:.0%} of the points.")
     for remark in feedback.remarks:
         st.text(f"• {remark.sentence}" + (f"\n   {remark.why}" if remark.why else ""))
 

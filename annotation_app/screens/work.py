@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
 
 import streamlit as st
 
 from piiloom.annotation_app.checks.label_origin import label_origin
+from piiloom.annotation_app.event_log import stamp
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
 from piiloom.annotation_app.screens.empty_list import show_empty_list
@@ -20,6 +22,7 @@ from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 
@@ -99,18 +102,25 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
         st.info(escape_markdown(str(error)))
     with services.shared.reading() as store:
         told = label_origin(store, opened.record) if may_see_why(person, services.settings.current()) else None
-        done, total = own_standing(store, person.name)
+        position = _position(store, services, person, tab, (record_id, opened.state.verdict))
         suggestions = suggestions_for(store, [record_id]).get(record_id, [])
     options = EditorOptions(
         readonly=readonly,
         acknowledged=tab.acknowledged,
         notices=tab.notices,
         intents=tab.intents,
-        position={"index": done, "total": total},
+        position=position,
         why=told,
         suggestions=suggestions,
     )
     return editor_data(opened, person.name, options)
+
+
+def _position(store: Store, services: Services, person: Person, tab: Tab, seen: tuple[str, str]) -> dict[str, int]:
+    """Return how far the person is. It is counted anew when another record is shown or this one finished (*seen*), not at each edit."""
+    if tab.position is None or tab.position[0] != seen:
+        tab.position = seen, asdict(own_standing(store, person.name, stamp(services.log.clock())))
+    return tab.position[1]
 
 
 def _ask(services: Services, person: Person, record_id: str) -> None:

@@ -171,7 +171,7 @@ def _to_change(store: Store, record_ids: Collection[str] | None, people: int) ->
 
 def _people(wanted: int) -> int:
     if not 1 <= wanted <= MOST_PEOPLE:
-        raise UsageError(f"{wanted} people per record are not possible", remedy=f"Give a number from 1 to {MOST_PEOPLE}.")
+        raise UsageError(f"{wanted} people per record is not possible", remedy=f"Give a number from 1 to {MOST_PEOPLE}.")
     return wanted
 
 
