@@ -44,7 +44,8 @@ def admin_page(person: Person) -> None:
     with st.container():  # always drawn: tabs that move on the page jump back to the first
         if said := st.session_state.pop(_SAID, ""):
             st.success(escape_markdown(said))
-    for tab, draw in zip(st.tabs(list(parts)), parts.values(), strict=True):
+    # A message is about what was just done: going to another tab draws the page anew, without it.
+    for tab, draw in zip(st.tabs(list(parts), key="admin_tab", on_change="rerun"), parts.values(), strict=True):
         with tab:
             draw(services, person)
 

@@ -65,14 +65,15 @@ def import_tab(services: Services, _person: Person) -> None:
     if sent and uploaded is None:
         st.warning("Choose a file first.")
     elif sent and uploaded is not None:
-        st.session_state.pop(_LAST, None)
         try:
             require(current_person(), "admin")
             with st.spinner("Importing. The others can go on meanwhile."):
                 st.session_state[_LAST] = _import(services, uploaded.name, uploaded.getvalue(), file_format, locale, on_conflict)
         except PiiloomError as error:
             show_error(error)
-    if isinstance(last := st.session_state.get(_LAST), _Imported):
+        else:
+            st.rerun()  # the other tabs show the store as it was
+    if isinstance(last := st.session_state.pop(_LAST, None), _Imported):
         _told(last)
     _rejects(services)
 
@@ -119,7 +120,8 @@ def _told(last: _Imported) -> None:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(
         f"Of {counted(report.values, 'value')} {report.exact:,} found as whole words ({report.ambiguous:,} of them more than once), "
-        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere; mentions that overlapped: {len(report.overlapping):,}."
+        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere. "
+        f"Mentions that overlapped: {len(report.overlapping):,}."
     )
     if report.unknown_types:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))

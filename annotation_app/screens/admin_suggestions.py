@@ -37,14 +37,15 @@ def suggestions_tab(services: Services, _person: Person) -> None:
     if sent and uploaded is None:
         st.warning("Choose a file first.")
     elif sent and uploaded is not None:
-        st.session_state.pop(_LAST, None)
         try:
             admin = require(current_person(), "admin")
             with st.spinner("Reading. The others can go on meanwhile."):
                 st.session_state[_LAST] = _take_in(services, admin.name, uploaded.getvalue(), detector.strip(), model.strip())
         except PiiloomError as error:
             show_error(error)
-    if isinstance(last := st.session_state.get(_LAST), SuggestionReport):
+        else:
+            st.rerun()
+    if isinstance(last := st.session_state.pop(_LAST, None), SuggestionReport):
         _told(last)
     _runs(services)
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist.priorities import CERTAIN, Signals, scored, signals_of
+from piiloom.annotation_app.worklist.priorities import CERTAIN, Choice, Signals, choice_of, chosen, scored, signals_of, without_choice
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsStore
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
@@ -103,15 +103,26 @@ class Pool:
         counts, settings = Counter(signals.pair for _, signals in looked if signals.pair), self._settings.current()
         changed: list[tuple[str, float, tuple[str, ...]]] = []
         for item, signals in looked:
-            priority, reasons = scored(signals, counts, settings)
+            priority, reasons = chosen(*scored(signals, counts, settings), choice_of(item.reasons))
             if (priority, reasons) != (item.priority, item.reasons):
                 changed.append((item.record_id, priority, reasons))
         with self._shared.writing() as store:
-            for chunk in batched(changed, _CHUNK):
-                rows = [[record_id, priority, list(reasons)] for record_id, priority, reasons in chunk]
-                event = self._log.append(store, [NewEvent(actor=actor, kind="prioritised", entry={"items": rows})])[0]
-                set_priorities(store, chunk, event.at)
+            self._set_priorities(store, actor, changed)
         return len(changed)
+
+    def put(self, actor: str, record_ids: Collection[str], choice: Choice) -> int:
+        """Have *record_ids* come before or after all others, or in their usual place again; returns how many records changed."""
+        with self._shared.writing() as store:
+            items = [item for item in load_items(store, record_ids, roles=["work"]) if choice_of(item.reasons) != choice]
+            changed = [(item.record_id, *chosen(*without_choice(item.priority, item.reasons), choice)) for item in items]
+            self._set_priorities(store, actor, changed)
+        return len(changed)
+
+    def _set_priorities(self, store: Store, actor: str, changed: Sequence[tuple[str, float, tuple[str, ...]]]) -> None:
+        for chunk in batched(changed, _CHUNK):
+            rows = [[record_id, priority, list(reasons)] for record_id, priority, reasons in chunk]
+            event = self._log.append(store, [NewEvent(actor=actor, kind="prioritised", entry={"items": rows})])[0]
+            set_priorities(store, chunk, event.at)
 
     def want(
         self,
@@ -130,12 +141,12 @@ class Pool:
         people = _people(wanted)
         with self._shared.writing() as store:
             among = newest_ids(store, run_id=run_id, imported=imported) if run_id is not None or imported else record_ids
-            chosen = _to_change(store, among, people)
-            for chunk in batched(chosen, _CHUNK):
+            others = _to_change(store, among, people)
+            for chunk in batched(others, _CHUNK):
                 entry = {"records": chunk, "wanted": people}
                 event = self._log.append(store, [NewEvent(actor=actor, kind="pooled", entry=entry)])[0]
                 set_wanted(store, chunk, people, event.at)
-        return len(chosen)
+        return len(others)
 
     def _put(self, store: Store, actor: str, looked: Sequence[tuple[Item, Signals]]) -> None:
         counts = Counter(pair_counts(store))

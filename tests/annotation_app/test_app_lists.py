@@ -2,47 +2,140 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from editor_page import marked
 
+from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_items import load_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from tests.annotation_app.app_driver import AppPage, record_of
+from tests.annotation_app.app_driver import AppPage, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
 QUIET = ("--snapshot-every", "0")
-RECORDS = [record_of(f"r-{n}", marked(f"[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] as note {n}.")) for n in range(3)]
+HOSTILE = "<img src=x onerror=alert(1)> **bold**"
+RECORDS = [
+    record_of(
+        f"r-{n}", marked(f"[[Ada|name|low]] met {HOSTILE if n == 2 else ''} [[Grace|name|low]] in [[Kent|location|high]] as note {n}.")
+    )
+    for n in range(3)
+]
+ALERT, TEXT = "[data-testid=stAlert]", "[data-testid=stText]"
 
 
 def number(page: AppPage, label: str):
     return page.page.get_by_role("spinbutton", name=label, exact=True)
 
 
-def test_the_number_of_people_is_asked_for_and_can_be_changed(browser, tmp_path):
+def press(page: AppPage, name: str) -> None:
+    page.page.get_by_role("button", name=name, exact=True).click()
+
+
+def test_an_admins_day_with_lists(browser, tmp_path):
     path = tmp_path / "s.duckdb"
     with Store.open(path) as store:
         add_records(store, None, [(None, one) for one in RECORDS], status="imported")
     services = open_services(path)
     services.accounts.add("boss", "admin", password=GOOD)
+    services.accounts.add("ana", "annotator", password=GOOD)
+    services.practice.add("boss", shipped_answers("practice")[:2])
     services.close()
     with served(path, *QUIET) as server:
         page = AppPage(browser, server, "boss")
-        page.see_text("h3", "The work list is empty")
-        number(page, "People for each record").fill("2")
-        page.page.get_by_role("button", name="Put all records into the work list").click()
-        page.at("note")
-        page.open("admin")
-        page.see_text("[data-testid=stText]", "Unfinished records: 2 people each for 3 records.")
-        number(page, "People for each record").fill("3")
-        page.page.get_by_role("button", name="Put into the work list").click()
-        page.see_text("[data-testid=stAlert]", "0 added, 3 were there before; 3 of them are for another number of people")
-        number(page, "People for each of them from now on").fill("1")
-        page.page.get_by_role("button", name="Change the number of people").click()
-        page.see_text("[data-testid=stAlert]", "Changed: 1 person for each of 3 unfinished records.")
-        page.see_text("[data-testid=stText]", "Unfinished records: 1 person each for 3 records.")
+        change_the_number_of_people(page)
+        see_what_numbers_count(page)
+        use_the_list(page)
+        export_one(page)
+        practise(page)
+        assert page.dialogs == []
         page.context.close()
         assert server.stop()[0] == 0
     with Store.open(path, create=False) as store:
-        assert [item.wanted for item in load_items(store)] == [1, 1, 1]
+        items = {item.record_id: item for item in load_items(store, roles=["work"])}
+    assert [(items[one.id].wanted, items[one.id].status) for one in RECORDS] == [(1, "validated"), (1, "generated"), (1, "rejected")]
+    assert items["r-1"].reasons[0] == "chosen.first"
+    (written,) = (tmp_path / "selections").iterdir()
+    assert [row["id"] for row in map(json.loads, written.read_text().splitlines())] == ["r-2"]
+
+
+def change_the_number_of_people(page: AppPage) -> None:
+    page.see_text("h3", "The work list is empty")
+    number(page, "People for each record").fill("2")
+    press(page, "Put all records into the work list")
+    page.at("note")
+    page.open("admin")
+    page.see_text(TEXT, "Unfinished records: 2 people each for 3 records.")
+    number(page, "People for each record").fill("3")
+    press(page, "Put into the work list")
+    page.see_text(ALERT, "0 added, 3 were there before; 3 of them are for another number of people")
+    number(page, "People for each of them from now on").fill("1")
+    press(page, "Change the number of people")
+    page.see_text(ALERT, "Changed: 1 person for each of 3 unfinished records.")
+    page.see_text(TEXT, "Unfinished records: 1 person each for 3 records.")
+    page.page.get_by_role("tab", name="Settings", exact=True).click()  # a message ends with its action
+    sync_api.expect(page.locator(ALERT).filter(has_text="Changed:")).to_have_count(0)
+
+
+def see_what_numbers_count(page: AppPage) -> None:
+    page.open("records")
+    page.page.get_by_role("textbox", name="Search").fill("note 0")
+    page.press("Enter")
+    page.see_text("[data-testid=stCaptionContainer]", "1 record · page 1 of 1")
+    page.page.get_by_role("table", name="Records").get_by_text("in Kent as note 0").click()
+    page.at(RECORDS[0])
+    assert page.locator(".position").inner_text() == "0 done · about 3 left for you"
+    page.press("a")
+    sync_api.expect(page.locator(".position")).to_have_text("1 done · about 2 left for you")
+
+
+def use_the_list(page: AppPage) -> None:
+    page.open("records")
+    rows = page.page.get_by_role("table", name="Records").locator("tbody tr")
+    sync_api.expect(rows).to_have_count(3)
+    page.page.get_by_role("textbox", name="Search").fill("note 2")
+    page.press("Enter")
+    sync_api.expect(rows).to_have_count(1)
+    assert HOSTILE in rows.first.inner_text()
+    page.page.get_by_text("Do something with 1 record (all that the filters leave)").click()
+    page.page.get_by_role("radio", name="Write out").click()
+    press(page, "Write 1 record out")
+    page.see_text(ALERT, "Written: 1 record to")
+    with page.page.expect_download() as caught:
+        page.page.locator(".piiloom-files a").first.click()
+    assert json.loads(Path(caught.value.path()).read_text())["id"] == "r-2"
+    page.page.get_by_role("radio", name="Reject").click()
+    page.page.get_by_role("textbox", name="Why they are of no use").fill("no use")
+    press(page, "Reject")
+    page.see_text(ALERT, "nothing was rejected")
+    page.page.get_by_text("Yes, reject 1 record.").click()
+    press(page, "Reject")
+    page.see_text(ALERT, "Rejected: 1 record.")
+    sync_api.expect(rows.first).to_contain_text("rejected")
+    page.page.get_by_role("textbox", name="Search").fill("note 1")
+    page.press("Enter")
+    page.see_text("[data-testid=stExpander]", "Do something with 1 record")
+    page.page.get_by_role("radio", name="Order").click()
+    press(page, "Order 1 record so")
+    page.see_text(ALERT, "Before all others now: 1 record.")
+
+
+def export_one(page: AppPage) -> None:
+    page.open("admin")
+    page.page.get_by_role("tab", name="Export", exact=True).click()
+    press(page, "Export")
+    page.see_text(ALERT, "1 in train.jsonl. There are too few records to hold any out for a test")
+
+
+def practise(page: AppPage) -> None:
+    page.open("training")
+    page.see_text("[data-testid=stCaptionContainer]", "You have 0 of 2 practice records right")
+    page.see(".editor")
+    page.rested()
+    assert page.locator(".position").inner_text() == "Record 1 of 2"
+    page.press("a")
+    page.see_text("[data-testid=stMarkdownContainer]", "right; ")
+    page.see_text("[data-testid=stExpander]", "Show the right answer")
