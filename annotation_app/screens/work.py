@@ -16,6 +16,7 @@ from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_wi
 from piiloom.annotation_app.screens.empty_list import show_empty_list
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.record_history import show_history
+from piiloom.annotation_app.screens.room_below import room_below, show_types
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -68,8 +69,14 @@ def _at_work() -> None:
         st.button("Go on", type="primary")
         return
     show_editor(data, PAGE, next_record)
-    _ask(services, person, record_id)
-    show_history(services, person, record_id)
+    shown = data["state"]["document"]
+    room = room_below(shown)
+    with room.types:
+        show_types(services, record_id, shown, is_open=room.is_open)
+    with room.questions:
+        _ask(services, person, record_id, is_open=room.is_open)
+    with room.history:
+        show_history(services, person, record_id, is_open=room.is_open)
 
 
 def next_record(services: Services, person: Person, besides: Sequence[str]) -> str | None:
@@ -123,12 +130,12 @@ def _position(store: Store, services: Services, person: Person, tab: Tab, seen: 
     return tab.position[1]
 
 
-def _ask(services: Services, person: Person, record_id: str) -> None:
+def _ask(services: Services, person: Person, record_id: str, *, is_open: bool) -> None:
     """Show the questions about the guidelines on this record, and a form for another one."""
     by_name = may_see_people(person, services.settings.current())
     asked = [one for one in services.guidelines.questions(record_id=record_id) if may_see_question(person, one, by_name=by_name)]
     title = f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines"
-    with st.expander(title, key=f"questions-{record_id}"):
+    with st.expander(title, expanded=is_open, key=f"questions-{record_id}"):
         for question in asked:
             named = by_name or question.asked_by == person.name
             st.text(f"{question.asked_by if named else 'Somebody'}: {question.text}")

@@ -19,10 +19,8 @@ from tests.annotation_app.served_app import served
 QUIET = ("--snapshot-every", "0")
 HOSTILE = "<img src=x onerror=alert(1)> **bold**"
 RECORDS = [
-    record_of(
-        f"r-{n}", marked(f"[[Ada|name|low]] met {HOSTILE if n == 2 else ''} [[Grace|name|low]] in [[Kent|location|high]] as note {n}.")
-    )
-    for n in range(3)
+    record_of(f"r-{n}", marked(f"[[Ada|name|low]] met {odd} [[Grace|name|low]] in [[Kent|location|high]] as note {n}."))
+    for n, odd in enumerate(("her", "him", HOSTILE))
 ]
 ALERT, TEXT = "[data-testid=stAlert]", "[data-testid=stText]"
 
@@ -33,6 +31,11 @@ def number(page: AppPage, label: str):
 
 def press(page: AppPage, name: str) -> None:
     page.page.get_by_role("button", name=name, exact=True).click()
+
+
+def turn_to(page: AppPage, title: str) -> None:
+    """Go to another page by its link above: loading the app anew takes longer."""
+    page.page.get_by_role("link", name=title, exact=True).click()
 
 
 def test_an_admins_day_with_lists(browser, tmp_path):
@@ -50,6 +53,7 @@ def test_an_admins_day_with_lists(browser, tmp_path):
         see_what_numbers_count(page)
         use_the_list(page)
         export_one(page)
+        have_a_detector_look(page)
         practise(page)
         assert page.dialogs == []
         page.context.close()
@@ -67,7 +71,7 @@ def change_the_number_of_people(page: AppPage) -> None:
     number(page, "People for each record").fill("2")
     press(page, "Put all records into the work list")
     page.at("note")
-    page.open("admin")
+    turn_to(page, "Admin")
     page.see_text(TEXT, "Unfinished records: 2 people each for 3 records.")
     number(page, "People for each record").fill("3")
     press(page, "Put into the work list")
@@ -81,19 +85,21 @@ def change_the_number_of_people(page: AppPage) -> None:
 
 
 def see_what_numbers_count(page: AppPage) -> None:
-    page.open("records")
+    turn_to(page, "Records")
     page.page.get_by_role("textbox", name="Search").fill("note 0")
     page.press("Enter")
     page.see_text("[data-testid=stCaptionContainer]", "1 record · page 1 of 1")
     page.page.get_by_role("table", name="Records").get_by_text("in Kent as note 0").click()
     page.at(RECORDS[0])
     assert page.locator(".position").inner_text() == "0 done · about 3 left for you"
+    for words in ("location: ", "Your question", "took the record to work on it"):  # a short record leaves room for all three
+        page.see_text("[data-testid=stExpanderDetails]", words)
     page.press("a")
     sync_api.expect(page.locator(".position")).to_have_text("1 done · about 2 left for you")
 
 
 def use_the_list(page: AppPage) -> None:
-    page.open("records")
+    turn_to(page, "Records")
     rows = page.page.get_by_role("table", name="Records").locator("tbody tr")
     sync_api.expect(rows).to_have_count(3)
     page.page.get_by_role("textbox", name="Search").fill("note 2")
@@ -123,15 +129,22 @@ def use_the_list(page: AppPage) -> None:
     page.see_text(ALERT, "Before all others now: 1 record.")
 
 
+def have_a_detector_look(page: AppPage) -> None:
+    page.page.get_by_role("tab", name="Suggestions", exact=True).click()
+    press(page, "Find suggestions")
+    page.see_text(ALERT, "0 new suggestions by patterns for 1 record")
+    sync_api.expect(page.locator("[data-testid=stDataFrame]").first).to_be_visible()
+
+
 def export_one(page: AppPage) -> None:
-    page.open("admin")
+    turn_to(page, "Admin")
     page.page.get_by_role("tab", name="Export", exact=True).click()
     press(page, "Export")
     page.see_text(ALERT, "1 in train.jsonl. There are too few records to hold any out for a test")
 
 
 def practise(page: AppPage) -> None:
-    page.open("training")
+    turn_to(page, "Training")
     page.see_text("[data-testid=stCaptionContainer]", "You have 0 of 2 practice records right")
     page.see(".editor")
     page.rested()
