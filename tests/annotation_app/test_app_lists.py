@@ -12,7 +12,7 @@ from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_items import load_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from tests.annotation_app.app_driver import AppPage, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
@@ -55,6 +55,7 @@ def test_an_admins_day_with_lists(browser, tmp_path):
         export_one(page)
         have_a_detector_look(page)
         practise(page)
+        look_at_my_work(page)
         assert page.dialogs == []
         page.context.close()
         assert server.stop()[0] == 0
@@ -132,8 +133,8 @@ def use_the_list(page: AppPage) -> None:
 def have_a_detector_look(page: AppPage) -> None:
     page.page.get_by_role("tab", name="Suggestions", exact=True).click()
     press(page, "Find suggestions")
-    page.see_text(ALERT, "0 new suggestions by patterns for 1 record")
-    sync_api.expect(page.locator("[data-testid=stDataFrame]").first).to_be_visible()
+    found = page.locator(ALERT).filter(has_text="0 new suggestions by patterns for 1 record")
+    sync_api.expect(found).to_be_visible(timeout=3 * PATIENCE_MS)  # a command of its own: it loads piiloom anew
 
 
 def export_one(page: AppPage) -> None:
@@ -141,6 +142,13 @@ def export_one(page: AppPage) -> None:
     page.page.get_by_role("tab", name="Export", exact=True).click()
     press(page, "Export")
     page.see_text(ALERT, "1 in train.jsonl. There are too few records to hold any out for a test")
+
+
+def look_at_my_work(page: AppPage) -> None:
+    turn_to(page, "My work")
+    page.see_text("[data-testid=stMetric]", "Records I finished")
+    page.see_text("[data-testid=stText]", "Nothing can be said yet")
+    sync_api.expect(page.locator("[data-testid=stTable] tbody tr")).to_have_count(1)
 
 
 def practise(page: AppPage) -> None:
