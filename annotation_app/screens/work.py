@@ -23,11 +23,13 @@ from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
+from piiloom.corpus.store.annotation_documents import list_heads
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 
 PAGE: Final = "work"
+_FOLLOW_EVERY: Final = timedelta(seconds=3)
 
 
 def work_page(person: Person) -> None:
@@ -40,15 +42,24 @@ def work_page(person: Person) -> None:
         show_without_record(person, tab)
         return
     _at_work()
-    _come_back_whole()
+    _follow()
 
 
-@st.fragment(run_every=timedelta(days=1))
-def _come_back_whole() -> None:
-    """An empty fragment. While a fragment runs on a timer, a browser that reconnects asks for the whole page.
+@st.fragment(run_every=_FOLLOW_EVERY)
+def _follow() -> None:
+    """Look every few seconds whether the record was changed elsewhere, in another tab or by an adjudicator, and draw it anew if so.
 
-    Otherwise it would send an edit to a fragment that a restarted server has never drawn, and get no answer.
+    While a fragment runs on a timer, a browser that reconnects asks for the whole page. Otherwise it would send an edit to a fragment that
+    a restarted server has never drawn, and get no answer.
     """
+    person, tab = current_person(), this_tab()
+    if person is None or tab.drawn is None:
+        return
+    record_id, version = tab.drawn
+    with get_services().shared.reading() as store:
+        found = list_heads(store, record_ids=[record_id], annotator=person.name)
+    if found and found[0].version != version and tab.trail(PAGE).record == record_id:
+        st.rerun()
 
 
 @st.fragment
@@ -99,6 +110,7 @@ def _record(services: Services, person: Person, trail: Trail) -> str | None:
 
 def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[str, Any]:
     opened = services.documents.open(person.name, record_id)
+    tab.drawn = record_id, opened.version
     readonly = False
     try:
         if not tab.is_held(record_id):

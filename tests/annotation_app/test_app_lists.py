@@ -95,8 +95,24 @@ def see_what_numbers_count(page: AppPage) -> None:
     assert page.locator(".position").inner_text() == "0 done · about 3 left for you"
     for words in ("location: ", "Your question", "took the record to work on it"):  # a short record leaves room for all three
         page.see_text("[data-testid=stExpanderDetails]", words)
+    follow_live(page)
     page.press("a")
     sync_api.expect(page.locator(".position")).to_have_text("1 done · about 2 left for you")
+
+
+def follow_live(page: AppPage) -> None:
+    """What one tab does is seen in another one, without a touch there."""
+    second = AppPage(None, page.server, beside=page)
+    second.page.goto(page.page.url)
+    second.at(RECORDS[0])
+    page.locator(".text.context").focus()
+    page.press("Tab", "r")
+    page.saved()
+    sync_api.expect(second.locator(".row .relevance, .row [data-act=relevance]").first).to_have_text("high", timeout=PATIENCE_MS)
+    page.press("u")
+    page.saved()
+    sync_api.expect(second.locator(".row [data-act=relevance]").first).to_have_text("low", timeout=PATIENCE_MS)
+    second.page.close()
 
 
 def use_the_list(page: AppPage) -> None:
