@@ -15,6 +15,7 @@ from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
 from piiloom.annotation_app.screens.empty_list import show_empty_list
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.other_questions import show_other_questions
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.room_below import room_below, show_types
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
@@ -80,6 +81,7 @@ def _at_work() -> None:
         st.button("Go on", type="primary")
         return
     show_editor(data, PAGE, next_record)
+    show_other_questions(services, person, PAGE, record_id)
     shown = data["state"]["document"]
     room = room_below(shown)
     with room.types:

@@ -164,3 +164,13 @@ def _item(row: tuple[Any, ...]) -> Item:
     values["reasons"] = tuple(json.loads(values["reasons"]))
     values["facts"] = json.loads(values["facts"])
     return Item(**values)
+
+
+def other_questions(store: Store, key: str, question: str | None) -> list[str]:
+    """Return the ids of the records of the work list that share the group *key* but not *question*, in the order of the list."""
+    sql = (
+        "SELECT i.record_id FROM annotation_items i JOIN records r ON r.record_order = i.record_order "
+        "WHERE i.role = 'work' AND list_contains(CAST(r.group_keys AS JSON)->>'$[*]', ?) AND r.question IS DISTINCT FROM ? "
+        "ORDER BY i.record_order"
+    )
+    return [record_id for (record_id,) in store.rows(sql, [key, question])]

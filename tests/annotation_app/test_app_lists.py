@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from editor_page import marked
@@ -18,9 +19,16 @@ from tests.annotation_app.served_app import served
 
 QUIET = ("--snapshot-every", "0")
 HOSTILE = "<img src=x onerror=alert(1)> **bold**"
-RECORDS = [
+_TEXTS = [
     record_of(f"r-{n}", marked(f"[[Ada|name|low]] met {odd} [[Grace|name|low]] in [[Kent|location|high]] as note {n}."))
     for n, odd in enumerate(("her", "him", HOSTILE))
+]
+# The second text has two questions.
+RECORDS = [
+    _TEXTS[0],
+    replace(_TEXTS[1], question="Who was there?", group_keys=("text:1",)),
+    _TEXTS[2],
+    replace(_TEXTS[1], id="r-3", question="And what then?", group_keys=("text:1",)),
 ]
 ALERT, TEXT = "[data-testid=stAlert]", "[data-testid=stText]"
 
@@ -52,6 +60,7 @@ def test_an_admins_day_with_lists(browser, tmp_path):
         change_the_number_of_people(page)
         see_what_numbers_count(page)
         use_the_list(page)
+        see_several_questions_on_one_text(page)
         export_one(page)
         have_a_detector_look(page)
         practise(page)
@@ -61,7 +70,12 @@ def test_an_admins_day_with_lists(browser, tmp_path):
         assert server.stop()[0] == 0
     with Store.open(path, create=False) as store:
         items = {item.record_id: item for item in load_items(store, roles=["work"])}
-    assert [(items[one.id].wanted, items[one.id].status) for one in RECORDS] == [(1, "validated"), (1, "generated"), (1, "rejected")]
+    assert [(items[one.id].wanted, items[one.id].status) for one in RECORDS] == [
+        (1, "validated"),
+        (1, "generated"),
+        (1, "rejected"),
+        (1, "generated"),
+    ]
     assert items["r-1"].reasons[0] == "chosen.first"
     (written,) = (tmp_path / "selections").iterdir()
     assert [row["id"] for row in map(json.loads, written.read_text().splitlines())] == ["r-2"]
@@ -73,14 +87,14 @@ def change_the_number_of_people(page: AppPage) -> None:
     press(page, "Put all records into the work list")
     page.at("note")
     turn_to(page, "Admin")
-    page.see_text(TEXT, "Unfinished records: 2 people each for 3 records.")
+    page.see_text(TEXT, "Unfinished records: 2 people each for 4 records.")
     number(page, "People for each record").fill("3")
     press(page, "Put into the work list")
-    page.see_text(ALERT, "0 added, 3 were there before; 3 of them are for another number of people")
+    page.see_text(ALERT, "0 added, 4 were there before; 4 of them are for another number of people")
     number(page, "People for each of them from now on").fill("1")
     press(page, "Change the number of people")
-    page.see_text(ALERT, "Changed: 1 person for each of 3 unfinished records.")
-    page.see_text(TEXT, "Unfinished records: 1 person each for 3 records.")
+    page.see_text(ALERT, "Changed: 1 person for each of 4 unfinished records.")
+    page.see_text(TEXT, "Unfinished records: 1 person each for 4 records.")
     page.page.get_by_role("tab", name="Settings", exact=True).click()  # a message ends with its action
     sync_api.expect(page.locator(ALERT).filter(has_text="Changed:")).to_have_count(0)
 
@@ -92,12 +106,12 @@ def see_what_numbers_count(page: AppPage) -> None:
     page.see_text("[data-testid=stCaptionContainer]", "1 record · page 1 of 1")
     page.page.get_by_role("table", name="Records").get_by_text("in Kent as note 0").click()
     page.at(RECORDS[0])
-    assert page.locator(".position").inner_text() == "0 done · about 3 left for you"
+    assert page.locator(".position").inner_text() == "0 done · about 4 left for you"
     for words in ("location: ", "Your question", "took the record to work on it"):  # a short record leaves room for all three
         page.see_text("[data-testid=stExpanderDetails]", words)
     follow_live(page)
     page.press("a")
-    sync_api.expect(page.locator(".position")).to_have_text("1 done · about 2 left for you")
+    sync_api.expect(page.locator(".position")).to_have_text("1 done · about 3 left for you")
 
 
 def follow_live(page: AppPage) -> None:
@@ -118,7 +132,7 @@ def follow_live(page: AppPage) -> None:
 def use_the_list(page: AppPage) -> None:
     turn_to(page, "Records")
     rows = page.page.get_by_role("table", name="Records").locator("tbody tr")
-    sync_api.expect(rows).to_have_count(3)
+    sync_api.expect(rows).to_have_count(4)
     page.page.get_by_role("textbox", name="Search").fill("note 2")
     page.press("Enter")
     sync_api.expect(rows).to_have_count(1)
@@ -140,16 +154,26 @@ def use_the_list(page: AppPage) -> None:
     sync_api.expect(rows.first).to_contain_text("rejected")
     page.page.get_by_role("textbox", name="Search").fill("note 1")
     page.press("Enter")
-    page.see_text("[data-testid=stExpander]", "Do something with 1 record")
+    page.see_text("[data-testid=stExpander]", "Do something with 2 records")
     page.page.get_by_role("radio", name="Order").click()
-    press(page, "Order 1 record so")
-    page.see_text(ALERT, "Before all others now: 1 record.")
+    press(page, "Order 2 records so")
+    page.see_text(ALERT, "Before all others now: 2 records.")
+
+
+def see_several_questions_on_one_text(page: AppPage) -> None:
+    page.page.get_by_role("table", name="Records").get_by_text("Who was there?").click()
+    sync_api.expect(page.locator(".text.question")).to_have_text("Who was there?", timeout=PATIENCE_MS)
+    page.see_text("[data-testid=stExpander]", "1 other question on this text")
+    sync_api.expect(page.locator(".piiloom-questions tbody tr")).to_have_count(3)
+    page.rested()
+    press(page, "Open question 2")
+    sync_api.expect(page.locator(".text.question")).to_have_text("And what then?", timeout=PATIENCE_MS)
 
 
 def have_a_detector_look(page: AppPage) -> None:
     page.page.get_by_role("tab", name="Suggestions", exact=True).click()
     press(page, "Find suggestions")
-    found = page.locator(ALERT).filter(has_text="0 new suggestions by patterns for 1 record")
+    found = page.locator(ALERT).filter(has_text="0 new suggestions by patterns for 2 records")
     sync_api.expect(found).to_be_visible(timeout=3 * PATIENCE_MS)  # a command of its own: it loads piiloom anew
 
 
