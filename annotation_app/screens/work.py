@@ -18,6 +18,7 @@ from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.other_questions import show_other_questions
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.room_below import room_below, show_types
+from piiloom.annotation_app.screens.span_comments import show_comments
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -87,6 +88,7 @@ def _at_work() -> None:
     with room.types:
         show_types(services, record_id, shown, is_open=room.is_open)
     with room.questions:
+        show_comments(services, person, record_id, shown, is_open=room.is_open)
         _ask(services, person, record_id, is_open=room.is_open)
     with room.history:
         show_history(services, person, record_id, is_open=room.is_open)

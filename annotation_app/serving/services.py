@@ -10,6 +10,7 @@ from pathlib import Path
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.agreement.finished_records import FinishedRecords
+from piiloom.annotation_app.comments import Comments
 from piiloom.annotation_app.event_log import Clock, EventLog, utc_now
 from piiloom.annotation_app.onboarding.controls import Controls
 from piiloom.annotation_app.onboarding.guidelines import Guidelines
@@ -61,6 +62,7 @@ class Services:
     snapshots: PeriodicSnapshots
     suggestions: SuggestionIntake
     detection: DetectionRuns
+    comments: Comments
 
     def close(self) -> None:
         """Stop a detector at work and the snapshots, and close the store once a running write is done.
@@ -128,6 +130,7 @@ def _over(path: Path, shared: SharedStore, log: EventLog, snapshots: PeriodicSna
         snapshots=snapshots,
         suggestions=suggestions,
         detection=DetectionRuns(shared, log, suggestions, detectors),
+        comments=Comments(shared, log),
     )
 
 

@@ -109,6 +109,11 @@ def see_what_numbers_count(page: AppPage) -> None:
     assert page.locator(".position").inner_text() == "0 done · about 4 left for you"
     for words in ("location: ", "Your question", "took the record to work on it"):  # a short record leaves room for all three
         page.see_text("[data-testid=stExpanderDetails]", words)
+    page.page.get_by_role("combobox", name="About").click()
+    page.page.get_by_role("option", name="“Kent” (location)").click()
+    page.page.get_by_role("textbox", name="Your comment").fill("county or name?")
+    press(page, "Add the comment")
+    page.see_text(TEXT, "boss on “Kent” (location): county or name?")
     follow_live(page)
     page.press("a")
     sync_api.expect(page.locator(".position")).to_have_text("1 done · about 3 left for you")
