@@ -34,7 +34,7 @@ def show_comments(services: Services, person: Person, record_id: str, document: 
                 except UsageError as error:
                     show_error(error)
                 else:
-                    st.rerun(scope="fragment")
+                    st.rerun()
 
 
 def show_all_comments(services: Services, record_id: str) -> None:

@@ -96,7 +96,7 @@ def change_the_number_of_people(page: AppPage) -> None:
     page.see_text(ALERT, "Changed: 1 person for each of 4 unfinished records.")
     page.see_text(TEXT, "Unfinished records: 1 person each for 4 records.")
     page.page.get_by_role("tab", name="Settings", exact=True).click()  # a message ends with its action
-    sync_api.expect(page.locator(ALERT).filter(has_text="Changed:")).to_have_count(0)
+    sync_api.expect(page.locator(ALERT).filter(has_text="Changed:")).to_have_count(0, timeout=PATIENCE_MS)
 
 
 def see_what_numbers_count(page: AppPage) -> None:
@@ -116,7 +116,7 @@ def see_what_numbers_count(page: AppPage) -> None:
     page.see_text(TEXT, "boss on “Kent” (location): county or name?")
     follow_live(page)
     page.press("a")
-    sync_api.expect(page.locator(".position")).to_have_text("1 done · about 3 left for you")
+    sync_api.expect(page.locator(".position")).to_have_text("1 done · about 3 left for you", timeout=PATIENCE_MS)
 
 
 def follow_live(page: AppPage) -> None:
@@ -132,15 +132,16 @@ def follow_live(page: AppPage) -> None:
     page.saved()
     sync_api.expect(second.locator(".row [data-act=relevance]").first).to_have_text("low", timeout=PATIENCE_MS)
     second.page.close()
+    page.page.bring_to_front()
 
 
 def use_the_list(page: AppPage) -> None:
     turn_to(page, "Records")
     rows = page.page.get_by_role("table", name="Records").locator("tbody tr")
-    sync_api.expect(rows).to_have_count(4)
+    sync_api.expect(rows).to_have_count(4, timeout=PATIENCE_MS)
     page.page.get_by_role("textbox", name="Search").fill("note 2")
     page.press("Enter")
-    sync_api.expect(rows).to_have_count(1)
+    sync_api.expect(rows).to_have_count(1, timeout=PATIENCE_MS)
     assert HOSTILE in rows.first.inner_text()
     page.page.get_by_text("Do something with 1 record (all that the filters leave)").click()
     page.page.get_by_role("radio", name="Write out").click()
@@ -156,7 +157,7 @@ def use_the_list(page: AppPage) -> None:
     page.page.get_by_text("Yes, reject 1 record.").click()
     press(page, "Reject")
     page.see_text(ALERT, "Rejected: 1 record.")
-    sync_api.expect(rows.first).to_contain_text("rejected")
+    sync_api.expect(rows.first).to_contain_text("rejected", timeout=PATIENCE_MS)
     page.page.get_by_role("textbox", name="Search").fill("note 1")
     page.press("Enter")
     page.see_text("[data-testid=stExpander]", "Do something with 2 records")
@@ -169,7 +170,7 @@ def see_several_questions_on_one_text(page: AppPage) -> None:
     page.page.get_by_role("table", name="Records").get_by_text("Who was there?").click()
     sync_api.expect(page.locator(".text.question")).to_have_text("Who was there?", timeout=PATIENCE_MS)
     page.see_text("[data-testid=stExpander]", "1 other question on this text")
-    sync_api.expect(page.locator(".piiloom-questions tbody tr")).to_have_count(3)
+    sync_api.expect(page.locator(".piiloom-questions tbody tr")).to_have_count(3, timeout=PATIENCE_MS)
     page.rested()
     press(page, "Open question 2")
     sync_api.expect(page.locator(".text.question")).to_have_text("And what then?", timeout=PATIENCE_MS)
@@ -193,7 +194,7 @@ def look_at_my_work(page: AppPage) -> None:
     turn_to(page, "My work")
     page.see_text("[data-testid=stMetric]", "Records I finished")
     page.see_text("[data-testid=stText]", "Nothing can be said yet")
-    sync_api.expect(page.locator("[data-testid=stTable] tbody tr")).to_have_count(1)
+    sync_api.expect(page.locator("[data-testid=stTable] tbody tr")).to_have_count(1, timeout=PATIENCE_MS)
 
 
 def practise(page: AppPage) -> None:
