@@ -13,7 +13,7 @@ EPILOG = examples(
     "piiloom annotate",
     "piiloom annotate --store outputs/health.duckdb --port 8600",
     "piiloom annotate --types my_types.yaml",
-    "piiloom annotate --detect '--detector encoder --model-path outputs/encoder'",
+    "piiloom annotate --detect '--detector presidio'",
     "piiloom annotate --login --snapshot-every 5 --keep-snapshots 48",
     "piiloom annotate --host 0.0.0.0 --behind-https",
     "piiloom annotate --restore outputs/piiloom.duckdb.snapshots/2026-11-22T101500.000Z.duckdb",
