@@ -78,9 +78,9 @@ def _show_progress(cache: AppCache) -> None:
 def _show_numbers(found: Progress) -> None:
     decided = sum(found.statuses.get(status, 0) for status in ("validated", "rejected"))
     one, two, three, four, five = st.columns(5)
-    one.metric("Records decided", f"{decided:,} of {found.records:,}")
-    two.metric("Documents finished", f"{found.finished:,}")
-    three.metric("Documents still wanted", f"{found.left:,}")
+    one.metric("Records decided", f"{decided:,} of {found.records:,}", help="Validated or rejected, of all in the work list")
+    two.metric("Documents finished", f"{found.finished:,}", help="What one person makes of one record is a document; accepted or rejected")
+    three.metric("Documents still wanted", f"{found.left:,}", help="Over all unfinished records: people for each, less those who finished")
     four.metric("Documents a working day", "–" if found.per_day is None else f"{found.per_day:,.1f}")
     five.metric("Done on", found.done_on or "–", help="At the pace of the last seven days with work")
     st.progress(decided / found.records)

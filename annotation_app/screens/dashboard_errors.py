@@ -10,6 +10,7 @@ from piiloom.annotation_app.onboarding.capture_recapture import ASSUMPTIONS, Est
 from piiloom.annotation_app.onboarding.control_results import control_results
 from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
 from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
+from piiloom.foundation.counting import counted
 
 
 def show_controls(cache: AppCache) -> None:
@@ -41,7 +42,9 @@ def show_remaining(cache: AppCache) -> None:
     st.markdown("**Each two people** (Chapman)")
     st.dataframe(rows, hide_index=True, width="stretch")
     st.markdown("**All who finished a record** (Chao: a lower bound)")
-    st.dataframe([_row(f"{count} people", estimate) for count, estimate in found.lower_bounds.items()], hide_index=True, width="stretch")
+    st.dataframe(
+        [_row(counted(count, "person"), estimate) for count, estimate in found.lower_bounds.items()], hide_index=True, width="stretch"
+    )
     st.markdown("What this takes for granted:\n" + "\n".join(f"- {line}" for line in ASSUMPTIONS))
 
 

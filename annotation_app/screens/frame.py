@@ -15,6 +15,7 @@ from piiloom.annotation_app.screens.admin import admin_page
 from piiloom.annotation_app.screens.dashboard import dashboard_page, read_ahead
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.guidelines import guidelines_page
+from piiloom.annotation_app.screens.own_work import own_work_page
 from piiloom.annotation_app.screens.preloading import load_beside
 from piiloom.annotation_app.screens.records import records_page
 from piiloom.annotation_app.screens.tab_state import this_tab
@@ -57,6 +58,7 @@ SCREENS = (
     Screen("adjudicate", "Adjudicate", "adjudicator", adjudication_page),
     Screen("guidelines", "Guidelines", "annotator", guidelines_page),
     Screen("training", "Training", "annotator", training_page),
+    Screen("mine", "My work", "annotator", own_work_page),
     Screen("dashboard", "Dashboard", "adjudicator", dashboard_page),
     Screen("admin", "Admin", "admin", admin_page),
 )

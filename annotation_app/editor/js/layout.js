@@ -90,11 +90,19 @@ function buildLayout(editor) {
 const VERDICT_WORDS = { accepted: "✓ Accepted", rejected: "✕ Rejected" };
 const MODE_WORDS = { practice: "Practice", adjudicate: "Adjudication", view: "Read only" };
 
+const PLACE_HELP = "Done: records that you have finished. Left: unfinished records with a place for you; others may take some of them.";
+
+/** What the numbers of a position count: a place in a fixed row of records, or one's own work in a list that others work on, too. */
+function placeWords({ index, total, done, left } = {}) {
+  if (left !== undefined) return `${done} done · ${left ? "about " : ""}${left} left for you`;
+  return total ? `Record ${index} of ${total}` : "";
+}
+
 function renderBars(editor) {
   const { parts, data } = editor;
   const { state } = editor.model;
-  const { index, total } = data.position || {};
-  setText(parts.position, total ? `${index} / ${total}` : "");
+  setText(parts.position, placeWords(data.position || {}));
+  parts.position.title = data.position?.left === undefined ? "" : PLACE_HELP;
   const words = [
     [MODE_WORDS[data.mode] || (data.readonly ? "Read only" : ""), "mode"],
     [VERDICT_WORDS[state.verdict] || "", state.verdict, state.reason],

@@ -118,7 +118,7 @@ function takeData(editor, data) {
   if (first || other) {
     restoreTyping(editor);
     if (first) takeFocus(editor);
-    announce(editor, `Record ${data.position?.index ?? ""} ${data.position?.total ? `of ${data.position.total}` : ""}`);
+    announce(editor, `Another record. ${placeWords(data.position || {})}`);
   }
   runDeferred(editor);
   applyPendingFix(editor);
