@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from piiloom.annotation_app.editor.component import mount_page
 from piiloom.annotation_app.people.identity import Person, Role
 from piiloom.annotation_app.screens.adjudication import adjudication_page
 from piiloom.annotation_app.screens.admin import admin_page
@@ -66,6 +67,7 @@ def run() -> None:
     """Draw the requested page if the person may see it, or the login page if nobody is logged in."""
     st.set_page_config(page_title="piiloom", layout="wide", initial_sidebar_state="collapsed")
     st.html(_STYLE)
+    mount_page()
     person = current_person()
     if person is None:
         # The login page at every path: an old link must neither fail nor reveal which pages exist.
