@@ -17,6 +17,7 @@ from piiloom.annotation_app.screens.dashboard import dashboard_page, read_ahead
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.guidelines import guidelines_page
 from piiloom.annotation_app.screens.preloading import load_beside
+from piiloom.annotation_app.screens.record_address import address_of, addressed_record
 from piiloom.annotation_app.screens.records import records_page
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.training import training_page
@@ -114,7 +115,7 @@ def _way_in() -> None:
     st.subheader(_LONE)
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")
-    st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
+    st.html(f'<p><a href="{LOGIN_PATH}{address_of(addressed_record())}" target="_self">Log in</a></p>')
     if login_config().oidc and stranger(login_config()):
         st.write("Your organisation knows you, but you have no account here. Ask an admin of this project for one.")
         st.button("Log out", on_click=log_out_of_provider, args=(login_config(),))

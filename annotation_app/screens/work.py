@@ -12,6 +12,7 @@ from piiloom.annotation_app.checks.label_origin import label_origin
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.record_address import follow_address, write_address
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
@@ -29,7 +30,9 @@ PAGE: Final = "work"
 def work_page(person: Person) -> None:
     """Show the current record of *person* or the next one, or a message if there is none."""
     services, tab = get_services(), this_tab()
+    follow_address(services, person, tab, tab.trail(PAGE))
     if _record(services, person, tab.trail(PAGE)) is None:
+        write_address(None)
         for said in tab.pop_messages():
             st.warning(escape_markdown(said))
         _show_nothing_left(services, person)
@@ -54,7 +57,10 @@ def _at_work() -> None:
     trail = tab.trail(PAGE)
     record_id = trail.record
     if person is None or tab.leaving_for or record_id is None:
+        if record_id is None:
+            write_address(None)  # else the whole page would go back to the record that was just finished
         st.rerun()
+    write_address(record_id)
     if said := tab.pop_message():
         st.warning(escape_markdown(said))
     try:
@@ -62,6 +68,7 @@ def _at_work() -> None:
     except UsageError as error:
         show_error(error)
         trail.drop(record_id)
+        write_address(None)
         st.button("Go on", type="primary")
         return
     show_editor(data, PAGE, next_record)
