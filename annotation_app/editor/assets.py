@@ -44,6 +44,7 @@ SCRIPTS = (
     "without_record",
     "main",
     "page_keys",
+    "page_connection",
     "page_main",
 )
 STYLES = ("editor.css", "suggestions.css")

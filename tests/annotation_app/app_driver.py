@@ -20,7 +20,7 @@ from tests.annotation_app.people_tools import GOOD
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 # Two cores may be shared with much else; nothing waits longer than it has to.
-PATIENCE_MS = 15_000
+PATIENCE_MS = 45_000
 _DRAWN = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 

@@ -7,4 +7,5 @@ function mountPage() {
   if (pageIsHelped) return;
   pageIsHelped = true;
   listenForShortcuts();
+  watchConnection();
 }
