@@ -1,4 +1,6 @@
-"""The script of the editor and of the pages around it, and the editor's style sheet, each joined from the files of this folder, and the URL path at which they are served.
+"""The script of the editor and of the pages around it, and the editor's style sheet, each joined from the files of this folder.
+
+Both are served at one URL path.
 
 Streamlit sends a component's script again with every change of its data. So that script is a short loader, which imports the editor from a
 route of ours. The path of that route contains a hash of the content.
@@ -78,6 +80,6 @@ def address() -> str:
 
 @cache
 def loader(mount: str = "default") -> str:
-    """Return the short script that Streamlit sends. It calls the export *mount* of the module: ``default`` (the editor) or ``mountPage``."""
+    """Return the short script that Streamlit sends. It calls the export *mount*: ``default`` (the editor) or ``mountPage``."""
     text = (files(__package__) / "loader.js").read_text(encoding="utf-8")
     return text.replace("__ADDRESS__", address()).replace("__MOUNT__", mount)

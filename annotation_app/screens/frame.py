@@ -27,7 +27,8 @@ from piiloom.annotation_app.serving.login_config import LOGIN_PATH
 from piiloom.annotation_app.serving.oidc import log_out_of_provider, providers, stranger
 
 _LONE = "You are not logged in"
-# Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar.
+# Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar. Streamlit draws captions and what is
+# chosen with less contrast than 4.5 to 1.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 4.25rem 2.5rem 2rem; max-width: 96rem; }
 .st-key-piiloom_person { position: fixed; top: 0.8rem; right: 2.5rem; width: auto; z-index: 999991; gap: 0.75rem; }
@@ -37,6 +38,9 @@ _STYLE = """<style>
   border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem; padding: 0.15rem 0.6rem; }
 .st-key-piiloom_person form button:hover { border-color: currentColor; }
 .st-key-piiloom_person form button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] * { color: inherit !important; }
+[data-testid="stCaptionContainer"] { opacity: 0.8; }
+[data-testid="stTab"][aria-selected="true"], [data-testid="stTab"][aria-selected="true"] * { color: inherit !important; font-weight: 600; }
 .st-key-piiloom_guidelines { max-width: 80ch; }
 @media (max-width: 1050px) { .st-key-piiloom_person [data-testid="stText"] { display: none; } }
 @media (max-width: 800px) { [data-testid="stMainBlockContainer"] { padding: 4.25rem 1rem 2rem; } }
@@ -108,10 +112,12 @@ def _drawn(screen: Screen) -> None:
     if person is None or not person.may(screen.role):
         st.warning("You may not see this page.")
         return
+    st.set_page_config(page_title=f"{screen.title} · piiloom")  # the browser's tabs and history tell pages apart
     screen.draw(person)
 
 
 def _way_in() -> None:
+    st.set_page_config(page_title="Log in · piiloom")
     st.subheader(_LONE)
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")

@@ -9,6 +9,7 @@ import streamlit as st
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.tab_state import this_tab
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.screens.work import PAGE
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.priorities import explained
@@ -78,9 +79,7 @@ def _query(services: Services, person: Person) -> ListQuery:
 
 def _show(listing: Listing, person: Person, *, people: bool) -> None:
     rows = [_row(line, person, people=people) for line in listing.lines]
-    shown = st.dataframe(
-        rows, hide_index=True, width="stretch", on_select="rerun", selection_mode="single-row", key="list_rows", column_config=_WIDTHS
-    )
+    shown = show_table(rows, on_select="rerun", selection_mode="single-row", key="list_rows", column_config=_WIDTHS)
     chosen = shown.selection.rows
     back, on, opened, _ = st.columns([2, 2, 3, 3])
     back.button("Previous page", disabled=listing.page <= 1, on_click=_turn, args=(listing.page - 1,), width="stretch")

@@ -14,11 +14,14 @@ function element(tag, properties = {}, children = []) {
   return made;
 }
 
-/** A button with the key that does the same; `tabIndex` and focus are the browser's own. */
+/**
+ * A button with the key that does the same; `tabIndex` and focus are the browser's own. The key, and a sign in place of words (`glyph`), are
+ * drawn by CSS: they are no part of the button's name.
+ */
 function keyedButton(label, key, act, properties = {}) {
-  const children = [element("span", { textContent: label })];
-  if (key) children.push(element("kbd", { textContent: key, "aria-hidden": "true" }));
-  const { className = "", ...others } = properties;
+  const { className = "", glyph = null, ...others } = properties;
+  const children = [element("span", { textContent: label, "data-glyph": glyph })];
+  if (key) children.push(element("kbd", { "data-key": key, "aria-hidden": "true" }));
   const shortcut = key ? { "aria-keyshortcuts": key } : {};
   return element("button", { type: "button", className: `button ${className}`, onclick: act, ...shortcut, ...others }, children);
 }
