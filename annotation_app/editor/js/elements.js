@@ -63,7 +63,7 @@ function isTypingField(target) {
 }
 
 // Keys with which a control outside the editor is used.
-const KEYS_OF_CONTROLS = new Set(["Enter", " ", "Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown", "Escape"]);
+const KEYS_OF_CONTROLS = new Set(["Enter", " ", "Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"]);
 // Where letters search or choose.
 const LETTERS_CHOOSE = "[role=combobox], [role=listbox], [role=menu], [role=dialog], dialog, [contenteditable]";
 

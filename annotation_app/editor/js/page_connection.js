@@ -36,5 +36,5 @@ function lostWords() {
   const edits = [...OUTBOXES].reduce((sum, outbox) => sum + outbox.pending().length, 0);
   const kept = edits === 1 ? "1 edit is kept in this tab and is sent when it is back" : `${edits} edits are kept in this tab and are sent when it is back`;
   if (edits) return `No connection to the server. ${kept}. You can go on with this record.`;
-  return OUTBOXES.size ? "No connection to the server. What you do to this record is kept in this tab until it is back." : "No connection to the server. This page can be used when it is back.";
+  return [...OUTBOXES].some((outbox) => !outbox.recordless) ? "No connection to the server. What you do to this record is kept in this tab until it is back." : "No connection to the server. This page can be used when it is back.";
 }
