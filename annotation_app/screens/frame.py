@@ -41,6 +41,7 @@ _STYLE = """<style>
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] * { color: inherit !important; }
 [data-testid="stCaptionContainer"] { opacity: 0.8; }
 [data-testid="stTab"][aria-selected="true"], [data-testid="stTab"][aria-selected="true"] * { color: inherit !important; font-weight: 600; }
+[data-testid="stButtonGroup"] *, [data-testid="stSlider"] * { color: inherit !important; }
 .st-key-piiloom_guidelines { max-width: 80ch; }
 @media (max-width: 1050px) { .st-key-piiloom_person [data-testid="stText"] { display: none; } }
 @media (max-width: 800px) { [data-testid="stMainBlockContainer"] { padding: 4.25rem 1rem 2rem; } }

@@ -125,7 +125,7 @@ def _marked(words: str, mark: Mark, colours: Mapping[str, str], *, strong: bool)
         "-webkit-box-decoration-break: clone; box-decoration-break: clone"
     )
     small = (
-        f"color: color-mix(in srgb, {colour} 70%, currentColor); font-size: 0.68em; font-weight: 600; white-space: nowrap; "
+        f"color: color-mix(in srgb, {colour} 50%, currentColor); font-size: 0.68em; font-weight: 600; white-space: nowrap; "
         "direction: ltr; unicode-bidi: isolate"
     )
     # Both are isolated, so that a Latin name in Hebrew keeps its label at its side.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -59,7 +60,8 @@ def _import(look: Looker) -> None:
     look.tab("Import")
     panel = page.page.get_by_role("tabpanel").filter(visible=True)
     panel.locator("input[type=file]").set_input_files({"name": FILE, "mimeType": "application/json", "buffer": rows()})
-    look.at("zap5")
+    sync_api.expect(panel.get_by_role("button", name=re.compile("^Remove "))).to_be_visible(timeout=PATIENCE_MS)
+    look.at()
     panel.get_by_role("combobox", name="Format").click()
     page.page.get_by_role("option", name="capid").click()
     panel.get_by_role("button", name="Import", exact=True).click()
