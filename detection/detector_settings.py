@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from piiloom.corpus.releases.foreign_files import sha256_of
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.tagging.model_card import CARD
 from piiloom.taxonomy.own_types import OwnTypes, from_json
 
 DEVICES: Final = ("auto", "cpu", "cuda", "onnx")
@@ -41,14 +42,6 @@ class LocalModel:
         """What shapes the findings, for digests: the path, and of a folder names, sizes and times of its files."""
         files = traces(Path(self.path)) if self.path else []
         return {"path": self.path, "files": files, "label_map": digest_of(self.label_map)}
-
-    @property
-    def own_types(self) -> OwnTypes:
-        """The user-defined types that a model trained by piiloom knows, as its ``piiloom.json`` has them."""
-        try:
-            return from_json(json.loads((Path(self.path) / "piiloom.json").read_text(encoding="utf-8")).get("own_types", []))
-        except (OSError, ValueError, AttributeError, RecursionError, DataError):
-            return ()  # a model of somebody else, or one that cannot be used, which is said when it is loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +86,14 @@ class Prompting:
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests."""
         return {"examples": digest_of(self.examples), "shots": self.shots}
+
+
+def types_of_card(folder: Path) -> OwnTypes:
+    """Return the user-defined types that a model trained by piiloom knows, as ``piiloom.json`` in *folder* has them."""
+    try:
+        return from_json(json.loads((folder / CARD).read_text(encoding="utf-8")).get("own_types", []))
+    except (OSError, ValueError, AttributeError, RecursionError, DataError):
+        return ()  # a model of somebody else, or one that cannot be used, which is said when it is loaded
 
 
 def traces(folder: Path) -> list[list[Any]]:

@@ -12,6 +12,8 @@ from piiloom.patterns.resolving import THRESHOLD
 PATTERNS: Final = "patterns"
 HYBRID: Final = "hybrid"
 OFFLINE: Final = "hybrid-offline"
+# What the files of --types are.
+ENTITIES, RECOGNIZERS, TYPES = "entities", "recognizers", "types"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +23,9 @@ class Family:
     ``about`` is one line for people. ``make`` says where its function is, as "module:function"; it is imported when a detector is made.
     ``needs`` are the settings that it cannot do without, ``may`` those that it takes besides: "model", "local", "service", "prompting",
     "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
-    ``catalogue``: it looks for what the entity catalogue of a text's locale has; others take any locale. ``threshold`` is the usual one:
-    0 for a detector that has settled by itself what it tells, so that its scores say only how sure it is.
+    ``own`` is what a user's own files (--types) are: entities in the form of the catalogue, recognizers of presidio, or types.
+    ``threshold`` is the usual one: 0 for a detector that settles by itself what it tells, as the systems do that people already use:
+    its scores say how sure it is.
     """
 
     about: str
@@ -30,7 +33,7 @@ class Family:
     needs: frozenset[str] = frozenset()
     may: frozenset[str] = frozenset()
     waits: bool = False
-    catalogue: bool = False
+    own: str = TYPES
     threshold: float = THRESHOLD
 
     @property
@@ -38,19 +41,24 @@ class Family:
         """All settings that it takes."""
         return self.needs | self.may
 
+    @property
+    def catalogue(self) -> bool:
+        """Whether it looks for what the entity catalogue of a text's locale has; others take any locale."""
+        return self.own == ENTITIES
+
 
 FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
     {
         PATTERNS: Family(
             about="the patterns of the catalogue alone: no model, no key, no network",
             make="piiloom.detection.registry:make_patterns",
-            catalogue=True,
+            own=ENTITIES,
         ),
         OFFLINE: Family(
             about="the three phases, with rules, word lists and a names index standing in for the model",
             make="piiloom.detection.hybrid.making:make_offline",
             may=frozenset({"phases"}),
-            catalogue=True,
+            own=ENTITIES,
         ),
         HYBRID: Family(
             about="the three phases: patterns beside a language model",
@@ -58,7 +66,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             needs=frozenset({"model"}),
             may=frozenset({"phases"}),
             waits=True,
-            catalogue=True,
+            own=ENTITIES,
         ),
         "capid": Family(
             about="a language model lists what is personal, and what of it matters to the question",
@@ -83,6 +91,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             about="a pipeline of spaCy that finds entities: of piiloom train spacy, or any other that you have",
             make="piiloom.detection.spacy_pipeline.spacy_detector:make",
             needs=frozenset({"local"}),
+            threshold=0.0,
         ),
         "probe": Family(
             about="the small detector that piiloom probe --save has trained, with relevance",
@@ -93,11 +102,14 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             about="presidio-analyzer, with a model of spaCy that you have, or its patterns alone",
             make="piiloom.detection.adapters.presidio.presidio_detector:make",
             may=frozenset({"local"}),
+            threshold=0.0,
+            own=RECOGNIZERS,
         ),
         "huggingface": Family(
             about="a token classifier of transformers in a folder of yours",
             make="piiloom.detection.adapters.huggingface.huggingface_detector:make",
             needs=frozenset({"local"}),
+            threshold=0.0,
         ),
         "gliner": Family(
             about="a GLiNER model in a folder of yours, asked for our types",
@@ -109,12 +121,14 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             make="piiloom.detection.services.azure.azure_detector:make",
             needs=frozenset({"service"}),
             waits=True,
+            threshold=0.0,
         ),
         "aws": Family(
             about="DetectPiiEntities of AWS Comprehend (English, Spanish); texts are sent there",
             make="piiloom.detection.services.aws.aws_detector:make",
             needs=frozenset({"service"}),
             waits=True,
+            threshold=0.0,
         ),
     }
 )

@@ -10,13 +10,15 @@ from typing import Any, Final, Protocol, cast
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
-from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service, digest_of
-from piiloom.detection.families import FAMILIES, OFFLINE, PATTERNS, Family
+from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service, digest_of, types_of_card
+from piiloom.detection.families import FAMILIES, OFFLINE, PATTERNS, TYPES, Family
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.own_types import OwnTypes
+from piiloom.taxonomy.own_types_file import read_types_file
 
 # The threshold of the detector's family.
 OWN_THRESHOLD: Final = -1.0
@@ -52,8 +54,8 @@ _OPTIONS: Final = MappingProxyType(
 class DetectorSettings:
     """Which detector, and how it is set. Pickles, so that each worker can make its own.
 
-    ``threshold``: spans with a lower score are not told; by default that of the family. ``own`` are a user's catalogue files, or files of
-    own recognizers of presidio; ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns.
+    ``threshold``: spans with a lower score are not told; by default that of the family. ``own`` are a user's own files
+    (``Family.own``); ``unconfirmed`` adds types whose format no source confirmed. ``engine`` is what prefilters patterns.
     ``phases``: how many of the three phases the hybrid detectors take; 0 gives what the patterns alone give. ``chunk_chars``: a longer text
     is read in pieces. ``model``, ``local``, ``service`` and ``prompting`` are for those that take them (``Family``). ``verify``: ``model``
     judges each span, without (1) or with a reasoning (2).
@@ -119,6 +121,19 @@ class DetectorSettings:
     def sends(self) -> bool:
         """Whether texts leave this machine."""
         return self.service is not None or (self.model is not None and self.model.base is None)
+
+    @property
+    def own_types(self) -> OwnTypes:
+        """The user-defined types that the detector knows: those that its model was trained on, and those of ``own`` files of types.
+
+        Raises ``ConfigError`` for a faulty file.
+        """
+        folders = [Path(self.local.path)] if self.local is not None else []
+        if self.model is not None and self.model.adapter is not None:
+            folders.append(self.model.adapter)
+        learnt = [one for folder in folders for one in types_of_card(folder)]
+        given = [one for path in self.own for one in read_types_file(path)] if self.family.own == TYPES else []
+        return tuple({one.name: one for one in (*given, *learnt)}.values())
 
     @property
     def identity(self) -> dict[str, Any]:

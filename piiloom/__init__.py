@@ -1,7 +1,7 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
 From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``evaluate``,
-``compare``, ``surrogate``, ``detect``, ``detect_files`` (see ``piiloom.api``).
+``compare``, ``surrogate``, ``detect``, ``detect_files``, ``train_encoder`` (see ``piiloom.api``).
 From a shell: ``piiloom --help``.
 """
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from piiloom.api import (
         DetectOptions,
         DetectorOptions,
+        EncoderOptions,
         ReleaseOptions,
         RunOptions,
         SurrogateOptions,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         release,
         report,
         surrogate,
+        train_encoder,
     )
     from piiloom.foundation.errors import PiiloomError
 
@@ -43,6 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DetectOptions",
     "DetectorOptions",
+    "EncoderOptions",
     "PiiloomError",
     "ReleaseOptions",
     "RunOptions",
@@ -60,6 +63,7 @@ __all__ = [
     "release",
     "report",
     "surrogate",
+    "train_encoder",
 ]
 
 

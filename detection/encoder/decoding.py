@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ _TINY = 1e-9
 _JOINTS = frozenset({"", " ", "-"})
 _NO_BEGINNING = frozenset(".,;:!?)]}-–—/")
 _NO_END = frozenset(",;:!?([{-–—/")
+_IN_NUMBERS = frozenset(".,:/")
+# An address of mail or the internet, whole: a part of one is none.
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])[\w.+-]++@\w[\w.-]*\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,12 @@ def _runs(tags: NDArray[np.intp], offsets: Sequence[tuple[int, int]]) -> list[tu
 def _repaired(text: str, found: Sequence[Decoded]) -> list[Decoded]:
     """Let spans begin and end where words do; those that so meet in one word, or had been one of a type, become one."""
     repaired: list[Decoded] = []
+    addresses = [match.span() for match in _ADDRESS.finditer(text)]
     for one in found:
         start, end = _whole_words(text, one.start, one.end)
+        for first, last in addresses:
+            if start < last and end > first:
+                start, end = min(start, first), max(end, last)
         if start >= end:
             continue
         before = repaired[-1] if repaired else None
@@ -108,11 +116,24 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
         end -= 1
     if start == end:
         return start, end
-    while start > 0 and _one_word(text[start - 1], text[start]):
+    while start > 0 and (_one_word(text[start - 1], text[start]) or _within_number(text, start) or _before_ending(text, start)):
         start -= 1
-    while end < len(text) and _one_word(text[end - 1], text[end]):
+    while end < len(text) and (_one_word(text[end - 1], text[end]) or _within_number(text, end)):
         end += 1
     return start, end
+
+
+def _within_number(text: str, at: int) -> bool:
+    """Whether a number goes on at *at*, before or behind a mark in it: 0.3, 12,466, 15:05, 5/14."""
+    for mark in (at - 1, at):
+        if 0 < mark < len(text) - 1 and text[mark] in _IN_NUMBERS and text[mark - 1].isdigit() and text[mark + 1].isdigit():
+            return True
+    return False
+
+
+def _before_ending(text: str, at: int) -> bool:
+    """Whether *at* is before the ending of a word behind an apostrophe (master's), at which no value begins."""
+    return text[at] in "'’" and text[at - 1].isalpha() and at + 1 < len(text) and text[at + 1].isalpha()
 
 
 def _one_word(left: str, right: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
@@ -17,6 +18,9 @@ QUESTION_TOKENS: Final = 96
 # The state of a training that is not done yet, in the folder that it writes.
 CHECKPOINT: Final = "training.checkpoint"
 _LEAST_TOKENS: Final = 32
+# Few records have to be read more often before an encoder marks well; docs/training.md has the figures.
+_LEAST_STEPS: Final = 480
+_EPOCHS: Final = (4, 24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,28 +41,30 @@ class Windows:
 class EncoderSettings:
     """The settings of a training.
 
+    ``epochs``: how often all records are read, at most; None: as often as their number asks for (``EncoderSettings.for_examples``).
     ``relevance``: whether it is learnt. ``contrast``: records of a contrast group are read in one batch, and a mention that matters to one
     of their questions only is to be told apart (``losses``). ``hide_question``: an ablation, in which the model never sees a question.
     ``question_dropout``: the share of the records that are read without their question, so that spans are found without one, too.
-    ``patience``: the training ends after so many epochs in a row that do no better on the validation records; 0: never early.
+    ``patience``: the training ends after so many epochs in a row that do no better on the validation records; 0: never early,
+    None: a third of the epochs, but at least 2.
     ``checkpoint_minutes``: how often its state is kept; 0: after each step. ``threads``: of the processor; 0: as PyTorch chooses.
 
     Raises ``UsageError`` for a number out of range.
     """
 
-    epochs: int = 4
+    epochs: int | None = None
     batch_size: int = 16
     learning_rate: float = 8e-5
     head_learning_rate: float = 1e-3
     warm_up: float = 0.1
     weight_decay: float = 0.01
     relevance: bool = True
-    contrast: bool = True
+    contrast: bool = False
     contrast_weight: float = 0.5
     class_weights: bool = True
     hide_question: bool = False
     question_dropout: float = 0.1
-    patience: int = 2
+    patience: int | None = None
     precision: str = "auto"
     device: str = "auto"
     threads: int = 0
@@ -69,7 +75,7 @@ class EncoderSettings:
     def __post_init__(self) -> None:
         least = {"epochs": 1, "batch_size": 1, "patience": 0, "threads": 0, "checkpoint_minutes": 0, "max_tokens": _LEAST_TOKENS}
         for name, bound in least.items():
-            if getattr(self, name) < bound:
+            if (given := getattr(self, name)) is not None and given < bound:
                 raise UsageError(f"at least {bound} is needed", where=_option(name))
         for name in ("learning_rate", "head_learning_rate"):
             if not 0 < getattr(self, name) < 1:
@@ -79,6 +85,13 @@ class EncoderSettings:
                 raise UsageError(
                     f"there is no {name} {getattr(self, name)!r}", where=_option(name), remedy=f"Choose one of {', '.join(known)}"
                 )
+
+    def for_examples(self, count: int) -> EncoderSettings:
+        """Return the settings for *count* examples, with the epochs for ``_LEAST_STEPS`` steps where none are given, within bounds."""
+        least, most = _EPOCHS
+        enough = math.ceil(_LEAST_STEPS / math.ceil(count / self.batch_size))
+        epochs = self.epochs or min(most, max(least, enough))
+        return replace(self, epochs=epochs, patience=max(2, epochs // 3) if self.patience is None else self.patience)
 
     @property
     def windows(self) -> Windows:

@@ -19,7 +19,7 @@ from piiloom.tagging.model_card import CARD, About
 if TYPE_CHECKING:
     from piiloom.detection.encoder.training_history import History, TrainingProgress
 
-_NEEDED: Final = ("torch", "transformers", "safetensors", "tokenizers")
+_NEEDED: Final = ("sklearn", "torch", "transformers", "safetensors", "tokenizers")
 
 
 def train_encoder(

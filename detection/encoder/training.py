@@ -34,7 +34,8 @@ Watch = Callable[[TrainingProgress], None]
 class Training:
     """Trains *network* on *examples*.
 
-    *validate* gives figures with a "score", of which more is better; None: the last epoch is the best.
+    *settings* say how many epochs there are. *validate* gives figures with a "score", of which more is better; None: the last epoch is
+    the best.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Training:
         self._contrast_weight = settings.contrast_weight if contrast else 0.0
         self._plan = [
             epoch_batches(examples, settings.batch_size, seed=settings.seed, epoch=epoch, contrast=contrast)
-            for epoch in range(settings.epochs)
+            for epoch in range(settings.epochs or 1)
         ]
         self.steps = sum(len(batches) for batches in self._plan)
         heads = [*network.tags.parameters(), *network.relevance.parameters()]
@@ -83,7 +84,7 @@ class Training:
             self._restore(state)
         begun = saved = time.monotonic()
         seconds, first = self.history.seconds, self._step
-        while self._epoch < self._settings.epochs and not self._is_enough():
+        while self._epoch < len(self._plan) and not self._is_enough():
             batches = self._plan[self._epoch]
             while self._in_epoch < len(batches):
                 self._train_on(batches[self._in_epoch])
@@ -199,8 +200,8 @@ class Training:
     def _tell(self, eta_s: float, *, validation: Figures | None = None, note: str | None = None) -> None:
         self._watch(
             TrainingProgress(
-                epoch=min(self._epoch + 1, self._settings.epochs),
-                epochs=self._settings.epochs,
+                epoch=min(self._epoch + 1, len(self._plan)),
+                epochs=len(self._plan),
                 step=self._step,
                 steps=self.steps,
                 loss=self._loss,

@@ -57,10 +57,11 @@ class Session:
 
     def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, History]:
         """Train, going on from a checkpoint in *out* if there is one, and write the folder."""
-        data, settings = self._data, self._settings
+        data = self._data
+        examples = make_examples(data.train, self._maker, data.types, hide_question=self._settings.hide_question)
+        self._settings = settings = self._settings.for_examples(len(examples))
         identity = digest(data.digest, list(data.types), settings.shaping, self._facts, named(self._dtype), self._device.type)
         checkpoints = Checkpoints(out, identity)
-        examples = make_examples(data.train, self._maker, data.types, hide_question=settings.hide_question)
         validate = self._validate if data.validation else None
         training = Training(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
         self._measured = Measured(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one

@@ -15,6 +15,7 @@ from piiloom.detection.running.worker import examiner_of
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entities.entity_catalogue import known_locale
+from piiloom.taxonomy.own_types import types_in_force
 
 
 def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
@@ -24,15 +25,18 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
     """
     if settings.family.catalogue:
         locale = known_locale(locale)
-    found: list[Findings] = []
-    if not settings.waits:
-        found = examiner_of(make_detector(settings))([Text(text, locale, question) for text in texts])
-    elif texts:
-        found = _waited_for(texts, locale, question, settings)
+    with types_in_force(settings.own_types):
+        found = _found(texts, locale, question, settings)
     for number, one in enumerate(found, start=1):
         if one.failed is not None:
             raise DataError(f"the text was not detected: {one.failed}", where=f"text {number}")
     return [disjoint_spans(one.spans) for one in found]
+
+
+def _found(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
+    if not settings.waits:
+        return list(examiner_of(make_detector(settings))([Text(text, locale, question) for text in texts]))
+    return _waited_for(texts, locale, question, settings) if texts else []
 
 
 def _waited_for(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:

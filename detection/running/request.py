@@ -14,7 +14,7 @@ from piiloom.detection.running.outputs import Target, target_of
 from piiloom.detection.running.worker import WorkSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
-from piiloom.taxonomy.own_types import OwnTypes, to_json
+from piiloom.taxonomy.own_types import to_json
 
 _SCHEMA: Final = 1
 
@@ -64,15 +64,9 @@ class DetectionRequest:
         return target_of(self.out, self.format, tokenizer=self.tokenizer, force=self.force)
 
     @property
-    def own_types(self) -> OwnTypes:
-        """The user-defined types that the detector knows."""
-        local = self.work.detector.local
-        return () if local is None else local.own_types
-
-    @property
     def about(self) -> dict[str, Any]:
         """What decides the result beside the texts."""
-        mask, own = self.work.mask, self.own_types
+        mask, own = self.work.mask, self.work.detector.own_types
         about: dict[str, Any] = {
             "schema": _SCHEMA,
             "tool": "piiloom detect",

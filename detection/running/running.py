@@ -38,7 +38,7 @@ def run_detection(
     target = request.target()
     reader = DocumentReader(request.inputs)
     with ExitStack() as stack:
-        stack.enter_context(types_in_force(request.own_types))
+        stack.enter_context(types_in_force(request.work.detector.own_types))
         try:
             stack.enter_context(new_folders([request.out.parent]))
         except OSError as error:

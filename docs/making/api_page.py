@@ -25,6 +25,7 @@ from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.running.progress import RunProgress
 from piiloom.surrogates.progress import RunReport
+from piiloom.tagging.model_card import About
 
 # In the order in which people use them.
 FUNCTIONS = (
@@ -40,8 +41,9 @@ FUNCTIONS = (
     "surrogate",
     "detect",
     "detect_files",
+    "train_encoder",
 )
-OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions", "DetectorOptions", "DetectOptions")
+OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions", "DetectorOptions", "DetectOptions", "EncoderOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -58,11 +60,13 @@ GIVEN = (
     RunReport,
     ScoredSpan,
     DetectionReport,
+    About,
 )
 _INTRO = """
 All names of `import piiloom`, from their docstrings. [python.md](python.md) is the guide, with an example that runs. Functions print
 nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outputs/piiloom.duckdb`); `Watch` is a function that takes a
-`RunProgress` (for `detect_files`, a `DetectionProgress`); `OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a
+`RunProgress` (for `detect_files` a `DetectionProgress`, for `train_encoder` a `TrainingProgress`); `OnConflict` is
+`"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a
 path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `Weight` is `"documents"`, `"entities"` or `"equal"`; `Match` is
 `"multiset"` or `"membership"`.
 """
@@ -71,7 +75,8 @@ Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate
 so that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
 `piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
 `piiloom.DetectOptions`, the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that say how a
-detector looks, `piiloom.DetectorOptions`.
+detector looks, `piiloom.DetectorOptions`. Those of `train_encoder` are `piiloom.EncoderOptions`, the options of `piiloom train encoder`
+([training.md](training.md)).
 """
 _ERRORS = """
 `piiloom.PiiloomError` is the base of all errors that piiloom raises on purpose. It has `message` (what went wrong), `where` (file, line,

@@ -3,8 +3,7 @@
 ::
 
     from pathlib import Path
-    from piiloom.corpus.record import Relevance
-from piiloom.evaluation.probe.data import read_corpus
+    from piiloom.evaluation.probe.data import read_corpus
     from piiloom.evaluation.probe.run import run_probe
 
     result = run_probe(read_corpus(Path("train.jsonl")), [read_corpus(Path("test.jsonl"))], sizes=[250, 1000])

@@ -107,7 +107,7 @@ class DetectCommand:
             "--threshold",
             metavar="P",
             rich_help_panel=_FINDING,
-            help="Tell only spans with at least this score, 0 to 1 (default: 0.5; of an encoder 0, which settles itself what it tells).",
+            help="Tell only spans with at least this score, 0 to 1 (default: 0.5; 0 for detectors that settle it themselves).",
         ),
     ] = None
     types: Annotated[
@@ -116,7 +116,7 @@ class DetectCommand:
             "--types",
             metavar="YAML",
             rich_help_panel=_FINDING,
-            help="Entities of your own, in the form of the catalogue; of presidio: recognizers in its form; repeatable.",
+            help="Entities of your own; of presidio: recognizers; of models: a file of types; repeatable.",
         ),
     ] = None
     unconfirmed: Annotated[

@@ -33,18 +33,26 @@ class EncoderCommand(TrainingInput):
     ] = True
     contrast: Annotated[
         bool,
-        typer.Option("--contrast/--no-contrast", help="Learn what tells the questions of one text apart, where a text has several."),
-    ] = True
+        typer.Option("--contrast/--no-contrast", help="Learn also by what tells the questions of one text apart, at a price in spans."),
+    ] = False
     class_weights: Annotated[
         bool, typer.Option("--class-weights/--no-class-weights", help="Let rare types and the rarer relevance count for more.")
     ] = True
     hide_question: Annotated[
         bool, typer.Option("--hide-question", help="An ablation: never show the question, and see how relevance is guessed without it.")
     ] = False
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often all records are read, at most.")] = 4
+    epochs: Annotated[
+        int | None,
+        typer.Option("--epochs", min=1, help="How often all records are read, at most (default: 4; fewer than 1,900 up to 24 times)."),
+    ] = None
     patience: Annotated[
-        int, typer.Option("--patience", min=0, help="End after so many epochs without progress in validation; 0: never early.")
-    ] = 2
+        int | None,
+        typer.Option(
+            "--patience",
+            min=0,
+            help="End after so many epochs without progress in validation; 0: never early (default: a third of the epochs, at least 2).",
+        ),
+    ] = None
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Windows that one step learns from.")] = 16
     learning_rate: Annotated[float, typer.Option("--learning-rate", help="Of the encoder; larger ones want 1e-5 to 3e-5.")] = 8e-5
     max_tokens: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,33 +22,38 @@ from piiloom.foundation.whole_files import write_folder
 from piiloom.tagging.model_card import About
 
 if TYPE_CHECKING:
-    from piiloom.detection.encoder.training_history import History
+    from piiloom.detection.encoder.training_history import History, TrainingProgress
 
 NO_RELEVANCE = "Train spans and types alone with --no-relevance"
 
 
 def train_and_report(asked: EncoderCommand) -> None:
     """Train, say how it goes on standard error, and print what came of it."""
-    settings, out = settings_of(EncoderSettings, asked), asked.out
-    choice = replace(training_choice(asked, asked.seed), relevance=settings.relevance, without_relevance=NO_RELEVANCE)
-    base_facts(asked.base)  # before the records, which take longer to read
-    data = read_and_tell(choice, asked.store)
-    lines = TrainingLines(quiet=asked.quiet)
-    try:
-        about, history = train_encoder(
-            data, asked.base, out, settings, watch=lines.watch, resume=asked.resume, force=asked.force, onnx=asked.onnx
-        )
-    except KeyboardInterrupt:
-        if not (out / CHECKPOINT).exists():
-            raise
-        remedy = "Give the same command with --resume, and it goes on from there"
-        raise Interrupted("the training was stopped; its last checkpoint is kept", where=str(out), remedy=remedy) from None
+    about, history = train_as_asked(asked, TrainingLines(quiet=asked.quiet).watch, say_aside)
+    out = asked.out
     plotted = _plotted(out, history)
     if asked.as_json:
         told = {name: getattr(about, name) for name in ("family", "base", "data", "settings", "figures", "piiloom")}
         say_json({"out": str(out), "types": list(about.types), **told})
         return
     _print(about, out, plot=plotted)
+
+
+def train_as_asked(
+    asked: EncoderCommand, watch: Callable[[TrainingProgress], None], tell: Callable[[str], object]
+) -> tuple[About, History]:
+    """Train; *watch* hears of the progress, *tell* of what is not as one might expect. See ``train_encoder`` for what it raises."""
+    settings, out = settings_of(EncoderSettings, asked), asked.out
+    choice = replace(training_choice(asked, asked.seed), relevance=settings.relevance, without_relevance=NO_RELEVANCE)
+    base_facts(asked.base)  # before the records, which take longer to read
+    data = read_and_tell(choice, asked.store, tell)
+    try:
+        return train_encoder(data, asked.base, out, settings, watch=watch, resume=asked.resume, force=asked.force, onnx=asked.onnx)
+    except KeyboardInterrupt:
+        if not (out / CHECKPOINT).exists():
+            raise
+        remedy = "Give the same command with --resume, and it goes on from there"
+        raise Interrupted("the training was stopped; its last checkpoint is kept", where=str(out), remedy=remedy) from None
 
 
 def _print(about: About, out: Path, *, plot: bool) -> None:

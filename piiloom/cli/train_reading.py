@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from piiloom.cli.reading import store_for_reading
@@ -26,13 +27,13 @@ def training_choice(asked: TrainingInput, seed: int) -> TrainingChoice:
     )
 
 
-def read_and_tell(choice: TrainingChoice, store: Path) -> TrainingData:
-    """Read the records of *choice*, a release from the *store*, and say on standard error what is not as one might expect."""
+def read_and_tell(choice: TrainingChoice, store: Path, tell: Callable[[str], object] = say_aside) -> TrainingData:
+    """Read the records of *choice*, a release from the *store*, and *tell* what is not as one might expect."""
     if choice.release is None:
         data = read_training(choice)
     else:
         with store_for_reading(store) as opened:
             data = read_training(choice, opened)
     for note in data.notes:
-        say_aside(note)
+        tell(note)
     return data

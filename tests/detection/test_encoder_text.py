@@ -93,6 +93,40 @@ def test_marks_at_the_ends_are_no_part_of_a_value() -> None:
     assert [text[one.start : one.end] for one in decode(text, offsets, logits_of([0, 1, 2, 2, 3, 4]))] == ["$30", "Portland"]
 
 
+@pytest.mark.parametrize(
+    ("text", "marked", "value"),
+    [
+        ("a yield of 0.3% now", "3%", "0.3%"),
+        ("I owe $12,466.50.", "$12", "$12,466.50"),
+        ("at 15:05, not later", "05", "15:05"),
+        ("by 5/14 or 6/2", "14", "5/14"),
+        ("write to <anna.k@mail.example.org>.", "mail", "anna.k@mail.example.org"),
+        ("see https://example.org/anna?x=1, please", "example", "https://example.org/anna?x=1"),
+        ("a master's-level course", "'s-level", "master's-level"),
+        ("Taylor's dog", "Taylor", "Taylor"),
+        ("the house. He left", "house", "house"),
+        ("from 3. Then 4", "3", "3"),
+    ],
+)
+def test_a_part_of_a_number_or_an_address_gives_the_whole(text: str, marked: str, value: str) -> None:
+    at = text.index(marked)
+    offsets = [(0, at), (at, at + len(marked)), (at + len(marked), len(text))] if at else [(0, len(marked)), (len(marked), len(text))]
+    found = decode(text, offsets, logits_of([0, 1, 0] if at else [1, 0]))
+    assert [text[one.start : one.end] for one in found] == [value]
+
+
+def test_parts_of_an_address_with_two_types_are_one_span() -> None:
+    text = "mail g26@yahoo.com"
+    found = decode(text, [(0, 4), (5, 14), (14, 15), (15, 18)], logits_of([0, 1, 0, 3]))
+    assert [text[one.start : one.end] for one in found] == ["g26@yahoo.com"]
+
+
+def test_a_long_word_takes_no_time() -> None:
+    text = "x" * 300_000
+    (found,) = decode(text, [(0, len(text))], logits_of([1]))
+    assert (found.start, found.end) == (0, len(text))
+
+
 def test_scripts_without_blanks_are_left_as_they_are() -> None:
     text = "我叫王小明。"
     offsets = [(at, at + 1) for at in range(len(text))]
@@ -166,6 +200,15 @@ def test_the_head_reads_the_question() -> None:
     states = np.array([[0, 0], [1, 0], [1, 0], [-1, 0]], dtype=np.float32)
     assert head.high(states, (1, 2), (2, 3)) > 0.9
     assert head.high(states, (1, 2), (3, 4)) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("count", "epochs", "patience"), [(1, 24, 8), (250, 24, 8), (500, 15, 5), (1000, 8, 2), (2000, 4, 2), (100_000, 4, 2)]
+)
+def test_few_records_are_read_more_often(count: int, epochs: int, patience: int) -> None:
+    made = EncoderSettings().for_examples(count)
+    assert (made.epochs, made.patience) == (epochs, patience)
+    assert EncoderSettings(epochs=3, patience=0).for_examples(count) == EncoderSettings(epochs=3, patience=0)
 
 
 def test_settings_survive_and_are_checked() -> None:

@@ -10,15 +10,18 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("piiloom.detection.capid.capid_detector")
 
-from piiloom.corpus.formats.instructions import extracting
+from piiloom.corpus.formats.instructions import extracting, marking, verifying
+from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.detection.training.lora.examples import chat_rows, example_of
-from piiloom.detection.training.lora.lora_settings import LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import MARKERS, VERIFIER_1, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import train_lora
-from piiloom.detection.training.training_data import TrainingChoice, read_training
+from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.verifying.verifying_detector import VerifyingDetector
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Completion, Message, PromptCall
 from tests.detection.training_rows import row, write_jsonl
@@ -77,3 +80,40 @@ def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
     assert again.detect(record.context, "en_US", record.question) == found
     assert isinstance(again, ModelDetector)
     assert again.totals.replayed == 1, "the reply is in the store"
+
+
+def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData, ModelSettings]:
+    """A model of a few thousand numbers that knows what one record teaches of *task*, and how a detector asks it."""
+    base = write_model(tmp_path / "base", also=[instruction] * 3, size=2000)
+    data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
+    settings = LoraSettings(task=task, batch=1, accumulation=1, epochs=60 if task == MARKERS else 20, learning_rate=1e-2, warmup=0.0)
+    train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
+    return data, ModelSettings(provider="local", store=tmp_path / "replies.duckdb", base=base, adapter=tmp_path / "adapter", attempts=1)
+
+
+def test_markers_that_were_learnt_by_heart_are_found(tmp_path: Path) -> None:
+    data, local = by_heart(tmp_path, MARKERS, marking(relevance=True))
+    detector = make_detector(DetectorSettings(detector="markers", model=local))
+    (record,) = data.train
+    found = detector.detect(record.context, "en_US", record.question)
+    assert [(one.start, one.end, one.entity_type) for one in found] == [(one.start, one.end, one.entity_type) for one in record.spans]
+
+
+def test_a_verifier_that_was_learnt_by_heart_refuses_what_it_learnt_to(tmp_path: Path) -> None:
+    data, local = by_heart(tmp_path, VERIFIER_1, verifying(reasoned=False))
+    (record,) = data.train
+    candidates = list(chosen_candidates(record, []))
+
+    class Finder:
+        name = "finder"
+
+        def detect(self, text: str, locale: str, question: str | None = None) -> list[ScoredSpan]:
+            return [
+                ScoredSpan(start=one.start, end=one.end, entity_type=one.entity_type, subtype=None, score=1.0, detector="finder")
+                for one in candidates
+            ]
+
+    kept = VerifyingDetector(Finder(), local, reasoned=False).detect(record.context, "en_US", record.question)
+    told = {(one.start, one.end, one.entity_type) for one in kept}
+    assert told == {(one.start, one.end, one.entity_type) for one in candidates if one.right}
+    assert len(told) < len(candidates)

@@ -14,11 +14,15 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
+from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.training.base_model import base_facts
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, unknown_types, write_about
+from piiloom.taxonomy.own_types_file import read_types_file
 from tests.detection.training_rows import row, write_jsonl
+from tests.taxonomy.own_types_example import written
 
 
 def test_validation_is_taken_off_by_whole_groups(tmp_path: Path) -> None:
@@ -179,3 +183,13 @@ def test_a_base_needs_configuration_and_tokenizer(tmp_path: Path) -> None:
 
 def test_types_that_nobody_defines() -> None:
     assert unknown_types(["name", "vehicle"], ()) == ["vehicle"]
+
+
+def test_an_adapter_brings_its_own_types_along(tmp_path: Path) -> None:
+    own = read_types_file(written(tmp_path))
+    write_about(tmp_path, About(family="lora", types=("pet",), own_types=own[1:2]))
+    model = ModelSettings(provider="local", store=tmp_path / "s.duckdb", base=tmp_path / "base", adapter=tmp_path)
+    assert DetectorSettings(detector="capid", model=model).own_types == own[1:2]
+    both = DetectorSettings(detector="capid", model=model, own=(tmp_path / "mine.yaml",))
+    assert [one.name for one in both.own_types] == [one.name for one in own]
+    assert DetectorSettings(own=(tmp_path / "mine.yaml",)).own_types == (), "files of entities are none of types"

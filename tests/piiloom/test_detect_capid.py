@@ -9,11 +9,13 @@ import time
 
 import pytest
 
+import piiloom
 from piiloom.detection.running import session
 from tests.detection.listing_model import ListingModel
 from tests.fakes.llm_server import LLMServer
 from tests.longer import mostly_long
 from tests.providers.provider_calls import MODELS
+from tests.taxonomy.own_types_example import written
 
 COUNT = 8
 
@@ -76,6 +78,33 @@ def test_mentions_with_relevance_and_one_document_that_failed(cli, words, tmp_pa
     (rejected,) = rows(tmp_path / "found.detect-rejects.jsonl")
     assert rejected["reason"].startswith("no usable answer came (no_list, attempts: 3)")
     assert (tmp_path / "found.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+
+
+def test_types_of_ones_own_are_asked_for(cli, words, tmp_path):
+    source, mine = tmp_path / "pets.jsonl", written(tmp_path)
+    text = "Anna, a nurse, drives KLM-4821 and keeps a beagle."
+    source.write_text(json.dumps({"id": "a", "text": text, "locale": "en_US"}) + "\n")
+    told = [("Anna", "name"), ("KLM-4821", "vehicle plate"), ("beagle", "pet")]
+    asked = []
+
+    def model(request):
+        asked.append(request.system)
+        return json.dumps([{"value": value, "type": kind} for value, kind in told])
+
+    with LLMServer(model) as server:
+        outcome = cli(*words(server, "--yes", "--unpriced", "--types", mine, source=source))
+        assert outcome.code == 0, outcome.err
+        assert "The registration of a vehicle." in asked[0]
+        found = piiloom.detect(
+            text, locale="en_US", detector="capid", provider="openai", model=MODELS["openai"], base_url=server.openai_url, types=[mine],
+            store=tmp_path / "s.duckdb", unpriced=True, yes=True,
+        )  # fmt: skip
+    (row,) = rows(tmp_path / "found.jsonl")
+    assert [(span["text"], span["type"]) for span in row["spans"]] == told
+    assert [(text[span.start : span.end], span.entity_type) for span in found] == told
+    mine.write_text("types: [{name: pet}]\n")
+    outcome = cli(*words(server, "--yes", "--unpriced", "--types", mine, source=source, name="again.jsonl"))
+    assert (outcome.code, "mine.yaml:1" in outcome.err) == (2, True)
 
 
 @pytest.mark.parametrize("verifier", mostly_long(("1", "2"), {"2"}))

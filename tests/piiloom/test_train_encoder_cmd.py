@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import piiloom
 from tests.detection.tiny_encoder import make_tiny_base
 from tests.detection.training_rows import row, write_jsonl
 from tests.piiloom.small_runs import Cli
@@ -50,6 +51,19 @@ def test_the_result_as_json(cli: Cli, base: Path, tmp_path: Path) -> None:
     assert told["figures"]["epochs"] == 1
     assert told["settings"]["calibration"] is None
     assert done.err == ""
+
+
+def test_from_python(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, seen = write_jsonl(tmp_path / "train.jsonl", [row(n) for n in range(6)]), []
+    options = {"train": [file], "epochs": 1, "threads": 1, "max_tokens": 60, "precision": "fp32"}
+    about = piiloom.train_encoder(base, tmp_path / "out", watch=seen.append, **options)
+    assert (about.family, about.figures["epochs"], seen[-1].step) == ("encoder", 1, seen[-1].steps)
+    spans = piiloom.detect("I have asthma.", locale="en_US", detector="encoder", model_path=str(tmp_path / "out"))
+    assert all(span.detector == "encoder" for span in spans)
+    assert capsys.readouterr() == ("", "")
+    for wrong, said in (({"epoch": 2}, "epoch"), ({"epochs": 0}, "epochs"), ({}, "not empty")):
+        with pytest.raises(piiloom.PiiloomError, match=said):
+            piiloom.train_encoder(base, tmp_path / "out", train=[file], **wrong)
 
 
 @pytest.mark.parametrize(
