@@ -126,7 +126,7 @@ def _marked(words: str, mark: Mark, colours: Mapping[str, str], *, strong: bool)
     )
     small = (
         f"color: color-mix(in srgb, {colour} 50%, currentColor); font-size: 0.68em; font-weight: 600; white-space: nowrap; "
-        "direction: ltr; unicode-bidi: isolate"
+        "direction: ltr; unicode-bidi: isolate; padding-inline-end: 0.3em"
     )
     # Both are isolated, so that a Latin name in Hebrew keeps its label at its side.
     shown = f'{words}<span style="{small}"> {escape(label)}</span>'
