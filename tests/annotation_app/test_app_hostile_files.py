@@ -34,10 +34,15 @@ _LEADS = """() => [...document.querySelectorAll("a, img, iframe, form, script, s
 
 
 def rows() -> bytes:
-    """One row that can be taken, with a type that is not ours, and some that cannot, each with something hostile in it."""
-    piis = {"Bob Stone": {"type": "name", "relevance": "low"}, "Kent": {"type": TYPE, "relevance": "high"}}
+    """One row that can be taken, and five that cannot, each with something hostile in it."""
+    piis = {"Bob Stone": {"type": "name", "relevance": "low"}, "Kent": {"type": "location", "relevance": "high"}}
     good = {"context": "I am Bob Stone of Kent.", "question": "Who?", "piis": piis}
-    bad = [{**good, "piis": {FORMULAS[0]: "no"}}, {**good, "context": None}, {**good, TYPE: 1, "piis": [TYPE]}]
+    bad = [
+        {**good, "piis": {"Kent": {"type": TYPE, "relevance": "high"}}},
+        {**good, "piis": {FORMULAS[0]: "no"}},
+        {**good, "context": None},
+        {**good, TYPE: 1, "piis": [TYPE]},
+    ]
     return "\n".join([json.dumps(one) for one in (good, *bad)] + [f'{{"{FORMULAS[0]}']).encode()
 
 
@@ -66,7 +71,7 @@ def _import(look: Looker) -> None:
     page.page.get_by_role("option", name="capid").click()
     panel.get_by_role("button", name="Import", exact=True).click()
     page.see_text("[data-testid=stAlert]", "**zap5** :red[zap9]")
-    look.at(TYPE, "Rows that were rejected: 4")
+    look.at("Rows that were rejected: 5")
 
 
 def _add_people(look: Looker) -> None:
