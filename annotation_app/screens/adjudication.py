@@ -20,6 +20,7 @@ from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.annotation_app.screens.record_history import show_whole_history
 from piiloom.annotation_app.screens.span_comments import show_all_comments
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
@@ -159,6 +160,6 @@ def _show_why(services: Services, sides: SideBySide) -> None:
             st.text(f"{name}: {value}")
         if told["judges"]:
             st.text(f"Judges: {len(told['judges'])} verdicts, {told['disagreements']} against the plan")
-            st.dataframe(told["judges"], hide_index=True, width="stretch")
+            show_table(told["judges"])
         for decision in sides.decisions:
             st.text(f"{decision.outcome} by {decision.adjudicator}, {decision.made_at[:16].replace('T', ' ')}")

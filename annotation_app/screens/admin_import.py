@@ -13,6 +13,7 @@ from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.services import Services
@@ -128,7 +129,7 @@ def _told(last: _Imported) -> None:
         st.text(f"Types that are not ours: {names}")
     if report.rejected:
         st.warning(escape_markdown(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
-        st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
+        show_table([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]])
 
 
 def _rejects(services: Services) -> None:

@@ -13,6 +13,7 @@ from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.admin_detection import show_detection, suggested
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
@@ -71,7 +72,7 @@ def _told(report: SuggestionReport) -> None:
         st.text(f"Left out, since their types are not ours: {names}")
     if report.rejected:
         st.warning(f"Rows that were rejected: {len(report.rejected):,}. The tab Import has them to download.")
-        st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
+        show_table([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]])
 
 
 def _runs(services: Services) -> None:
@@ -82,6 +83,6 @@ def _runs(services: Services) -> None:
             {"when": run.made_at[:16].replace("T", " "), "detector": run.detector, "model": run.model or "", "stored by": run.made_by}
             for run in reversed(runs)
         ]
-        st.dataframe(rows, hide_index=True, width="stretch")
+        show_table(rows)
     st.caption("By hand, while the app runs (it reads a copy of the store, and says which file to upload here):")
     st.code(f"piiloom detect --store {shlex.quote(str(services.path))} --to annotation --detector patterns", language="console")

@@ -34,6 +34,13 @@ class Trail:
         self.records.append(record_id)
         self.place = len(self.records) - 1
 
+    def go_to(self, record_id: str) -> None:
+        """Go back or forward to *record_id* if the trail has it; otherwise it becomes the last record."""
+        if record_id in self.records:
+            self.place = self.records.index(record_id)
+        else:
+            self.show(record_id)
+
     def drop(self, record_id: str) -> None:
         """Remove *record_id* from the trail and show nothing."""
         self.records.remove(record_id)

@@ -16,6 +16,7 @@ from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_wi
 from piiloom.annotation_app.screens.empty_list import show_empty_list
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.other_questions import show_other_questions
+from piiloom.annotation_app.screens.record_address import follow_address, write_address
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.room_below import room_below, show_types
 from piiloom.annotation_app.screens.span_comments import show_comments
@@ -37,7 +38,9 @@ _FOLLOW_EVERY: Final = timedelta(seconds=3)
 def work_page(person: Person) -> None:
     """Show the current record of *person* or the next one, or a message if there is none."""
     services, tab = get_services(), this_tab()
+    follow_address(services, person, tab, tab.trail(PAGE))
     if _record(services, person, tab.trail(PAGE)) is None:
+        write_address(None)
         for said in tab.pop_messages():
             st.warning(escape_markdown(said))
         _show_nothing_left(services, person)
@@ -71,7 +74,10 @@ def _at_work() -> None:
     trail = tab.trail(PAGE)
     record_id = trail.record
     if person is None or tab.leaving_for or record_id is None:
+        if record_id is None:
+            write_address(None)  # else the whole page would go back to the record that was just finished
         st.rerun()
+    write_address(record_id)
     if said := tab.pop_message():
         st.warning(escape_markdown(said))
     try:
@@ -79,6 +85,7 @@ def _at_work() -> None:
     except UsageError as error:
         show_error(error)
         trail.drop(record_id)
+        write_address(None)
         st.button("Go on", type="primary")
         return
     show_editor(data, PAGE, next_record)

@@ -85,8 +85,7 @@ _FORGE = """(value) => {
         // Another record's name of the same length in what the editor sends: the message stays well-formed.
         const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
         const text = new TextDecoder("latin1").decode(bytes);
-        const at = text.indexOf(value.from);
-        if (at >= 0) {
+        for (let at = text.indexOf(value.from); at >= 0; at = text.indexOf(value.from, at + 1)) {
             for (let i = 0; i < value.to.length; i += 1) bytes[at + i] = value.to.charCodeAt(i);
             window.forged += 1;
         }

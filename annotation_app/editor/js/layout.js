@@ -23,9 +23,9 @@ function topBar(editor) {
   const badges = element("span", { className: "badges" });
   const saved = element("span", { className: "saved" });
   const steps = [
-    keyedButton("‹", "k", () => go(editor, "previous"), { className: "quiet", "aria-label": "Previous record", title: "Previous record (k)" }),
+    keyedButton("", "k", () => go(editor, "previous"), { className: "quiet", glyph: "‹", "aria-label": "Previous record", title: "Previous record (k)" }),
     position,
-    keyedButton("›", "j", () => go(editor, "next"), { className: "quiet", "aria-label": "Next record", title: "Next record (j)" }),
+    keyedButton("", "j", () => go(editor, "next"), { className: "quiet", glyph: "›", "aria-label": "Next record", title: "Next record (j)" }),
     keyedButton("List", "l", () => go(editor, "list"), { className: "quiet", title: "Back to the work list (l)" }),
   ];
   const help = keyedButton("Keys", "?", () => openHelp(editor), { className: "quiet", title: "All keys (?)" });
@@ -75,7 +75,8 @@ function buildLayout(editor) {
   const checks = panel("Checks", "checks");
   const why = panel("Why labelled so", "why", false);
   const live = element("div", { className: "unseen", role: "status", "aria-live": "polite" });
-  const reading = element("main", { className: "reading" }, [question.block, context.block, preview]);
+  // Streamlit's page is the main landmark.
+  const reading = element("section", { className: "reading", "aria-label": "The record" }, [question.block, context.block, preview]);
   const aside = element("aside", { className: "aside", "aria-label": "Spans and checks" }, [spans.box, suggestions.box, checks.box, why.box]);
   const floating = element("div", { className: "floating" });
   const root = element("div", { className: "editor" }, [
