@@ -72,7 +72,6 @@ def test_keys_act_wherever_the_focus_is(browser, project):
         page.see_text("details[open]", "History")
         page.press("r")
         page.see_text(".notice", "Select a span first")
-        page.page.get_by_text("Ask about the guidelines").click()
         page.page.get_by_label("Your question").fill("rx")
         page.page.get_by_text("Ask about the guidelines").click()
         page.press("/")
