@@ -32,6 +32,7 @@ _RUN = """async () => {
     const told = (node) => [node.html.slice(0, 200), ...node.any.map((check) => check.message)].join(" ");
     return found.violations.map((one) => [one.id, one.impact, one.nodes.map(told)]);
 }"""
+_GRAVE = {"serious", "critical"}
 # Rules that axe calls moderate or minor, and that matter here all the same.
 _ALSO = {"landmark-one-main", "landmark-no-duplicate-main", "label-content-name-mismatch", "document-title", "page-has-heading-one"}
 
@@ -52,12 +53,19 @@ def project(tmp_path):
 
 
 def faults(page: AppPage, name: str) -> list[str]:
-    """What axe finds serious on the page, or of ``_ALSO``, as lines to read."""
+    """What axe finds serious on the page, or of ``_ALSO``, as lines to read.
+
+    It looks twice where it finds some: Streamlit fades what it draws anew.
+    """
     page.page.evaluate(_axe())
-    found: list[Any] = page.page.evaluate(_RUN)
-    return [
-        f"{name}: {rule}: {node}" for rule, impact, nodes in found if impact in {"serious", "critical"} or rule in _ALSO for node in nodes
-    ]
+    told: list[str] = []
+    for _ in range(2):
+        found: list[Any] = page.page.evaluate(_RUN)
+        told = [f"{name}: {rule}: {one}" for rule, impact, nodes in found if impact in _GRAVE or rule in _ALSO for one in nodes]
+        if not told:
+            break
+        page.page.wait_for_timeout(1500)
+    return told
 
 
 def _axe() -> str:

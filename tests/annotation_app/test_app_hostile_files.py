@@ -28,8 +28,10 @@ MARKDOWN = """# Rules
 
 <iframe src="http://evil.example"></iframe> <form action="http://evil.example"><input name=a></form> {{ 7 * 7 }}
 """
+# What would run; a link to a data: address stays, which no browser opens from a link.
 _LEADS = """() => [...document.querySelectorAll("a, img, iframe, form, script, svg, input")].flatMap((one) =>
-    one.getAttributeNames().filter((name) => name.startsWith("on") || /^\\s*(javascript|data:text)/i.test(one.getAttribute(name)))
+    one.getAttributeNames().filter((name) => name.startsWith("on") || /^\\s*javascript:/i.test(one.getAttribute(name)))
+        .map((name) => one.outerHTML)
 )"""
 
 
@@ -61,6 +63,8 @@ def test_hostile_files_names_and_guidelines(browser, tmp_path):
 
 def _import(look: Looker) -> None:
     page = look.page
+    # Else Streamlit asks the system where to save a file, which nobody answers here.
+    page.page.add_init_script("delete window.showSaveFilePicker; delete Window.prototype.showSaveFilePicker")
     page.open("admin")
     look.tab("Import")
     panel = page.page.get_by_role("tabpanel").filter(visible=True)
@@ -82,16 +86,22 @@ def _add_people(look: Looker) -> None:
         page.get_by_label("Password", exact=True).fill(GOOD)
         page.get_by_role("button", name="Add", exact=True).click()
         sync_api.expect(page.get_by_label("Name", exact=True)).to_have_value("", timeout=PATIENCE_MS)  # the form is cleared
+        look.page.drawn()
         look.at()
 
 
 def _saved_table(page: AppPage) -> list[list[str]]:
     """What the browser saves of the table of people, as rows of cells."""
     table = page.page.get_by_role("tabpanel").filter(visible=True).locator("[data-testid=stDataFrame]").first
-    table.hover()
-    with page.page.expect_download() as caught:
-        page.page.get_by_role("button", name="Download as CSV").filter(visible=True).first.click()
-    saved = list(csv.reader(Path(caught.value.path()).read_text(encoding="utf-8-sig").splitlines()))
+    saved: list[list[str]] = []
+    for _ in range(10):  # the last of them may not be drawn yet
+        table.hover()
+        with page.page.expect_download() as caught:
+            page.page.get_by_role("button", name="Download as CSV").filter(visible=True).first.click()
+        saved = list(csv.reader(Path(caught.value.path()).read_text(encoding="utf-8-sig").splitlines()))
+        if len(saved) == len(FORMULAS) + 2:
+            break
+        page.page.wait_for_timeout(300)
     assert len(saved) == len(FORMULAS) + 2
     assert ["'" + name.replace(";=", ";'=") for name in FORMULAS] == sorted(
         (row[0] for row in saved if row[0].startswith("'")), key=lambda one: [one[1:2] == name[0] for name in FORMULAS], reverse=True
@@ -110,5 +120,5 @@ def _publish(look: Looker) -> None:
     sync_api.expect(page.locator(".st-key-piiloom_guidelines h1")).to_have_text("Rules", timeout=PATIENCE_MS)
     look.page.drawn()
     assert page.evaluate(_LEADS) == []
-    assert page.locator(".st-key-piiloom_guidelines").locator("script, iframe, form, input, b, svg").count() == 0
+    assert page.locator(".st-key-piiloom_guidelines").locator("script, iframe, form, input, b").count() == 0
     assert {urlsplit(one).hostname for one in look.page.asked if one.startswith(("http", "ws"))} == {"127.0.0.1"}
