@@ -6,6 +6,7 @@ If no cell has changed, the result is a byte-for-byte copy of the input file.
 from __future__ import annotations
 
 import shutil
+from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,7 @@ from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout, Part
 _ROW_GROUP_BYTES: Final = 64 * 2**20
 
 
-class _TableMirror:
+class _TableMirror(ABC):
     """Collects the rows of parts, and has whole groups of rows written."""
 
     def __init__(self, file: InputFile, target: Path) -> None:
@@ -42,11 +43,13 @@ class _TableMirror:
         self._bytes += table.nbytes
         self._full()
 
+    @abstractmethod
     def _full(self) -> None:
-        raise NotImplementedError
+        """Write the waiting rows if there are enough of them."""
 
+    @abstractmethod
     def _end(self) -> None:
-        raise NotImplementedError
+        """Write the waiting rows, and end the file."""
 
     def _taken(self) -> Any:
         """Return all waiting rows as one table."""
