@@ -121,7 +121,8 @@ def test_what_annotators_see(browser, project):
         look.page.see(".text.preview")
         look.at(*SHOWN)
         for words in ("Questions on this record", "History"):
-            look.at(words, *SHOWN)
+            look.page.page.get_by_text(words).first.click()
+            look.at(*SHOWN)
         look.page.open("records")
         look.at("r0 ![zap3]", BO)
         look.page.page.get_by_role("textbox", name="Search").fill(SPELLS)
