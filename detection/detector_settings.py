@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.foundation import torch_devices
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.tagging.model_card import CARD
 from piiloom.taxonomy.own_types import OwnTypes, from_json
 
-DEVICES: Final = ("auto", "cpu", "cuda", "onnx")
+DEVICES: Final = (*torch_devices.DEVICES, "onnx")
 VERIFIERS: Final = (1, 2)
 REASONED: Final = 2  # the verifier that gives a reasoning before its answer
 

@@ -32,3 +32,12 @@ def content_words(text: str) -> frozenset[str]:
 def whole_word(value: str) -> re.Pattern[str]:
     """Return a pattern that matches *value* where no word character is adjacent to it."""
     return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return ``[start, end)`` of *text* without white space at its ends; it may become empty."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end

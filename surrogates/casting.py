@@ -67,7 +67,6 @@ class Cast:
 
     def draw(self, groups: Sequence[int], shared: Shared) -> list[People]:
         """Return the people of each cluster of the plan; arguments as for ``Replacer.replace``."""
-        draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         people: list[People] = []
         joined: list[int] = []
         taken: Taken = {}
@@ -81,21 +80,18 @@ class Cast:
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
-            if size == 1:
-                people.append((draw(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
-            else:
-                people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
+            people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
+                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", self._anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
             terms = self._terms
             self.dated = tell_known(
-                self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=terms.language, country=terms.country
+                self._plan, people, self._notable, shift=self._shift, anchor=self._anchor, language=terms.language, country=terms.country
             )
         stated = tell_stated(self._plan, people, self._told) if self._told is not None else set()
         if self._asked:

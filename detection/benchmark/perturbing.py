@@ -17,6 +17,7 @@ from anyascii import anyascii
 
 from piiloom.detection.benchmark.composing import Place
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import trimmed
 
 # What stands in place of each code point of a text.
 Rewritten = list[str]
@@ -131,10 +132,6 @@ def perturb(
 def _moved(changed: str, starts: Sequence[int], places: Iterable[Place]) -> Iterable[Place]:
     """Move *places*; blanks that a perturbation put at the ends of a value are not part of it."""
     for place in places:
-        start, end = starts[place.start], starts[place.end]
-        while start < end and changed[start].isspace():
-            start += 1
-        while start < end and changed[end - 1].isspace():
-            end -= 1
+        start, end = trimmed(changed, starts[place.start], starts[place.end])
         if start < end:
             yield Place(start, end, place.what)

@@ -27,7 +27,8 @@ from piiloom.corpus.formats.instructions import message_parts
 from piiloom.corpus.markers import MarkerFault, unmarked
 from piiloom.detection.marking.lookalikes import beside_their_like, key_of, text_among, texts_like
 from piiloom.detection.marking.marker_sites import Marker, Site, sites_in
-from piiloom.detection.marking.pairing import LostMark, Mark, paired, trimmed
+from piiloom.detection.marking.pairing import LostMark, Mark, paired
+from piiloom.foundation.words import trimmed
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 _Way = Literal["escapes", "as they are", "too many"]

@@ -18,8 +18,9 @@ from piiloom.corpus.mention_search import Range
 from piiloom.detection.findings import SetAside
 from piiloom.detection.marking.aligning import Alignment
 from piiloom.detection.marking.answer_reading import Answer, read_answer
-from piiloom.detection.marking.pairing import LostMark, trimmed
+from piiloom.detection.marking.pairing import LostMark
 from piiloom.detection.marking.placing import Placed, Placing, Unplaced
+from piiloom.foundation.words import trimmed
 
 _PHASE: Final = 0
 _TYPICAL_NAME: Final = 60  # longest name of a type that is told

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.chunking import cut_text
-from piiloom.detection.marking.pairing import trimmed
 from piiloom.detection.sentences import Sentences
+from piiloom.foundation.words import trimmed
 
 WholeRanges = Callable[[str, str], Sequence[Range]]  # of a text and its locale: what no cut parts
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from piiloom.corpus.record import Relevance
 from piiloom.detection.marking.marker_sites import Marker
+from piiloom.foundation.words import trimmed
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +147,3 @@ def paired(text: str, markers: Sequence[tuple[Marker | None, int]]) -> tuple[lis
             pairing.take(number, marker, place)
     pairing.end()
     return pairing.marks, pairing.lost
-
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """``[start, end)`` without white space at its ends; it may become empty."""
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -23,8 +23,9 @@ from piiloom.corpus.mention_search import Range, is_same_spelling
 from piiloom.corpus.normalising import Folded, extends, fold
 from piiloom.corpus.word_edges import is_word_character, stands_alone
 from piiloom.detection.marking.aligning import Alignment, Window
-from piiloom.detection.marking.pairing import Mark, trimmed
+from piiloom.detection.marking.pairing import Mark
 from piiloom.detection.marking.tokens import is_unspaced
+from piiloom.foundation.words import trimmed
 
 _ALIKE: Final = 70.0  # rapidfuzz's partial ratio (0-100) from which on a value is taken for an altered one
 

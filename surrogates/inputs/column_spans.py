@@ -34,7 +34,7 @@ def bare_span(item: Any, text: str) -> Any:
     span = GivenSpan.of(item)
     if span is None:
         return item
-    told = item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
+    told = _by_key(item)
     moves = {span.start_at, span.end_at}
     return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
 
@@ -47,6 +47,11 @@ def _moved(item: Any, text: str, new_text: str, moves: OffsetMap) -> Any:
     told = {span.start_at: start, span.end_at: end}
     new = {
         key: told[key] if key in told else new_text[start:end] if span.tells_words(key, one, text) else one
-        for key, one in (item.items() if isinstance(item, dict) else ((str(number), one) for number, one in enumerate(item)))
+        for key, one in _by_key(item).items()
     }
     return new if isinstance(item, dict) else list(new.values())
+
+
+def _by_key(item: Any) -> dict[str, Any]:
+    """Return a span's values by key; those of a list by their positions."""
+    return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}

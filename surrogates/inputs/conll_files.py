@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from piiloom.corpus.formats.token_labels import OUTSIDE, tagged_spans
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.token_tags import continued, entities, tag_in
+from piiloom.surrogates.inputs.token_tags import continued, tag_in
 from piiloom.surrogates.mentions import Mention
 
 _HEAD: Final = 1 << 16
@@ -224,9 +226,11 @@ def _tag(token: Token, layout: ConllLayout) -> str | None:
 
 
 def _entities(tokens: Sequence[Token], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
-    """Yield start and end in the text, and the type, of each tagged entity."""
-    for first, last, kind in entities([_tag(token, layout) for token in tokens], [token.sentence for token in tokens]):
-        yield tokens[first].start, tokens[last].end, kind
+    """Yield start and end in the text, and the type, of each tagged entity, which lies within one sentence."""
+    for _, group in groupby(tokens, key=attrgetter("sentence")):
+        sentence = list(group)
+        for first, last, kind in tagged_spans([_tag(token, layout) or OUTSIDE for token in sentence]):
+            yield sentence[first].start, sentence[last].end, kind
 
 
 def _pattern(layout: ConllLayout) -> re.Pattern[str]:

@@ -71,7 +71,7 @@ class DocxSlot:
 
 
 class DocxParsed(Parsed):
-    """A Word document; ``sizes`` are the lengths of the members in ``raw``, by their names."""
+    """A Word document; ``members`` are those in ``raw``, each by its name and length. At most ``limit`` bytes are unpacked again."""
 
     members: tuple[tuple[str, int], ...] = ()
     part: Part | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from piiloom.foundation.words import trimmed
 from piiloom.surrogates.inputs.given_spans import GivenSpans, mentions_of
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.inputs.xml_standoff import Tag, attributes_of
@@ -54,7 +55,7 @@ def tei_mentions(raw: str, text: str, tags: Sequence[Tag], kind_of: KindOf) -> G
         elif tag.name == inside[0]:
             depth += {"open": 1, "close": -1}.get(tag.shape, 0)
             if not depth:
-                start, end = _bare(text, inside[1], tag.at)
+                start, end = trimmed(text, inside[1], tag.at)
                 if start < end:
                     spans.append({"start": start, "end": end, "type": inside[2]})
                 inside = None
@@ -69,12 +70,3 @@ def _type_of(raw: str, tag: Tag) -> str | None:
     if told is None:
         return "name" if tag.name == "name" else None
     return _BY_ATTRIBUTE.get(told.value, told.value)
-
-
-def _bare(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range without white space at its ends."""
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end

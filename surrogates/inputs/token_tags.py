@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 _TAG: Final = re.compile(r"O|[BIESLU]-\S+")
@@ -14,24 +14,6 @@ _ENDS: Final = "SUEL"
 def tag_in(field: str) -> str | None:
     """Return *field* if it is a tag, else None."""
     return field if _TAG.fullmatch(field) else None
-
-
-def entities(tags: Sequence[str | None], sentences: Sequence[int]) -> Iterator[tuple[int, int, str]]:
-    """Yield the first and the last token of each entity, and its type. An entity lies within one sentence."""
-    first, kind = -1, ""
-    for number, tag in enumerate(tags):
-        prefix, _, label = (tag or "O").partition("-")
-        goes_on = first >= 0 and label == kind and prefix not in _BEGINS and sentences[number] == sentences[number - 1]
-        if first >= 0 and not goes_on:
-            yield first, number - 1, kind
-            first = -1
-        if label and first < 0:
-            first, kind = number, label
-        if first >= 0 and prefix in _ENDS:
-            yield first, number, kind
-            first = -1
-    if first >= 0:
-        yield first, len(tags) - 1, kind
 
 
 def continued(tags: Sequence[str | None], count: int) -> list[str | None]:
