@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Unpack
@@ -15,8 +16,9 @@ from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.releases.release_options import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
 from piiloom.corpus.releases.selecting import Selection, select_members
-from piiloom.corpus.releases.settings import RecordChoice
-from piiloom.corpus.releases.splits import split_members
+from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
+from piiloom.corpus.releases.sizes import IndivisibleError
+from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
 from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.migrations import MIGRATIONS
@@ -69,26 +71,38 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
         raise _nothing_to_release(store, choice, selection)
     from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
 
-    split = split_members(selection.members, request.split, draw=redraw)
+    settings, split = _split(selection.members, request, redraw)
     revisions = {member.id: member.revision for member in selection.members}
     members = [(record_id, revisions[record_id], name) for name in in_order(split.ids) for record_id in split.ids[name]]
     row = ReleaseRow(
         name=request.name,
-        seed=request.split.seed,
-        test_size=str(request.split.test_size),
+        seed=settings.seed,
+        test_size=str(settings.test_size),
         run_id=choice.run_id,
         status_filter=choice.status,
         version=request.version,
         license=request.license,
         piiloom=piiloom_version(),
         schema_version=MIGRATIONS.latest,
-        split_settings=settings_json(request.split),
+        split_settings=settings_json(settings),
         record_choice=settings_json(choice),
         left_out=selection.left_out,
         notes=split.notes,
     )
     draft = ReleaseDraft(row, members, list(split.withheld), split.redrawn)
     return replace(draft, row=_measured(store, draft))
+
+
+def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw) -> tuple[SplitSettings, Split]:
+    """Return the split that *request* asks for, and the settings that it was made with."""
+    try:
+        return request.split, split_members(members, request.split, draw=draw)
+    except IndivisibleError:
+        if not request.test_if_divisible:
+            raise
+    undivided = replace(request.split, test_size=0)
+    split = split_members(members, undivided, draw=draw)
+    return undivided, replace(split, notes=(*split.notes, "no test split: there are too few records, or groups of them, to divide"))
 
 
 def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:

@@ -53,6 +53,8 @@ class ReleaseOptions(TypedDict, total=False):
 class ReleaseRequest:
     """A release that is asked for. ``license`` is free text, best an SPDX identifier; None: not stated.
 
+    With ``test_if_divisible``, records that cannot be divided are all in the train split, and a note says so.
+
     Raises ``UsageError`` for an empty name, a version that is none, an unknown status or a share that is not between 0 and 1.
     """
 
@@ -61,6 +63,7 @@ class ReleaseRequest:
     license: str | None = None
     split: SplitSettings = _DEFAULTS
     choice: RecordChoice = _ALL_RECORDS
+    test_if_divisible: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -92,6 +95,7 @@ def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
         license=options.get("license"),
         split=_split_settings(given),
         choice=choice,
+        test_if_divisible=not given.keys() & {"test_size", "validation_size", "folds"},
     )
 
 

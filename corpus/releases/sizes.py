@@ -12,6 +12,10 @@ from piiloom.foundation.errors import UsageError
 _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 0 for no such split"
 
 
+class IndivisibleError(UsageError):
+    """There are too few records, or too few groups of them, for a test or validation split beside a train split."""
+
+
 def parse_size(text: str, split: str) -> int | float:
     """Parse the size of *split*: ``"200"`` → 200, ``"0.1"`` → 0.1, ``"0"`` → 0.
 
@@ -30,11 +34,11 @@ def parse_size(text: str, split: str) -> int | float:
 def split_sizes(settings: SplitSettings, records: int) -> dict[str, int]:
     """Return how many of *records* the test and the validation split get, the test split first; a split of size 0 is left out.
 
-    Raises ``UsageError`` if a size is out of range, or both together leave nothing to train on.
+    Raises ``UsageError`` if a size is out of range, and ``IndivisibleError`` if both together leave nothing to train on.
     """
     test, validation = size_of(settings.test_size, records, TEST), size_of(settings.validation_size, records, VALIDATION)
     if test and validation and test + validation >= records:
-        raise UsageError(
+        raise IndivisibleError(
             f"a test split of {test} and a validation split of {validation} leave nothing to train on: there are "
             f"{counted(records, 'record')}",
             where="split sizes",
@@ -46,12 +50,12 @@ def split_sizes(settings: SplitSettings, records: int) -> dict[str, int]:
 def size_of(size: float, records: int, split: str) -> int:
     """Return how many of *records* a split of *size* gets; a fraction is rounded half up and gives at least one.
 
-    Raises ``UsageError`` if the size is negative, a fraction outside (0, 1), or leaves nothing to train on.
+    Raises ``UsageError`` if the size is negative or a fraction outside (0, 1), and ``IndivisibleError`` if it leaves nothing to train on.
     """
     _checked(size, split)
     count = size if isinstance(size, int) else max(1, math.floor(size * records + 0.5))
     if count and count >= records:
-        raise UsageError(
+        raise IndivisibleError(
             f"a {split} split of {count} leaves nothing to train on: there are {counted(records, 'record')}",
             where=f"{split} size",
             remedy="Ask for fewer, or for 0",

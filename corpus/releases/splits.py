@@ -20,12 +20,12 @@ from piiloom.corpus.releases.grouping import Group, group_members
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.redrawing import Draw
 from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import split_sizes
+from piiloom.corpus.releases.sizes import IndivisibleError, split_sizes
 from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
-from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.foundation.errors import ReleaseError
 from piiloom.foundation.seeding import derive_rng
 
 __all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
@@ -53,8 +53,8 @@ def split_records(records: Iterable[Record], settings: SplitSettings, *, draw: D
 def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: Draw | None = None) -> Split:
     """Split *members* as *settings* say; *draw* gives new values (without it, a value that cannot be in two splits is left out).
 
-    Raises ``UsageError`` for settings that cannot be met (sizes that leave nothing to train on, fewer groups than folds, a limit
-    that only an empty split keeps), and ``ReleaseError`` if an id occurs twice.
+    Raises ``UsageError`` for settings that cannot be met (``IndivisibleError`` for sizes that leave nothing to train on, others for
+    fewer groups than folds and a limit that only an empty split keeps), and ``ReleaseError`` if an id occurs twice.
     """
     if len({member.id for member in members}) < len(members):
         raise ReleaseError("a record id occurs twice", remedy="Split each record once")
@@ -127,7 +127,7 @@ def _train_and_others(
         rest = [group for group in groups if group.ids[0] not in part_of]
         chosen = choose_groups(rest, counts[split], derive_rng(f"train-{split} split", seed)) if _records(rest) > counts[split] else rest
         if len(chosen) == len(rest):
-            raise UsageError(
+            raise IndivisibleError(
                 f"{len(by_id)} records form {len(groups)} group(s) that cannot be divided, so a {split} split leaves nothing to train on",
                 remedy=f"Ask for a {split} size of 0, or generate more records",
             )

@@ -24,6 +24,7 @@ from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import (
     NewValue,
     ReleaseRow,
+    count_members,
     get_release,
     insert_release,
     iter_release_records,
@@ -31,7 +32,7 @@ from piiloom.corpus.store.releases import (
     places_of,
 )
 from piiloom.corpus.store.runs import create_run
-from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.errors import ReleaseError, UsageError
 
 MakeRecord = Callable[..., Record]
 BEFORE = Migrations(MIGRATIONS.steps[:5])
@@ -120,6 +121,22 @@ def test_filters_count_what_they_leave_out(project: Store, options: dict[str, An
 def test_filters_that_leave_nothing_are_told(project: Store) -> None:
     with pytest.raises(ReleaseError, match=r"no records to release.*rejected or reopened 2, status 6, locale 2"):
         create_release(project, "v1", test_size=0, status="imported", locale="pt_BR")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_records_that_cannot_be_divided_are_all_in_train_unless_a_test_split_was_asked_for(
+    store: Store, make_record: MakeRecord, count: int
+) -> None:
+    # Two records of one story are one group.
+    add_records(store, None, [(None, make_record(n, group_keys=("story:1",))) for n in range(count)], status="imported")
+    row = create_release(store, "v1")
+    assert count_members(store, "v1") == {"train": count}
+    assert (row.test_size, row.split_settings["test_size"]) == ("0", 0)
+    assert row.notes[-1].startswith("no test split")
+    assert create_or_confirm_release(store, "v1") == row
+    for options in ({"test_size": 0.1}, {"test_size": 1}, {"validation_size": 0.1}):
+        with pytest.raises(UsageError, match="nothing to train on"):
+            create_release(store, "v2", **options)
 
 
 def test_a_release_made_again_has_the_same_hash_and_bytes(project: Store, tmp_path: Path) -> None:
