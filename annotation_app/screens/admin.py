@@ -1,10 +1,9 @@
-"""The admin page: work list, assignments, settings, training material, and what the command line does while no app runs."""
+"""The admin page: assignments, settings, training material, and what the command line does while no app runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 import streamlit as st
 
@@ -15,16 +14,15 @@ from piiloom.annotation_app.screens.admin_import import import_tab
 from piiloom.annotation_app.screens.admin_people import people_tab
 from piiloom.annotation_app.screens.admin_store import backup_tab, stats_tab
 from piiloom.annotation_app.screens.admin_suggestions import suggestions_tab
+from piiloom.annotation_app.screens.admin_work_list import work_list_tab
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
 from piiloom.annotation_app.worklist.record_lists import ListQuery
-from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
 
-_IMPORTS = "all imported records"
 _SAID = "admin_said"
 
 
@@ -32,7 +30,7 @@ def admin_page(person: Person) -> None:
     """Show the tabs of the admin page."""
     services = get_services()
     parts: dict[str, Callable[[Services, Person], None]] = {
-        "Work list": _work_list,
+        "Work list": lambda place, who: work_list_tab(place, who, done),
         "Assign": _assign,
         "Settings": _settings,
         "Training and controls": _training,
@@ -46,7 +44,8 @@ def admin_page(person: Person) -> None:
     with st.container():  # always drawn: tabs that move on the page jump back to the first
         if said := st.session_state.pop(_SAID, ""):
             st.success(escape_markdown(said))
-    for tab, draw in zip(st.tabs(list(parts)), parts.values(), strict=True):
+    # A message is about what was just done: going to another tab draws the page anew, without it.
+    for tab, draw in zip(st.tabs(list(parts), key="admin_tab", on_change="rerun"), parts.values(), strict=True):
         with tab:
             draw(services, person)
 
@@ -62,27 +61,6 @@ def done(act: Callable[[str], str]) -> None:
         show_error(error)
     else:
         st.rerun()  # what is already drawn shows the old state
-
-
-def _work_list(services: Services, _person: Person) -> None:
-    counts = services.lists.counts()
-    st.text(" · ".join(f"{status} {number:,}" for status, number in counts.items()) or "The work list is empty.")
-    with services.shared.reading() as store:
-        runs = list_runs(store)
-    choices = {run.id: f"run {run.id}: {counted(run.samples, 'record')} by {run.model or run.provider}" for run in reversed(runs)}
-    with st.form("pool"):
-        chosen = st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one))
-        wanted = st.number_input("People for each record", 1, 50, services.settings.current().overlap)
-        if st.form_submit_button("Put into the work list", type="primary"):
-            which: dict[str, Any] = {"imported": True} if chosen == _IMPORTS else {"run_id": chosen}
-
-            def pool(name: str) -> str:
-                report = services.pool.add(name, **which, wanted=int(wanted))
-                return f"{report.added:,} added, {report.known:,} were there before."
-
-            done(pool)
-    if st.button("Work out priorities anew", help="After new judgements, new suggestions, or other weights (Settings)"):
-        done(lambda name: f"Another priority now: {counted(services.pool.prioritise(name), 'record')}.")
 
 
 def _assign(services: Services, person: Person) -> None:
@@ -102,7 +80,12 @@ def _assign(services: Services, person: Person) -> None:
     with st.form("free"):
         who = st.selectbox("Free all that somebody holds", people)
         if st.form_submit_button("Free"):
-            done(lambda name: f"{services.work.leases.release_all(str(who), actor=name, assigned=True)} records are free again.")
+
+            def free(name: str) -> str:
+                number = services.work.leases.release_all(str(who), actor=name, assigned=True)
+                return f"{counted(number, 'record')} {'is' if number == 1 else 'are'} free again."
+
+            done(free)
 
 
 def _settings(services: Services, _person: Person) -> None:
@@ -159,7 +142,7 @@ def _training(services: Services, person: Person) -> None:
                 ids = [line.record_id for line in lines]
                 report = services.controls.add_gold(name, ids) if gold else services.controls.plant_errors(name, ids)
                 told = f"{counted(sum(report.made.values()), 'control record')} planted."
-                told += f" {len(report.known)} records have one already." if report.known else ""
+                told += f" Of {counted(len(report.known), 'record')} there is one already." if report.known else ""
                 return told + ("" if ids else " No record is validated yet: controls are made of such.")
 
             done(plant)

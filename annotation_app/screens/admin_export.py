@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Final
 
 import streamlit as st
 
@@ -17,7 +18,10 @@ from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
 from piiloom.corpus.releases.release_options import requested
 from piiloom.corpus.store.releases import list_releases
-from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.errors import PiiloomError, UsageError
+
+# The share of test records that is asked for unless somebody writes another one.
+_SHARE: Final = "0.1"
 
 
 def export_tab(services: Services, _person: Person) -> None:
@@ -36,13 +40,13 @@ def _new_release(services: Services) -> None:
         st.markdown("**A new release**")
         name = st.text_input("Name of the release", "v1")  # constant: with another default it would be another widget
         validated = st.toggle("Only validated records", value=True)
-        size = st.text_input("Test records (a number, or a share as 0.1)", "0.1")
+        size = st.text_input("Test records (a number, or a share as 0.1)", _SHARE)
         file_format = st.selectbox("Format", list(FORMATS))
         if st.form_submit_button("Export", type="primary"):
             try:
                 require(current_person(), "admin")
-                _freeze(services, name, "validated" if validated else ANY_STATUS, size)
-                _write(services, name, file_format)
+                note = _freeze(services, name, "validated" if validated else ANY_STATUS, size.strip())
+                _write(services, name, file_format, note)
             except PiiloomError as error:
                 show_error(error)
 
@@ -66,9 +70,21 @@ def _releases(services: Services) -> list[str]:
         return [release.name for release in reversed(list_releases(store))]
 
 
-def _freeze(services: Services, name: str, status: str, size: str) -> None:
-    wanted = requested(name, test_size=size, seed=services.settings.current().seed, status=status)
+def _freeze(services: Services, name: str, status: str, size: str) -> str:
+    """Freeze a release and return what there is to add. A *size* that nobody chose gives way where there are too few records for it."""
     services.resolver.settle_all()
+    try:
+        _freeze_split(services, name, status, size)
+    except UsageError:
+        if size != _SHARE:
+            raise
+        _freeze_split(services, name, status, "0")
+        return " There are too few records to hold any out for a test: all are to train on."
+    return ""
+
+
+def _freeze_split(services: Services, name: str, status: str, size: str) -> None:
+    wanted = requested(name, test_size=size, seed=services.settings.current().seed, status=status)
     # Computing the splits takes a while for many records, so it runs outside the write lock.
     with services.shared.reading() as store:
         draft = draft_release(store, wanted)
@@ -76,13 +92,13 @@ def _freeze(services: Services, name: str, status: str, size: str) -> None:
         freeze(store, draft)
 
 
-def _write(services: Services, name: str, file_format: str) -> None:
+def _write(services: Services, name: str, file_format: str, note: str = "") -> None:
     out = ProjectFiles(services.path).export_folder(name, file_format)
     with services.shared.reading() as store:
         report = export_release(store, name, file_format, out, force=True)
     told = ", ".join(f"{one.records:,} in {one.name}" for one in report.files)
     left_out = f" {report.withheld:,} withheld so that no split gives another one away." if report.withheld else ""
-    st.success(escape_markdown(f"Written to {out}: {told}.{left_out} Download it below."))
+    st.success(escape_markdown(f"Written to {out}: {told}.{left_out}{note} Download it below."))
 
 
 def _written(services: Services) -> None:

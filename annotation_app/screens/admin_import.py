@@ -13,6 +13,7 @@ from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.services import Services
@@ -20,6 +21,7 @@ from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.base import ReadableFormat, ReadOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, PiiloomError
 from piiloom.taxonomy.locales import load_locales
 
@@ -64,14 +66,15 @@ def import_tab(services: Services, _person: Person) -> None:
     if sent and uploaded is None:
         st.warning("Choose a file first.")
     elif sent and uploaded is not None:
-        st.session_state.pop(_LAST, None)
         try:
             require(current_person(), "admin")
             with st.spinner("Importing. The others can go on meanwhile."):
                 st.session_state[_LAST] = _import(services, uploaded.name, uploaded.getvalue(), file_format, locale, on_conflict)
         except PiiloomError as error:
             show_error(error)
-    if isinstance(last := st.session_state.get(_LAST), _Imported):
+        else:
+            st.rerun()  # the other tabs show the store as it was
+    if isinstance(last := st.session_state.pop(_LAST, None), _Imported):
         _told(last)
     _rejects(services)
 
@@ -97,7 +100,8 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
 
 def _told(last: _Imported) -> None:
     report = last.report
-    added = f"{report.records:,} records with {report.spans:,} spans are in the store"
+    verb = "is" if report.records == 1 else "are"
+    added = f"{counted(report.records, 'record')} with {counted(report.spans, 'span')} {verb} in the store"
     st.success(escape_markdown(f"{last.name}: {added}; {report.already_stored:,} were there before."))
     if report.updated or report.skipped_changed:
         st.text(
@@ -116,15 +120,16 @@ def _told(last: _Imported) -> None:
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(
-        f"Of {report.values:,} values {report.exact:,} were found as whole words ({report.ambiguous:,} of them more than once), "
-        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere; {len(report.overlapping):,} mentions overlapped."
+        f"Of {counted(report.values, 'value')} {report.exact:,} found as whole words ({report.ambiguous:,} of them more than once), "
+        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere. "
+        f"Mentions that overlapped: {len(report.overlapping):,}."
     )
     if report.unknown_types:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
         st.text(f"Types that are not ours: {names}")
     if report.rejected:
         st.warning(escape_markdown(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
-        st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
+        show_table([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]])
 
 
 def _rejects(services: Services) -> None:

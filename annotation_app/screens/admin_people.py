@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import ROLES
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
 
 _OUT, _IN = "no access", "access again"
@@ -28,7 +29,7 @@ def people_tab(services: Services, done: Done) -> None:
         }
         for one in accounts
     ]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     names = [one.name for one in accounts]
     first, second, third = st.columns(3)
     with first:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.store.outcomes import count_reasons
@@ -37,7 +38,7 @@ def backup_tab(services: Services, _person: Person) -> None:
         st.text("There is no snapshot yet.")
         return
     rows = [{"snapshot": path.name, "MB": round(path.stat().st_size / 1e6, 1)} for path in reversed(found)]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     st.text("To go back to the newest: stop the app, then")
     st.code(f"piiloom annotate --restore {shlex.quote(str(found[-1]))} --store {shlex.quote(str(services.path))}", language="console")
 
@@ -64,5 +65,5 @@ def stats_tab(services: Services, _person: Person) -> None:
     for title, table in (("Runs", rows), ("Rejects of the runs", rejects)):
         if table:
             st.markdown(f"**{title}**")
-            st.dataframe(table, hide_index=True, width="stretch")
+            show_table(table)
     st.caption(escape_markdown(f"The store is {services.path}. No command of piiloom can open it while the app runs."))

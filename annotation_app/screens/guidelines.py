@@ -9,6 +9,7 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question
@@ -78,7 +79,7 @@ def _do(act: Callable[[], object]) -> None:
 def _show_versions(services: Services, person: Person) -> None:
     versions = services.guidelines.versions()
     rows = [{"version": row.version, "by": row.made_by, "on": row.made_at[:16].replace("T", " ")} for row in reversed(versions)]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     if len(versions) < 2:
         return
     last = versions[-1].version

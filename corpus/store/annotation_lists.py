@@ -45,7 +45,7 @@ _LISTED = """
             AND ($model::VARCHAR IS NULL OR i.facts->>'$.model' = $model)
             AND ($type::VARCHAR IS NULL OR list_contains((i.facts->'$.types')::VARCHAR[], $type)))
     SELECT l.record_id, l.status, l.role, l.wanted, l.priority, l.reasons, l.facts, l.changed_at, l.finished, l.flags, l.worked,
-        l.holding, l.own, count(*) OVER ()
+        l.holding, l.own, coalesce(r.question, '')[:300] AS question, r.context[:400] AS text, count(*) OVER ()
     FROM listed l JOIN records r ON r.record_order = l.record_order
     WHERE ($statuses::VARCHAR[] IS NULL OR list_contains($statuses::VARCHAR[], l.status))
         AND ($own::VARCHAR IS NULL OR l.own = $own)
@@ -101,7 +101,10 @@ class ListFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedItem:
-    """A row of the list. ``worked``: people with a document of the record. ``holding``: people with an unfinished assignment or lease."""
+    """A row of the list. ``worked``: people with a document of the record. ``holding``: people with an unfinished assignment or lease.
+
+    ``question`` and ``text`` are how question and context of the record begin, as annotation found them.
+    """
 
     record_id: str
     status: str
@@ -116,6 +119,8 @@ class ListedItem:
     worked: tuple[str, ...]
     holding: tuple[str, ...]
     own: Own
+    question: str
+    text: str
 
 
 _PARAMETERS = tuple(field.name for field in fields(ListFilter))

@@ -121,8 +121,7 @@ def test_what_annotators_see(browser, project):
         look.page.see(".text.preview")
         look.at(*SHOWN)
         for words in ("Questions on this record", "History"):
-            look.page.page.get_by_text(words).first.click()
-            look.at(*SHOWN)
+            look.at(words, *SHOWN)
         look.page.open("records")
         look.at("r0 ![zap3]", BO)
         look.page.page.get_by_role("textbox", name="Search").fill(SPELLS)
