@@ -15,12 +15,13 @@ from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.tab_state import Tab, Trail
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.worklist.assigning import has_qualified
-from piiloom.corpus.store.annotation_items import find_item
+from piiloom.corpus.store.annotation_items import base_records, find_item
 
 PARAMETER: Final = "record"
 # Everybody may open these; other records of the work list are for practice and tests, which have a page of their own.
 _OPEN_ROLES: Final = frozenset({"work", "control"})
 _NOT_THERE: Final = "The record of this address is not in the work list, so you get the next one."
+_DELETED: Final = "The record of this address was deleted, so you get the next one."
 _NOT_YET: Final = "You have not passed the qualifying test of this project yet, so the record of this address is not shown."
 
 
@@ -52,9 +53,12 @@ def follow_address(services: Services, person: Person, tab: Tab, trail: Trail) -
         return
     with services.shared.reading() as store:
         item = find_item(store, wanted)
+        is_there = wanted in base_records(store, [wanted])
         barred = services.settings.current().qualifying_needed and not person.may("adjudicator") and not has_qualified(store, person.name)
     if item is None or not (item.role in _OPEN_ROLES or person.may("admin")):
         tab.message = _NOT_THERE
+    elif not is_there:
+        tab.message = _DELETED
     elif barred:
         tab.message = _NOT_YET
     else:
