@@ -47,6 +47,7 @@ SCRIPTS = (
     "main",
     "page_keys",
     "page_connection",
+    "page_clicks",
     "page_main",
 )
 STYLES = ("editor.css", "suggestions.css")

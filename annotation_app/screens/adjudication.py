@@ -13,6 +13,7 @@ from piiloom.annotation_app.documents.differences import Difference, compare
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import with_outcomes
 from piiloom.annotation_app.screens.adjudication_choices import show_span_by_span
 from piiloom.annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
 from piiloom.annotation_app.screens.app_cache import app_cache
@@ -34,6 +35,7 @@ _STYLE: Final = """<style>
 </style>"""
 
 
+@with_outcomes()
 def adjudication_page(person: Person) -> None:
     """Show the records that people disagree on, one at a time."""
     services = get_services()

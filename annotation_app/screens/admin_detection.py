@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import require
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
-from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.detection_runs import DetectionRun, OfferedDetector
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.errors import UsageError
 
 _LOOK_EVERY: Final = timedelta(seconds=2)
 # Many detectors are done before somebody has looked up.
@@ -31,12 +32,15 @@ def show_detection(services: Services) -> None:
     if not offered:
         return
     with st.form("detection"):
-        label = st.selectbox("Detector that looks through what waits", list(offered), format_func=lambda one: _told(offered[one]))
-        sure = True
+        st.selectbox(
+            "Detector that looks through what waits",
+            list(offered),
+            format_func=lambda one: _told(offered[one]),
+            key=field("detection", "label"),
+        )
         if any(one.sends for one in offered.values()):
-            sure = st.checkbox("The texts may be sent to whom the detector asks (for those that say so)")
-        if st.form_submit_button("Find suggestions", type="primary"):
-            _start(services, str(label), sure=sure or not offered[str(label)].sends)
+            st.checkbox("The texts may be sent to whom the detector asks (for those that say so)", key=field("detection", "sure"))
+        st.form_submit_button("Find suggestions", type="primary", on_click=act, args=("admin", partial(_start, services)))
     if run is not None:
         _show_end(run)
     st.caption(
@@ -48,18 +52,13 @@ def _told(one: OfferedDetector) -> str:
     return f"{one.label}: {one.about}{' (sends the texts away)' if one.sends else ''}"
 
 
-def _start(services: Services, label: str, *, sure: bool) -> None:
-    try:
-        admin = require(current_person(), "admin")
-        if not sure:
-            st.warning("This detector sends the texts away. Tick the box if they may be sent.")
-            return
-        services.detection.start(admin.name, label)
-    except PiiloomError as error:
-        show_error(error)
-    else:
-        services.detection.wait(_WAIT_S)
-        st.rerun()
+def _start(services: Services, admin: Person) -> None:
+    asked = fields("detection")
+    sends = any(one.sends for one in services.detection.offered if one.label == asked["label"])
+    if sends and not asked.get("sure"):
+        raise UsageError("this detector sends the texts away", remedy="Tick the box if they may be sent")
+    services.detection.start(admin.name, asked["label"])
+    services.detection.wait(_WAIT_S)
 
 
 @st.fragment(run_every=_LOOK_EVERY)
@@ -69,16 +68,11 @@ def _at_work() -> None:
     if run is None or run.phase != "running":
         st.rerun()
     st.info(escape_markdown(f"{run.detector.label} is looking through {counted(run.records, 'record')}, since {run.began_at[11:19]} UTC."))
-    st.button("Stop it", on_click=_stop)
+    st.button("Stop it", on_click=act, args=("admin", _stop))
 
 
-def _stop() -> None:
-    try:
-        require(current_person(), "admin")
-    except PiiloomError as error:
-        show_error(error)
-    else:
-        get_services().detection.stop()
+def _stop(_admin: Person) -> None:
+    get_services().detection.stop()
 
 
 def _show_end(run: DetectionRun) -> None:

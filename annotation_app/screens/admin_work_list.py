@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, field, fields
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.worklist.pool import PoolReport
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE
@@ -17,11 +19,10 @@ from piiloom.foundation.counting import counted
 
 _IMPORTS: Final = "all imported records"
 _ALL: Final = "all records of the work list"
-# Runs the function as the current admin and shows the message that it returns.
-Done = Callable[[Callable[[str], str]], None]
+_BY_ADMIN = partial(act, "admin")
 
 
-def work_list_tab(services: Services, _person: Person, done: Done) -> None:
+def work_list_tab(services: Services, _person: Person) -> None:
     """Offer to add records to the work list, to change the people per record, and to work out the order anew."""
     counts = services.lists.counts()
     said = " · ".join(f"{counted(number, 'record')} {status}" for status, number in counts.items())
@@ -29,46 +30,67 @@ def work_list_tab(services: Services, _person: Person, done: Done) -> None:
     with services.shared.reading() as store:
         runs = list_runs(store)
     choices = {run.id: f"run {run.id}: {counted(run.samples, 'record')} by {run.model or run.provider}" for run in reversed(runs)}
-    _add(services, choices, done)
+    _add(services, choices)
     if counts:
-        _people(services, choices, done)
-    if st.button("Work out priorities anew", help="After new judgements, new suggestions, or other weights (Settings)"):
-        done(lambda name: f"Another priority now: {counted(services.pool.prioritise(name), 'record')}.")
+        _people(services, choices)
+    st.button(
+        "Work out priorities anew",
+        help="After new judgements, new suggestions, or other weights (Settings)",
+        on_click=_BY_ADMIN,
+        args=(partial(_prioritise, services),),
+    )
 
 
-def _add(services: Services, choices: Mapping[str, str], done: Done) -> None:
+def _prioritise(services: Services, admin: Person) -> str:
+    return f"Another priority now: {counted(services.pool.prioritise(admin.name), 'record')}."
+
+
+def _add(services: Services, choices: Mapping[str, str]) -> None:
+    overlap = services.settings.current().overlap
+    form = f"pool-{overlap}"  # another number in force makes another field, which begins with it
     with st.form("pool"):
-        chosen = st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one))
-        wanted = st.number_input("People for each record", 1, MOST_PEOPLE, services.settings.current().overlap)
-        if st.form_submit_button("Put into the work list", type="primary"):
-            done(lambda name: pooled_message(services.pool.add(name, **_source(str(chosen)), wanted=int(wanted))))
+        st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one), key=field(form, "records"))
+        st.number_input("People for each record", 1, MOST_PEOPLE, overlap, key=field(form, "people"))
+        st.form_submit_button("Put into the work list", type="primary", on_click=_BY_ADMIN, args=(partial(_pool, services, form),))
 
 
-def _people(services: Services, choices: Mapping[str, str], done: Done) -> None:
+def _pool(services: Services, form: str, admin: Person) -> str:
+    asked = fields(form)
+    return pooled_message(services.pool.add(admin.name, **_source(str(asked["records"])), wanted=int(asked["people"])))
+
+
+def _people(services: Services, choices: Mapping[str, str]) -> None:
     """Show how many people are to annotate the unfinished records, and offer to change it."""
     with services.shared.reading() as store:
         wanted = wanted_counts(store)
+    value = max(wanted, key=wanted.__getitem__, default=services.settings.current().overlap)
+    form = f"people-{value}"
     with st.form("people"):
         told = ", ".join(f"{counted(people, 'person')} each for {counted(number, 'record')}" for people, number in wanted.items())
         st.text(f"Unfinished records: {told or 'none'}.")
-        chosen = st.selectbox("Unfinished records among", [_ALL, *choices, _IMPORTS], format_func=lambda one: choices.get(one, one))
-        value = max(wanted, key=wanted.__getitem__, default=services.settings.current().overlap)
-        people = st.number_input(
+        st.selectbox(
+            "Unfinished records among",
+            [_ALL, *choices, _IMPORTS],
+            format_func=lambda one: choices.get(one, one),
+            key=field(form, "records"),
+        )
+        st.number_input(
             "People for each of them from now on",
             1,
             MOST_PEOPLE,
             value,
             help="With fewer people, records that enough people have finished are decided; with more, they go to further people. "
             "Records that are decided stay as they are.",
+            key=field(form, "people"),
         )
-        if st.form_submit_button("Change the number of people"):
+        st.form_submit_button("Change the number of people", on_click=_BY_ADMIN, args=(partial(_want, services, form),))
 
-            def change(name: str) -> str:
-                changed = services.pool.want(name, int(people), **_source(str(chosen)))
-                each = f"{counted(int(people), 'person')} for each of {counted(changed, 'unfinished record')}"
-                return f"Changed: {each}." if changed else "Nothing was different."
 
-            done(change)
+def _want(services: Services, form: str, admin: Person) -> str:
+    people = int(fields(form)["people"])
+    changed = services.pool.want(admin.name, people, **_source(str(fields(form)["records"])))
+    each = f"{counted(people, 'person')} for each of {counted(changed, 'unfinished record')}"
+    return f"Changed: {each}." if changed else "Nothing was different."
 
 
 def _source(chosen: str) -> dict[str, Any]:

@@ -7,11 +7,10 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.people.identity import Person, Role
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.acting import act, field, fields
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
-from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import selection_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.worklist.priorities import Choice
@@ -21,22 +20,14 @@ from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, newest_records
 from piiloom.corpus.store.annotation_lists import ListedItem
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.errors import UsageError
 
-_SAID: Final = "list_said"
 _CHOICES: Final[dict[Choice, str]] = {"first": "before all others", "usual": "where they belong", "last": "after all others"}
 # Formats of several files, or that no text editor opens, are for releases (Admin, Export).
 _FORMATS: Final = [name for name, one in FORMATS.items() if one.suffix not in {"", ".parquet", ".spacy"}]
 _FILES_SHOWN: Final = 5
-# What was done, in words, given the person and the records.
-_Act = Callable[[Person, tuple[ListedItem, ...]], str]
-
-
-def show_outcome() -> None:
-    """Say what the last action did, once."""
-    with st.container():  # always drawn, so that what follows keeps its place
-        if said := st.session_state.pop(_SAID, ""):
-            st.success(escape_markdown(said))
+# Does something to the records and returns what it did, in words.
+_Deed = Callable[[Person, tuple[ListedItem, ...]], str]
 
 
 def show_actions(services: Services, person: Person, query: ListQuery, total: int) -> None:
@@ -55,52 +46,50 @@ def show_actions(services: Services, person: Person, query: ListQuery, total: in
 
 def _assign(services: Services, query: ListQuery, total: int) -> None:
     people = [account.name for account in services.accounts.list() if account.active]
+
+    def deal(person: Person, lines: tuple[ListedItem, ...]) -> str:
+        fit = [line.record_id for line in lines if line.status in OPEN_STATUSES and line.role == "work"]
+        dealt = services.work.assign(person.name, fit, fields("list-assign")["people"])
+        told = ", ".join(f"{who}: {count:,}" for who, count in dealt.items())
+        return f"Assigned to {told}.{_left_out(len(lines) - len(fit))}"
+
     with st.form("list_assign"):
-        chosen = st.multiselect("People", people)
-        if st.form_submit_button(f"Deal {counted(total, 'record')} out", type="primary"):
-
-            def deal(person: Person, lines: tuple[ListedItem, ...]) -> str:
-                fit = [line.record_id for line in lines if line.status in OPEN_STATUSES and line.role == "work"]
-                dealt = services.work.assign(person.name, fit, chosen)
-                told = ", ".join(f"{who}: {count:,}" for who, count in dealt.items())
-                return f"Assigned to {told}.{_left_out(len(lines) - len(fit))}"
-
-            _do(services, query, total, deal, "admin")
+        st.multiselect("People", people, key=field("list-assign", "people"))
+        _button(services, query, total, f"Deal {counted(total, 'record')} out", deal)
 
 
 def _order(services: Services, query: ListQuery, total: int) -> None:
+    def put(person: Person, lines: tuple[ListedItem, ...]) -> str:
+        choice: Choice = fields("list-order")["choice"]
+        changed = services.pool.put(person.name, [line.record_id for line in lines], choice)
+        return f"{_CHOICES[choice].capitalize()} now: {counted(changed, 'record')}. Whoever asks for the next record gets it so."
+
     with st.form("list_order"):
-        choice = st.radio("They come", list(_CHOICES), format_func=_CHOICES.__getitem__, horizontal=True)
-        if st.form_submit_button(f"Order {counted(total, 'record')} so", type="primary"):
-
-            def put(person: Person, lines: tuple[ListedItem, ...]) -> str:
-                changed = services.pool.put(person.name, [line.record_id for line in lines], choice)
-                return f"{_CHOICES[choice].capitalize()} now: {counted(changed, 'record')}. Whoever asks for the next record gets it so."
-
-            _do(services, query, total, put, "admin")
+        st.radio("They come", list(_CHOICES), format_func=_CHOICES.__getitem__, horizontal=True, key=field("list-order", "choice"))
+        _button(services, query, total, f"Order {counted(total, 'record')} so", put)
 
 
 def _reject(services: Services, query: ListQuery, total: int) -> None:
+    def reject(person: Person, lines: tuple[ListedItem, ...]) -> str:
+        if not fields("list-reject")["sure"]:
+            raise UsageError("nothing was rejected", remedy="Tick the box if you mean it")
+        rejected = services.resolver.reject_all(person, [line.record_id for line in lines], fields("list-reject")["reason"])
+        return f"Rejected: {counted(rejected, 'record')}.{_left_out(len(lines) - rejected)}"
+
     with st.form("list_reject"):
-        reason = st.text_input("Why they are of no use", max_chars=500)
-        sure = st.checkbox(f"Yes, reject {counted(total, 'record')}. Each can be reopened on its own.")
-        if st.form_submit_button("Reject", type="primary"):
-
-            def reject(person: Person, lines: tuple[ListedItem, ...]) -> str:
-                if not sure:
-                    raise UsageError("nothing was rejected", remedy="Tick the box if you mean it")
-                rejected = services.resolver.reject_all(person, [line.record_id for line in lines], reason)
-                return f"Rejected: {counted(rejected, 'record')}.{_left_out(len(lines) - rejected)}"
-
-            _do(services, query, total, reject, "adjudicator")
+        st.text_input("Why they are of no use", max_chars=500, key=field("list-reject", "reason"))
+        st.checkbox(f"Yes, reject {counted(total, 'record')}. Each can be reopened on its own.", key=field("list-reject", "sure"))
+        _button(services, query, total, "Reject", reject, "adjudicator")
 
 
 def _write_out(services: Services, query: ListQuery, total: int) -> None:
+    def write(_: Person, lines: tuple[ListedItem, ...]) -> str:
+        return _written(services, lines, fields("list-write")["format"])
+
     with st.form("list_write"):
         st.text("As they are stored now: validated ones as people left them, others as they came. Nothing is frozen; a release is.")
-        file_format = st.selectbox("Format", _FORMATS)
-        if st.form_submit_button(f"Write {counted(total, 'record')} out", type="primary"):
-            _do(services, query, total, lambda _, lines: _written(services, lines, file_format), "admin")
+        st.selectbox("Format", _FORMATS, key=field("list-write", "format"))
+        _button(services, query, total, f"Write {counted(total, 'record')} out", write)
     found = ProjectFiles(services.path).selections()[:_FILES_SHOWN]
     if found:
         show_files(("file", "size"), [(one.name, selection_link(one.name), (size_of(one.size),)) for one in found])
@@ -116,18 +105,16 @@ def _written(services: Services, lines: tuple[ListedItem, ...], file_format: str
     return f"Written: {counted(len(lines), 'record')} to {path}.{lost} Download it under “Write out”."
 
 
-def _do(services: Services, query: ListQuery, total: int, act: _Act, role: str) -> None:
-    """Have the current person do *act* to what *query* matches now, if that is still *total* records, and rerun the page."""
-    try:
-        person = require(current_person(), "admin" if role == "admin" else "adjudicator")
+def _button(services: Services, query: ListQuery, total: int, label: str, deed: _Deed, role: Role = "admin") -> None:
+    """Show the button of a form, which does *deed* to what *query* matches when it is pressed, if that is still *total* records."""
+
+    def do(person: Person) -> str:
         lines = services.lists.matching(person, query)
         if len(lines) != total:
             raise UsageError(f"the list has {counted(len(lines), 'record')} now", remedy="Look at it again")
-        st.session_state[_SAID] = act(person, lines)
-    except PiiloomError as error:
-        show_error(error)
-    else:
-        st.rerun()
+        return deed(person, lines)
+
+    st.form_submit_button(label, type="primary", on_click=act, args=(role, do))
 
 
 def _left_out(count: int) -> str:

@@ -10,8 +10,9 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.record_table.component import TableRow, show_table
+from piiloom.annotation_app.screens.acting import with_outcomes
 from piiloom.annotation_app.screens.escaping import show_error
-from piiloom.annotation_app.screens.record_actions import show_actions, show_outcome
+from piiloom.annotation_app.screens.record_actions import show_actions
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.work import PAGE
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -50,11 +51,11 @@ _FILTER_WIDTH = 145
 _FLAGGED = {"flagged": True, "not flagged": False}
 
 
+@with_outcomes()
 def records_page(person: Person) -> None:
     """Show the records of the work list that *person* may see."""
     services = get_services()
     st.subheader("Records")
-    show_outcome()
     try:
         query = _query(services, person)
         listing = services.lists.find(person, query)

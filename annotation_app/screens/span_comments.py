@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
 from piiloom.annotation_app.comments import LONGEST, Comment
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.escaping import show_error
+from piiloom.annotation_app.screens.acting import act, field, fields
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.worklist.visibility import may_see_people
-from piiloom.foundation.errors import UsageError
 
 _RECORD: Final = "the whole record"
 _LONGEST: Final = 50
@@ -26,15 +26,18 @@ def show_comments(services: Services, person: Person, record_id: str, document: 
         _show(found)
         spans = {span["id"]: _named(document["context"][span["start"] : span["end"]], span["type"]) for span in document["spans"]}
         with st.form(f"comment-{record_id}", clear_on_submit=True, border=False):
-            about = st.selectbox("About", [_RECORD, *spans], format_func=lambda name: spans.get(name, name))
-            text = st.text_input("Your comment", max_chars=LONGEST)
-            if st.form_submit_button("Add the comment") and text.strip():
-                try:
-                    services.comments.add(person.name, record_id, text, document, None if about == _RECORD else about)
-                except UsageError as error:
-                    show_error(error)
-                else:
-                    st.rerun()
+            form = f"comment-{record_id}"
+            st.selectbox("About", [_RECORD, *spans], format_func=lambda name: spans.get(name, name), key=field(form, "about"))
+            st.text_input("Your comment", max_chars=LONGEST, key=field(form, "text"))
+            add = partial(_add, services, record_id, document)
+            st.form_submit_button("Add the comment", on_click=act, args=("annotator", add))
+
+
+def _add(services: Services, record_id: str, document: Mapping[str, Any], person: Person) -> None:
+    written = fields(f"comment-{record_id}")
+    if written["text"].strip():
+        about = written["about"]
+        services.comments.add(person.name, record_id, written["text"], document, None if about == _RECORD else about)
 
 
 def show_all_comments(services: Services, record_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -10,8 +11,9 @@ import streamlit as st
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.onboarding.feedback import Feedback
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, with_outcomes
 from piiloom.annotation_app.screens.editor_callbacks import show_editor
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -27,6 +29,7 @@ _TEST: Final = "test"
 _FEEDBACK: Final = "practice_feedback"
 
 
+@with_outcomes()
 def training_page(person: Person) -> None:
     """Show practice or the test, as selected."""
     services = get_services()
@@ -77,15 +80,15 @@ def _test(services: Services, person: Person) -> None:
         "Accept or reject each; then hand in. There is no feedback before that."
     )
     _show(services, person, _chosen(_TEST, task.records), _TEST, "annotate")
-    if st.button("Hand in", type="primary", disabled=left > 0):
-        try:
-            attempt = services.test.hand_in(person.name)
-        except UsageError as error:
-            show_error(error)
-            return
-        this_tab().trail(_TEST).records.clear()
-        this_tab().trail(_TEST).leave()
-        (st.success if attempt.passed else st.warning)(f"{attempt.score:.0%}: {'passed' if attempt.passed else 'not passed this time'}")
+    st.button("Hand in", type="primary", disabled=left > 0, on_click=act, args=("annotator", partial(_hand_in, services)))
+
+
+def _hand_in(services: Services, person: Person) -> tuple[str, bool]:
+    trail = this_tab().trail(_TEST)
+    attempt = services.test.hand_in(person.name)
+    trail.records.clear()
+    trail.leave()
+    return f"{attempt.score:.0%}: {'passed' if attempt.passed else 'not passed this time'}", attempt.passed
 
 
 def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -12,6 +13,7 @@ import streamlit as st
 from piiloom.annotation_app.checks.label_origin import label_origin
 from piiloom.annotation_app.event_log import stamp
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, field, fields, with_outcomes
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
 from piiloom.annotation_app.screens.empty_list import show_empty_list
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
@@ -68,6 +70,7 @@ def _follow() -> None:
 
 
 @st.fragment
+@with_outcomes()
 def _at_work() -> None:
     """The fragment with the record: an edit reruns only this, and the whole page only if something else has to be shown."""
     person, services, tab = current_person(), get_services(), this_tab()
@@ -165,10 +168,13 @@ def _ask(services: Services, person: Person, record_id: str, *, is_open: bool) -
             if question.answer:
                 st.text(f"→ {question.answered_by}: {question.answer}")
         with st.form(f"ask-{record_id}", clear_on_submit=True, border=False):
-            text = st.text_input("Your question", max_chars=4000)
-            if st.form_submit_button("Ask") and text.strip():
-                services.guidelines.ask(person.name, text, record_id)
-                st.rerun()
+            st.text_input("Your question", max_chars=4000, key=field(f"ask-{record_id}", "text"))
+            st.form_submit_button("Ask", on_click=act, args=("annotator", partial(_send_question, services, record_id)))
+
+
+def _send_question(services: Services, record_id: str, person: Person) -> None:
+    if (text := fields(f"ask-{record_id}")["text"]).strip():
+        services.guidelines.ask(person.name, text, record_id)
 
 
 def _show_nothing_left(services: Services, person: Person) -> None:

@@ -8,4 +8,5 @@ function mountPage() {
   pageIsHelped = true;
   listenForShortcuts();
   watchConnection();
+  listenForClicks();
 }
