@@ -59,8 +59,9 @@ class Tab:
     ``notices`` are for the editor; ``unread`` are the texts of those that no editor has shown yet. ``message`` is a message to show once.
     ``outcomes`` are sentences on what buttons did, and whether that went well, until they are shown (``acting``);
     ``reports`` are longer ones, by what they are on.
-    ``leaving_for`` is the page that a callback wants shown next, ``pages`` are Streamlit's pages by path. ``drawn`` is the record that the
-    work page drew last, and its version. ``position`` is how far the person is, with the record and verdict that it was counted at.
+    ``draws_again``: the page itself has asked to be drawn anew. ``leaving_for`` is the page that a callback wants shown next, ``pages``
+    are Streamlit's pages by path. ``drawn`` is the record that the work page drew last, and its version. ``position`` is how far the person
+    is, with the record and verdict that it was counted at.
     ``held`` is the record whose lease was renewed last, ``held_at`` the monotonic time of that.
     """
 
@@ -73,6 +74,7 @@ class Tab:
     outcomes: dict[int, tuple[str, bool]] = field(default_factory=dict)
     reports: dict[str, object] = field(default_factory=dict)
     leaving_for: str = ""
+    draws_again: bool = False
     pages: dict[str, Any] = field(default_factory=dict)
     drawn: tuple[str, int] | None = None
     position: tuple[tuple[str, str], dict[str, int]] | None = None
