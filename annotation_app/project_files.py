@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 from piiloom.corpus.releases.exporting import MANIFEST
 
 _REJECTS: Final = "import-"
+_SELECTION: Final = "records-"
 # The timestamp of all archive members, so that equal exports give byte-identical archives.
 _NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -35,19 +36,20 @@ class WrittenExport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenRejects:
-    """A file of rejected import rows; ``size`` in bytes."""
+class WrittenFile:
+    """A file of rejected import rows, or of records that a list showed; ``size`` in bytes."""
 
     name: str
     size: int
 
 
 class ProjectFiles:
-    """The exports and reject files of the store in the file *store*. They are in folders next to it."""
+    """The exports, selections of records, and reject files of the store in the file *store*. They are in folders next to it."""
 
     def __init__(self, store: Path) -> None:
         self._exports = store.parent / "exports"
         self._rejects = store.parent / "rejects"
+        self._selections = store.parent / "selections"
 
     def export_folder(self, release: str, file_format: str) -> Path:
         """Return the folder to which *release* is exported in *file_format*.
@@ -79,21 +81,46 @@ class ProjectFiles:
 
     def new_rejects(self, moment: datetime) -> Path:
         """Return an unused path for the rejected rows of an import that starts at *moment*."""
-        number, path = 1, self._rejects / f"{_REJECTS}{moment:%Y%m%dT%H%M%S}.jsonl"
-        while path.exists():
-            number += 1
-            path = path.with_name(f"{_REJECTS}{moment:%Y%m%dT%H%M%S}-{number}.jsonl")
-        return path
+        return _unused(self._rejects, f"{_REJECTS}{moment:%Y%m%dT%H%M%S}", ".jsonl")
 
-    def rejects(self) -> list[WrittenRejects]:
+    def rejects(self) -> list[WrittenFile]:
         """List the files of rejected rows, newest first."""
-        found = [path for path in _entries(self._rejects) if path.name.startswith(_REJECTS) and path.suffix == ".jsonl"]
-        states = sorted(((path.stat(), path.name) for path in found), key=lambda one: (one[0].st_mtime_ns, one[1]), reverse=True)
-        return [WrittenRejects(name=name, size=state.st_size) for state, name in states]
+        return _listed(self._rejects, _REJECTS, {".jsonl"})
 
     def rejects_file(self, name: str) -> Path | None:
         """Return the path of the reject file called *name*, or None if there is none."""
         return self._rejects / name if name in {file.name for file in self.rejects()} else None
+
+    def new_selection(self, moment: datetime, file_format: str, suffix: str) -> Path:
+        """Return an unused path, in a folder that exists, for records in *file_format* that are written out at *moment*."""
+        self._selections.mkdir(parents=True, exist_ok=True)
+        return _unused(self._selections, f"{_SELECTION}{moment:%Y%m%dT%H%M%S}-{file_format}", suffix)
+
+    def selections(self) -> list[WrittenFile]:
+        """List the files of selected records, newest first."""
+        return _listed(self._selections, _SELECTION, None)
+
+    def selection_file(self, name: str) -> Path | None:
+        """Return the path of the file of selected records called *name*, or None if there is none."""
+        return self._selections / name if name in {file.name for file in self.selections()} else None
+
+
+def _unused(folder: Path, name: str, suffix: str) -> Path:
+    number, path = 1, folder / f"{name}{suffix}"
+    while path.exists():
+        number += 1
+        path = folder / f"{name}-{number}{suffix}"
+    return path
+
+
+def _listed(folder: Path, beginning: str, suffixes: Collection[str] | None) -> list[WrittenFile]:
+    found = [
+        path
+        for path in _entries(folder)
+        if path.name.startswith(beginning) and path.is_file() and (suffixes is None or path.suffix in suffixes)
+    ]
+    states = sorted(((path.stat(), path.name) for path in found), key=lambda one: (one[0].st_mtime_ns, one[1]), reverse=True)
+    return [WrittenFile(name=name, size=state.st_size) for state, name in states]
 
 
 def _entries(folder: Path) -> list[Path]:

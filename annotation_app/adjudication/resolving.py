@@ -142,6 +142,20 @@ class Resolver:
             entry = {"reason": _said(reason)}
             self._decide(store, sides, adjudicator, "rejected_record", "rejected", entry)
 
+    def reject_all(self, person: Person | None, record_ids: Sequence[str], reason: str) -> int:
+        """Decide that each of *record_ids* that is not decided yet is unusable; returns how many these were.
+
+        Raises ``UsageError`` if *reason* is blank or the person may not adjudicate.
+        """
+        adjudicator = require(person, "adjudicator")
+        entry, rejected = {"reason": _said(reason)}, 0
+        for at in range(0, len(record_ids), _CHUNK):
+            with self._shared.writing() as store:
+                items = load_items(store, record_ids[at : at + _CHUNK], roles=["work"])
+                made = [Decision(item, adjudicator.name, entry) for item in items if item.status in OPEN_STATUSES]
+                rejected += len(self._decisions.note(store, "rejected_record", "rejected", made))
+        return rejected
+
     def reopen(self, person: Person | None, record_id: str, reason: str) -> None:
         """Undo a decision: people may edit the record again, and the next decision makes another revision.
 

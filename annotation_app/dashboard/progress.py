@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from math import ceil
@@ -58,7 +58,7 @@ class Progress:
 def progress(store: Store, today: date) -> Progress:
     """Return the progress of the work list. ``done_on`` is counted from *today*."""
     found, left = status_counts(store), work_left(store)
-    days = _days(store)
+    days = days_of_work(store)
     by_day = _finished(days)
     per_day, done_on = _pace(by_day, left, today)
     return Progress(
@@ -72,9 +72,10 @@ def progress(store: Store, today: date) -> Progress:
     )
 
 
-def _days(store: Store) -> tuple[DayOfWork, ...]:
+def days_of_work(store: Store, roles: Collection[str] = ("work",)) -> tuple[DayOfWork, ...]:
+    """Return the work of everybody on records of *roles*, by day and person."""
     documents: dict[tuple[str, str], dict[str, int]] = {}
-    for day, person, verdict, count in finished_by_day(store):
+    for day, person, verdict, count in finished_by_day(store, roles):
         documents.setdefault((day, person), {})[verdict] = count
     work = {(day, person): (edits, seconds) for day, person, edits, seconds in work_by_day(store, _PAUSE_S)}
     found = []

@@ -1,4 +1,6 @@
-"""The editor's script and style sheet, each joined from the files of this folder, and the URL path at which they are served.
+"""The script of the editor and of the pages around it, and the editor's style sheet, each joined from the files of this folder.
+
+Both are served at one URL path.
 
 Streamlit sends a component's script again with every change of its data. So that script is a short loader, which imports the editor from a
 route of ours. The path of that route contains a hash of the content.
@@ -43,6 +45,10 @@ SCRIPTS = (
     "keys",
     "without_record",
     "main",
+    "page_keys",
+    "page_connection",
+    "page_clicks",
+    "page_main",
 )
 STYLES = ("editor.css", "suggestions.css")
 
@@ -63,8 +69,8 @@ def styles() -> str:
 
 @cache
 def module() -> str:
-    """Return the module that is served: the script, plus an export of the style sheet."""
-    return f"{script()}export const styles = {json.dumps(styles())};\n"
+    """Return the module that is served: the script, plus exports of what pages do, and of the style sheet."""
+    return f"{script()}export {{ mountPage }};\nexport const styles = {json.dumps(styles())};\n"
 
 
 @cache
@@ -74,6 +80,7 @@ def address() -> str:
 
 
 @cache
-def loader() -> str:
-    """Return the short script that Streamlit sends."""
-    return (files(__package__) / "loader.js").read_text(encoding="utf-8").replace("__ADDRESS__", address())
+def loader(mount: str = "default") -> str:
+    """Return the short script that Streamlit sends. It calls the export *mount*: ``default`` (the editor) or ``mountPage``."""
+    text = (files(__package__) / "loader.js").read_text(encoding="utf-8")
+    return text.replace("__ADDRESS__", address()).replace("__MOUNT__", mount)

@@ -15,6 +15,7 @@ async function theEditor() {
   }
 }
 
+/** The style sheet is for the editor's shadow root. */
 function dress(root, text) {
   if (!sheet) {
     sheet = new CSSStyleSheet();
@@ -26,6 +27,6 @@ function dress(root, text) {
 export default async function mountWhenLoaded(component) {
   coming ??= theEditor();
   const editor = await coming;
-  dress(component.parentElement, editor.styles);
-  return editor.default(component);
+  if (component.parentElement instanceof ShadowRoot) dress(component.parentElement, editor.styles);
+  return editor.__MOUNT__(component);
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from difflib import unified_diff
 from importlib.resources import files
 
 from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.guideline_passages import passages_of
 from piiloom.annotation_app.onboarding.onboarding_events import guideline_of, question_of
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.guidelines import (
@@ -36,6 +38,17 @@ class Guidelines:
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
         self._shared = shared
         self._log = log
+        self._read: tuple[int, str] | None = None  # the version in force and its Markdown, as last read
+
+    def passages(self, names: Collection[str]) -> dict[str, list[str]]:
+        """Return what the version in force says of each of *names* (``passages_of``); pages ask this at every edit."""
+        with self._shared.reading() as store:
+            number = newest_version(store)
+            if number is None:
+                return {name: [] for name in names}
+            if self._read is None or self._read[0] != number:
+                self._read = number, load_guidelines(store)[-1].markdown
+        return passages_of(self._read[1], names)
 
     def ensure(self, actor: str = "piiloom") -> Guideline:
         """Return the version in force; if there is none yet, publish the default guidelines as version 1."""

@@ -74,7 +74,7 @@ class Practice:
         return found
 
     def check(self, person: str, record_id: str) -> Feedback:
-        """Compare the version of *person* with the reference and log the result.
+        """Compare the version of *person* with the reference and log the result, once for each version.
 
         Raises ``UsageError`` if it is not a practice record or the person has not edited it yet.
         """
@@ -88,9 +88,12 @@ class Practice:
             state = State.from_json(done[0].state)
             reasons: Mapping[str, str] = row.entry.get("reasons", {})
             feedback = feedback_on(reference_in(row), state.document, reasons)
-            entry = {"perfect": feedback.perfect, "score": feedback.score, "kinds": counted(feedback.remarks)}
-            noted = NewEvent(actor=person, kind="practised", record_id=record_id, guideline=newest_version(store), entry=entry)
-            self._log.append(store, [noted])
+            former = read_events(store, record_ids=[record_id], actor=person, kinds=["practised"])
+            if all(event.entry.get("version") != done[0].version for event in former):
+                entry = {"perfect": feedback.perfect, "score": feedback.score, "kinds": counted(feedback.remarks)}
+                entry["version"] = done[0].version
+                noted = NewEvent(actor=person, kind="practised", record_id=record_id, guideline=newest_version(store), entry=entry)
+                self._log.append(store, [noted])
         return feedback
 
     def reference(self, person: str, record_id: str) -> Document:

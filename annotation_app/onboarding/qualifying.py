@@ -23,6 +23,7 @@ from piiloom.corpus.store.annotation_items import newest_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.guidelines import newest_version
 from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 QUALIFYING = "qualifying"
@@ -100,7 +101,10 @@ class QualifyingTest:
             finished = {name for name, document in done.items() if document.verdict != "open" and document.event > since}
             left = [row for row in rows if row.record_id not in finished]
             if left:
-                raise UsageError(f"{len(left)} of {len(rows)} records are not finished yet", remedy="Accept or reject each of them first")
+                raise UsageError(
+                    f"{len(left)} of {counted(len(rows), 'record')} {'is' if len(left) == 1 else 'are'} not finished yet",
+                    remedy="Accept or reject each of them first",
+                )
             scores = {row.record_id: _score(row, State.from_json(done[row.record_id].state)) for row in rows}
             score, threshold = sum(scores.values()) / len(scores), self._settings.current().qualifying_threshold
             entry: dict[str, Any] = {"number": number, "set": _set_of(rows[0]), "score": score, "threshold": threshold}

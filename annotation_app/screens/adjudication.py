@@ -13,12 +13,15 @@ from piiloom.annotation_app.documents.differences import Difference, compare
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import with_outcomes
 from piiloom.annotation_app.screens.adjudication_choices import show_span_by_span
 from piiloom.annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
 from piiloom.annotation_app.screens.app_cache import app_cache
 from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.annotation_app.screens.record_history import show_whole_history
+from piiloom.annotation_app.screens.span_comments import show_all_comments
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
@@ -32,6 +35,7 @@ _STYLE: Final = """<style>
 </style>"""
 
 
+@with_outcomes()
 def adjudication_page(person: Person) -> None:
     """Show the records that people disagree on, one at a time."""
     services = get_services()
@@ -86,6 +90,7 @@ def _show(services: Services, person: Person, record_id: str, waiting: list[str]
     else:
         st.info("No version of this record has been accepted; it can only be rejected, or its annotators may take it up again.")
     _show_why(services, sides)
+    show_all_comments(services, record_id)
     show_whole_history(services, person, record_id)
     show_reject(sides, following)
 
@@ -157,6 +162,6 @@ def _show_why(services: Services, sides: SideBySide) -> None:
             st.text(f"{name}: {value}")
         if told["judges"]:
             st.text(f"Judges: {len(told['judges'])} verdicts, {told['disagreements']} against the plan")
-            st.dataframe(told["judges"], hide_index=True, width="stretch")
+            show_table(told["judges"])
         for decision in sides.decisions:
             st.text(f"{decision.outcome} by {decision.adjudicator}, {decision.made_at[:16].replace('T', ' ')}")

@@ -28,7 +28,9 @@ def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart
     names, record_id = list(versions), sides.base.id
     if len(names) < 2:
         return
-    with st.expander("Choose span by span", expanded=True), st.container(key="piiloom_choosing"):
+    # Always open: the key of its button acts only while the button is there.
+    st.subheader("Choose span by span", anchor=False)
+    with st.container(key="piiloom_choosing"):
         left, right = st.columns([3, 2])
     with left:
         contexts = {name: version.context for name, version in versions.items()}

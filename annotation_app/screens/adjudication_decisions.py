@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
 from piiloom.annotation_app.adjudication.versions import SideBySide
 from piiloom.annotation_app.documents.document import Document
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.corpus.store.adjudications import last_decisions
@@ -75,12 +78,14 @@ def show_reopen(services: Services) -> None:
             decided = sorted(name for name, outcome in last_decisions(store).items() if outcome in _DECIDED)
         if not decided:
             st.text("Nothing has been decided yet.")
-        record_id = st.selectbox("Record", decided, index=None, placeholder="an id, as the page Records shows it")
-        reason = st.text_input("Why", max_chars=1000)
-        if st.form_submit_button("Reopen") and record_id is not None:
-            try:
-                services.resolver.reopen(current_person(), record_id, reason)
-            except UsageError as error:
-                show_error(error)
-            else:
-                st.success("Its annotators may edit it again; it stays out of releases until it is decided anew.")
+        st.selectbox("Record", decided, index=None, placeholder="an id, as the page Records shows it", key=field("reopen", "record"))
+        st.text_input("Why", max_chars=1000, key=field("reopen", "reason"))
+        st.form_submit_button("Reopen", on_click=act, args=("adjudicator", partial(_reopen, services)))
+
+
+def _reopen(services: Services, person: Person) -> str | None:
+    asked = fields("reopen")
+    if asked["record"] is None:
+        return None
+    services.resolver.reopen(person, asked["record"], asked["reason"])
+    return "Its annotators may edit it again; it stays out of releases until it is decided anew."

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
+from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.acting import act, choice_field, field, fields
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
-from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import export_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
 from piiloom.corpus.releases.release_options import requested
 from piiloom.corpus.store.releases import list_releases
-from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.errors import UsageError
+
+# The share of test records that is asked for unless somebody writes another one.
+_SHARE: Final = "0.1"
 
 
 def export_tab(services: Services, _person: Person) -> None:
@@ -34,31 +38,31 @@ def export_tab(services: Services, _person: Person) -> None:
 def _new_release(services: Services) -> None:
     with st.form("export"):
         st.markdown("**A new release**")
-        name = st.text_input("Name of the release", "v1")  # constant: with another default it would be another widget
-        validated = st.toggle("Only validated records", value=True)
-        size = st.text_input("Test records (a number, or a share as 0.1)", "0.1")
-        file_format = st.selectbox("Format", list(FORMATS))
-        if st.form_submit_button("Export", type="primary"):
-            try:
-                require(current_person(), "admin")
-                _freeze(services, name, "validated" if validated else ANY_STATUS, size)
-                _write(services, name, file_format)
-            except PiiloomError as error:
-                show_error(error)
+        st.text_input("Name of the release", "v1", key=field("export", "name"))
+        st.toggle("Only validated records", value=True, key=field("export", "validated"))
+        st.text_input("Test records (a number, or a share as 0.1)", _SHARE, key=field("export", "size"))
+        st.selectbox("Format", list(FORMATS), key=field("export", "format"))
+        st.form_submit_button("Export", type="primary", on_click=act, args=("admin", partial(_export, services)))
+
+
+def _export(services: Services, _admin: Person) -> str:
+    asked = fields("export")
+    note = _freeze(services, asked["name"], "validated" if asked["validated"] else ANY_STATUS, asked["size"].strip())
+    return _write(services, asked["name"], asked["format"], note)
 
 
 def _earlier_release(services: Services) -> None:
     names = _releases(services)
     with st.form("export-again"):
         st.markdown("**An earlier release, in another format**")
-        name = st.selectbox("Release", names, placeholder="There is none yet.")
-        file_format = st.selectbox("Format", list(FORMATS), key="export-again-format")
-        if st.form_submit_button("Write it", disabled=not names) and name is not None:
-            try:
-                require(current_person(), "admin")
-                _write(services, name, file_format)
-            except PiiloomError as error:
-                show_error(error)
+        st.selectbox("Release", names, placeholder="There is none yet.", key=choice_field("export-again", "name", names))
+        st.selectbox("Format", list(FORMATS), key=field("export-again", "format"))
+        st.form_submit_button("Write it", disabled=not names, on_click=act, args=("admin", partial(_write_again, services)))
+
+
+def _write_again(services: Services, _admin: Person) -> str | None:
+    asked = fields("export-again")
+    return _write(services, asked["name"], asked["format"]) if asked.get("name") else None
 
 
 def _releases(services: Services) -> list[str]:
@@ -66,9 +70,21 @@ def _releases(services: Services) -> list[str]:
         return [release.name for release in reversed(list_releases(store))]
 
 
-def _freeze(services: Services, name: str, status: str, size: str) -> None:
-    wanted = requested(name, test_size=size, seed=services.settings.current().seed, status=status)
+def _freeze(services: Services, name: str, status: str, size: str) -> str:
+    """Freeze a release and return what there is to add. A *size* that nobody chose gives way where there are too few records for it."""
     services.resolver.settle_all()
+    try:
+        _freeze_split(services, name, status, size)
+    except UsageError:
+        if size != _SHARE:
+            raise
+        _freeze_split(services, name, status, "0")
+        return " There are too few records to hold any out for a test: all are to train on."
+    return ""
+
+
+def _freeze_split(services: Services, name: str, status: str, size: str) -> None:
+    wanted = requested(name, test_size=size, seed=services.settings.current().seed, status=status)
     # Computing the splits takes a while for many records, so it runs outside the write lock.
     with services.shared.reading() as store:
         draft = draft_release(store, wanted)
@@ -76,13 +92,13 @@ def _freeze(services: Services, name: str, status: str, size: str) -> None:
         freeze(store, draft)
 
 
-def _write(services: Services, name: str, file_format: str) -> None:
+def _write(services: Services, name: str, file_format: str, note: str = "") -> str:
     out = ProjectFiles(services.path).export_folder(name, file_format)
     with services.shared.reading() as store:
         report = export_release(store, name, file_format, out, force=True)
     told = ", ".join(f"{one.records:,} in {one.name}" for one in report.files)
     left_out = f" {report.withheld:,} withheld so that no split gives another one away." if report.withheld else ""
-    st.success(escape_markdown(f"Written to {out}: {told}.{left_out} Download it below."))
+    return f"Written to {out}: {told}.{left_out}{note} Download it below."
 
 
 def _written(services: Services) -> None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
-from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.screens.tab_state import this_tab
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.base import ReadableFormat, ReadOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
-from piiloom.foundation.errors import DataError, PiiloomError
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import load_locales
 
 # Labels of what happens to a row that has the id of a stored record and differs from it.
@@ -51,29 +55,31 @@ def import_tab(services: Services, _person: Person) -> None:
     st.text(f"A text file, UTF-8, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
     locales = list(load_locales())
     with st.form("import", clear_on_submit=True):
-        uploaded = st.file_uploader("A file of records", type=sorted({"json", *(suffix.removeprefix(".") for suffix in _FORMATS.values())}))
-        file_format = st.selectbox("Format", list(_FORMATS), key="import-format")
-        locale = st.selectbox("Locale of the texts that name none", locales, index=locales.index("en_US") if "en_US" in locales else 0)
-        on_conflict = st.selectbox(
+        suffixes = sorted({"json", *(suffix.removeprefix(".") for suffix in _FORMATS.values())})
+        st.file_uploader("A file of records", type=suffixes, key=field("import", "file"))
+        st.selectbox("Format", list(_FORMATS), key=field("import", "format"))
+        usual = locales.index("en_US") if "en_US" in locales else 0
+        st.selectbox("Locale of the texts that name none", locales, index=usual, key=field("import", "locale"))
+        st.selectbox(
             "Rows that differ from the stored record of their id",
             list(_CONFLICTS),
             format_func=_CONFLICTS.__getitem__,
-            key="import-conflict",
+            key=field("import", "conflict"),
         )
-        sent = st.form_submit_button("Import", type="primary")
-    if sent and uploaded is None:
-        st.warning("Choose a file first.")
-    elif sent and uploaded is not None:
-        st.session_state.pop(_LAST, None)
-        try:
-            require(current_person(), "admin")
-            with st.spinner("Importing. The others can go on meanwhile."):
-                st.session_state[_LAST] = _import(services, uploaded.name, uploaded.getvalue(), file_format, locale, on_conflict)
-        except PiiloomError as error:
-            show_error(error)
-    if isinstance(last := st.session_state.get(_LAST), _Imported):
+        st.caption("The others can go on while a file is read.")
+        st.form_submit_button("Import", type="primary", on_click=act, args=("admin", partial(_take_in, services)))
+    if isinstance(last := this_tab().reports.pop(_LAST, None), _Imported):
         _told(last)
     _rejects(services)
+
+
+def _take_in(services: Services, _admin: Person) -> None:
+    asked, reports = fields("import"), this_tab().reports
+    uploaded = asked["file"]
+    if uploaded is None:
+        raise UsageError("no file is chosen", remedy="Choose a file first")
+    content = uploaded.getvalue()
+    reports[_LAST] = _import(services, uploaded.name, content, asked["format"], asked["locale"], asked["conflict"])
 
 
 def _import(services: Services, name: str, content: bytes, file_format: str, locale: str, on_conflict: OnConflict) -> _Imported:
@@ -97,7 +103,8 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
 
 def _told(last: _Imported) -> None:
     report = last.report
-    added = f"{report.records:,} records with {report.spans:,} spans are in the store"
+    verb = "is" if report.records == 1 else "are"
+    added = f"{counted(report.records, 'record')} with {counted(report.spans, 'span')} {verb} in the store"
     st.success(escape_markdown(f"{last.name}: {added}; {report.already_stored:,} were there before."))
     if report.updated or report.skipped_changed:
         st.text(
@@ -116,15 +123,16 @@ def _told(last: _Imported) -> None:
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(
-        f"Of {report.values:,} values {report.exact:,} were found as whole words ({report.ambiguous:,} of them more than once), "
-        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere; {len(report.overlapping):,} mentions overlapped."
+        f"Of {counted(report.values, 'value')} {report.exact:,} found as whole words ({report.ambiguous:,} of them more than once), "
+        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere. "
+        f"Mentions that overlapped: {len(report.overlapping):,}."
     )
     if report.unknown_types:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
         st.text(f"Types that are not ours: {names}")
     if report.rejected:
         st.warning(escape_markdown(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
-        st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
+        show_table([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]])
 
 
 def _rejects(services: Services) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import ROLES
+from piiloom.annotation_app.people.identity import ROLES, Person
+from piiloom.annotation_app.screens.acting import act, choice_field, field, fields
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
 
 _OUT, _IN = "no access", "access again"
-# The type of ``admin.done``: runs an action as the current admin and shows its message.
-Done = Callable[[Callable[[str], str]], None]
+_BY_ADMIN = partial(act, "admin")
 
 
-def people_tab(services: Services, done: Done) -> None:
+def people_tab(services: Services, _person: Person) -> None:
     """List the accounts; add and change them."""
     accounts = services.accounts.list()
     rows = [
@@ -28,62 +29,53 @@ def people_tab(services: Services, done: Done) -> None:
         }
         for one in accounts
     ]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     names = [one.name for one in accounts]
     first, second, third = st.columns(3)
-    with first:
-        _add(services, done)
-    with second:
-        _change(services, names, done)
-    with third:
-        _password(services, names, done)
-
-
-def _add(services: Services, done: Done) -> None:
-    with st.form("account", clear_on_submit=True):
+    with first, st.form("account", clear_on_submit=True):
         st.text("A new account")
-        name = st.text_input("Name")
-        display = st.text_input("Shown to others as", placeholder="the name")
-        role = st.selectbox("Role", ROLES)
-        password = st.text_input("Password", type="password", autocomplete="new-password")
-        oidc = st.text_input("or the e-mail address of an OIDC login")
-        if st.form_submit_button("Add"):
-            done(lambda by: _added(services, by, name, role, display=display, password=password or None, oidc=oidc or None))
+        st.text_input("Name", key=field("account", "name"))
+        st.text_input("Shown to others as", placeholder="the name", key=field("account", "display"))
+        st.selectbox("Role", ROLES, key=field("account", "role"))
+        st.text_input("Password", type="password", autocomplete="new-password", key=field("account", "password"))
+        st.text_input("or the e-mail address of an OIDC login", key=field("account", "oidc"))
+        st.form_submit_button("Add", on_click=_BY_ADMIN, args=(partial(_add, services),))
+    with second, st.form("role"):
+        st.text("Another role, or none")
+        st.selectbox("Change", names, key=choice_field("role", "who", names))
+        st.selectbox("to", [*ROLES, _OUT, _IN], key=field("role", "new"))
+        st.form_submit_button("Change", on_click=_BY_ADMIN, args=(partial(_change, services),))
+    with third, st.form("password", clear_on_submit=True):
+        st.text("A new password")
+        st.selectbox("For", names, key=choice_field("password", "who", names))
+        st.text_input("New password", type="password", autocomplete="new-password", key=field("password", "new"))
+        st.form_submit_button("Set", on_click=_BY_ADMIN, args=(partial(_set_password, services),))
 
 
-def _added(services: Services, by: str, name: str, role: str, **ways: str | None) -> str:
-    account = services.accounts.add(name, role, by=by, display=ways["display"] or "", password=ways["password"], oidc=ways["oidc"])
+def _add(services: Services, admin: Person) -> str:
+    new = fields("account")
+    account = services.accounts.add(
+        new["name"], new["role"], by=admin.name, display=new["display"], password=new["password"] or None, oidc=new["oidc"] or None
+    )
     return f"{account.name} can log in." if account.can_log_in else f"{account.name} needs a password before logging in."
 
 
-def _change(services: Services, names: list[str], done: Done) -> None:
-    with st.form("role"):
-        st.text("Another role, or none")
-        who = st.selectbox("Change", names)
-        new = st.selectbox("to", [*ROLES, _OUT, _IN])
-        if st.form_submit_button("Change") and who:
-
-            def change(by: str) -> str:
-                if new == _OUT:
-                    services.accounts.deactivate(who, by=by)
-                elif new == _IN:
-                    services.accounts.reactivate(who, by=by)
-                else:
-                    services.accounts.change_role(who, new, by=by)
-                return f"{who}: {new}. That person has to log in again."
-
-            done(change)
+def _change(services: Services, admin: Person) -> str | None:
+    who, new = fields("role").get("who"), fields("role")["new"]
+    if not who:
+        return None
+    if new == _OUT:
+        services.accounts.deactivate(who, by=admin.name)
+    elif new == _IN:
+        services.accounts.reactivate(who, by=admin.name)
+    else:
+        services.accounts.change_role(who, new, by=admin.name)
+    return f"{who}: {new}. That person has to log in again."
 
 
-def _password(services: Services, names: list[str], done: Done) -> None:
-    with st.form("password", clear_on_submit=True):
-        st.text("A new password")
-        who = st.selectbox("For", names)
-        password = st.text_input("New password", type="password", autocomplete="new-password")
-        if st.form_submit_button("Set") and who:
-
-            def change(by: str) -> str:
-                services.accounts.set_password(who, password, by=by)
-                return f"{who} has another password and has to log in again."
-
-            done(change)
+def _set_password(services: Services, admin: Person) -> str | None:
+    who, password = fields("password").get("who"), fields("password")["new"]
+    if not who:
+        return None
+    services.accounts.set_password(who, password, by=admin.name)
+    return f"{who} has another password and has to log in again."

@@ -6,15 +6,15 @@ import shlex
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import Person, require
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
-from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act
+from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.store.outcomes import count_reasons
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.snapshot_files import list_snapshots
-from piiloom.foundation.errors import PiiloomError
 
 
 def backup_tab(services: Services, _person: Person) -> None:
@@ -26,18 +26,13 @@ def backup_tab(services: Services, _person: Person) -> None:
         st.text("No snapshots are made by themselves: start the app with --snapshot-every MINUTES.")
     if snapshots.fault is not None:
         st.warning(escape_markdown(f"At the last snapshot something failed: {snapshots.fault}"))
-    if st.button("Make a snapshot now"):
-        try:
-            require(current_person(), "admin")
-            st.success(escape_markdown(f"Made: {snapshots.take()}"))
-        except PiiloomError as error:
-            show_error(error)
+    st.button("Make a snapshot now", on_click=act, args=("admin", lambda _: f"Made: {snapshots.take()}"))
     found = list_snapshots(services.path)
     if not found:
         st.text("There is no snapshot yet.")
         return
     rows = [{"snapshot": path.name, "MB": round(path.stat().st_size / 1e6, 1)} for path in reversed(found)]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     st.text("To go back to the newest: stop the app, then")
     st.code(f"piiloom annotate --restore {shlex.quote(str(found[-1]))} --store {shlex.quote(str(services.path))}", language="console")
 
@@ -64,5 +59,5 @@ def stats_tab(services: Services, _person: Person) -> None:
     for title, table in (("Runs", rows), ("Rejects of the runs", rejects)):
         if table:
             st.markdown(f"**{title}**")
-            st.dataframe(table, hide_index=True, width="stretch")
+            show_table(table)
     st.caption(escape_markdown(f"The store is {services.path}. No command of piiloom can open it while the app runs."))

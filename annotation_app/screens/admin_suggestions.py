@@ -4,49 +4,56 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
-from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.admin_detection import show_detection, suggested
+from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.tab_state import this_tab
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.store.suggestions import suggestion_runs
 from piiloom.corpus.suggesting import SuggestionReport
-from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import DataError, PiiloomError
+from piiloom.foundation.errors import DataError, UsageError
 
 _LAST: Final = "suggestions_last"
 _SHOWN: Final = 50
 
 
 def suggestions_tab(services: Services, _person: Person) -> None:
-    """Take an uploaded file of native rows as suggestions, and list the runs that gave some."""
+    """Have a detector look, take an uploaded file of native rows as suggestions, and list the runs that gave some."""
+    show_detection(services)
     st.text(f"What a detector found in records of this store: native rows, as piiloom detect writes them, up to {MOST_UPLOADED_MB} MB.")
     with st.form("suggestions", clear_on_submit=True):
-        uploaded = st.file_uploader("A file of found spans", type=["jsonl", "json"])
-        detector = st.text_input(
-            "Detector", max_chars=100, placeholder="as the spans say", help="Another run of it replaces what it suggested."
+        st.file_uploader("A file of found spans", type=["jsonl", "json"], key=field("suggestions", "file"))
+        st.text_input(
+            "Detector",
+            max_chars=100,
+            placeholder="as the spans say",
+            help="Another run of it replaces what it suggested.",
+            key=field("suggestions", "detector"),
         )
-        model = st.text_input("Model", max_chars=200, placeholder="none, or which one was asked")
-        sent = st.form_submit_button("Offer as suggestions", type="primary")
-    if sent and uploaded is None:
-        st.warning("Choose a file first.")
-    elif sent and uploaded is not None:
-        st.session_state.pop(_LAST, None)
-        try:
-            admin = require(current_person(), "admin")
-            with st.spinner("Reading. The others can go on meanwhile."):
-                st.session_state[_LAST] = _take_in(services, admin.name, uploaded.getvalue(), detector.strip(), model.strip())
-        except PiiloomError as error:
-            show_error(error)
-    if isinstance(last := st.session_state.get(_LAST), SuggestionReport):
+        st.text_input("Model", max_chars=200, placeholder="none, or which one was asked", key=field("suggestions", "model"))
+        st.caption("The others can go on while a file is read.")
+        st.form_submit_button("Offer as suggestions", type="primary", on_click=act, args=("admin", partial(_offer, services)))
+    if isinstance(last := this_tab().reports.pop(_LAST, None), SuggestionReport):
         _told(last)
     _runs(services)
+
+
+def _offer(services: Services, admin: Person) -> None:
+    asked, reports = fields("suggestions"), this_tab().reports
+    if asked["file"] is None:
+        raise UsageError("no file is chosen", remedy="Choose a file first")
+    content, detector, model = asked["file"].getvalue(), asked["detector"].strip(), asked["model"].strip()
+    reports[_LAST] = _take_in(services, admin.name, content, detector, model)
 
 
 def _take_in(services: Services, admin: str, content: bytes, detector: str, model: str) -> SuggestionReport:
@@ -62,16 +69,14 @@ def _take_in(services: Services, admin: str, content: bytes, detector: str, mode
 
 
 def _told(report: SuggestionReport) -> None:
-    counts = report.counts
-    said = f"{counted(counts.added, 'new suggestion')} by {report.run.detector} for {counted(report.records, 'record')}"
-    st.success(escape_markdown(f"{said}; {counts.known:,} were there before, {counts.withdrawn:,} are withdrawn."))
+    st.success(escape_markdown(suggested(report)))
     st.text("People see them on records of the work list, also on those that they have begun.")
     if report.unknown_types:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
         st.text(f"Left out, since their types are not ours: {names}")
     if report.rejected:
         st.warning(f"Rows that were rejected: {len(report.rejected):,}. The tab Import has them to download.")
-        st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
+        show_table([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]])
 
 
 def _runs(services: Services) -> None:
@@ -82,6 +87,6 @@ def _runs(services: Services) -> None:
             {"when": run.made_at[:16].replace("T", " "), "detector": run.detector, "model": run.model or "", "stored by": run.made_by}
             for run in reversed(runs)
         ]
-        st.dataframe(rows, hide_index=True, width="stretch")
-    st.caption("This finds them while the app runs (it reads a copy of the store, and says which file to upload here):")
+        show_table(rows)
+    st.caption("By hand, while the app runs (it reads a copy of the store, and says which file to upload here):")
     st.code(f"piiloom detect --store {shlex.quote(str(services.path))} --to annotation --detector patterns", language="console")

@@ -18,6 +18,7 @@ from piiloom.annotation_app.screens.dashboard_errors import show_controls, show_
 from piiloom.annotation_app.screens.dashboard_suggestions import show_suggestions
 from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.preloading import CHARTS, ready
+from piiloom.annotation_app.screens.tables import safe_rows, show_table
 from piiloom.annotation_app.serving.services import get_services
 from piiloom.foundation.errors import PiiloomError
 
@@ -51,12 +52,12 @@ def _show_progress(cache: AppCache) -> None:
     with left:
         st.caption("Records by status")
         rows = [{"status": f"{number} {status}", "records": count} for number, (status, count) in enumerate(found.statuses.items(), 1)]
-        st.bar_chart(rows, x="status", y="records", horizontal=True, height=260, x_label="", y_label="")
+        st.bar_chart(safe_rows(rows), x="status", y="records", horizontal=True, height=260, x_label="", y_label="")
     with right:
         st.caption("Documents finished by person and day (a document is what one person makes of one record)")
         days = [{"day": day.day, "person": day.person, "finished": day.finished} for day in found.days if day.finished]
         if days:
-            st.bar_chart(days, x="day", y="finished", color="person", height=260, x_label="", y_label="")
+            st.bar_chart(safe_rows(days), x="day", y="finished", color="person", height=260, x_label="", y_label="")
         else:
             st.text("None yet.")
     if found.days:
@@ -72,15 +73,15 @@ def _show_progress(cache: AppCache) -> None:
             }
             for day in reversed(found.days)
         ]
-        st.dataframe(table, hide_index=True, width="stretch")
+        show_table(table)
 
 
 def _show_numbers(found: Progress) -> None:
     decided = sum(found.statuses.get(status, 0) for status in ("validated", "rejected"))
     one, two, three, four, five = st.columns(5)
-    one.metric("Records decided", f"{decided:,} of {found.records:,}")
-    two.metric("Documents finished", f"{found.finished:,}")
-    three.metric("Documents still wanted", f"{found.left:,}")
+    one.metric("Records decided", f"{decided:,} of {found.records:,}", help="Validated or rejected, of all in the work list")
+    two.metric("Documents finished", f"{found.finished:,}", help="What one person makes of one record is a document; accepted or rejected")
+    three.metric("Documents still wanted", f"{found.left:,}", help="Over all unfinished records: people for each, less those who finished")
     four.metric("Documents a working day", "–" if found.per_day is None else f"{found.per_day:,.1f}")
     five.metric("Done on", found.done_on or "–", help="At the pace of the last seven days with work")
     st.progress(decided / found.records)

@@ -10,6 +10,7 @@ from piiloom.annotation_app.agreement.measuring import AgreementFigures, measure
 from piiloom.annotation_app.agreement.resampling import Figure
 from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
 from piiloom.annotation_app.screens.preloading import AGREEMENT, ready
+from piiloom.annotation_app.screens.tables import show_table
 
 _SHARED = ("whole_f1", "exact_f1", "boundaries", "types", "relevance")
 _ALPHAS = ("boundary_alpha", "type_alpha", "relevance_alpha", "verdict_alpha")
@@ -26,7 +27,7 @@ def show_agreement(cache: AppCache) -> None:
         st.info("No record has been finished by two people yet. Set the overlap to 2 or more for some records.")
         return
     overall = _row("all", report.overall, _SHARED + _ALPHAS)
-    st.dataframe([overall], hide_index=True, width="stretch")
+    show_table([overall])
     st.caption(
         "Whole f1: same ends, type and relevance. Exact f1: same ends, whatever the labels. Boundaries: how much paired spans "
         "share. Types, relevance: how many of the paired spans have the same. Alphas (Krippendorff) and kappas (Cohen) leave out what "
@@ -34,12 +35,12 @@ def show_agreement(cache: AppCache) -> None:
     )
     st.markdown("**Each two people**")
     rows = [_row(" – ".join(people), figures, _SHARED + _KAPPAS) for people, figures in report.by_people.items()]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     by = st.segmented_control("By", ["type", "pair", "day"], default="type", key="agreement_by") or "type"
     groups = {"pair": report.by_pair, "type": report.by_type, "day": report.by_day}[by]
     columns = _SHARED if by == "type" else _SHARED + _ALPHAS
     if groups:
-        st.dataframe([_row(name, figures, columns) for name, figures in groups.items()], hide_index=True, width="stretch")
+        show_table([_row(name, figures, columns) for name, figures in groups.items()])
     else:
         st.text("These records have no planned pair.")
     if by == "day" and len(groups) > 1:
@@ -54,7 +55,7 @@ def show_agreement(cache: AppCache) -> None:
         {"record": one.record_id[:16], "pair": one.pair, "people": ", ".join(one.people), "disagreement": f"{one.disagreement:.0%}"}
         for one in report.disputed
     ]
-    st.dataframe(disputed, hide_index=True, width="stretch")
+    show_table(disputed)
 
 
 def _row(name: str, figures: AgreementFigures, columns: tuple[str, ...]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from piiloom.annotation_app.dashboard.label_changes import Changes, label_changes
 from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
+from piiloom.annotation_app.screens.tables import safe_rows, show_table
 
 _CHANGES = ("rejected", "added", "removed", "moved", "retyped", "relevance_flipped", "question_edited", "context_edited")
 
@@ -29,7 +30,7 @@ def show_changes(cache: AppCache) -> None:
         "type": changes.by_type,
     }
     rows = [_row("all", changes.overall), *(_row(name, group) for name, group in groups[by].items())]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     st.caption(
         "Percent, with 95% intervals (Wilson). Of spans: added, removed, moved, retyped, relevance flipped. Of documents: the others. "
         "Records that came in without a model or a prompt count under “all” alone."
@@ -38,7 +39,7 @@ def show_changes(cache: AppCache) -> None:
     plotted = [
         {"change": name.replace("_", " "), "percent": round(100 * (getattr(changes.overall, name).value or 0.0), 2)} for name in _CHANGES
     ]
-    st.bar_chart(plotted, x="change", y="percent", horizontal=True, sort="-percent", height=280, x_label="", y_label="")
+    st.bar_chart(safe_rows(plotted), x="change", y="percent", horizontal=True, sort="-percent", height=280, x_label="", y_label="")
 
 
 def _row(name: str, changes: Changes) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from piiloom.annotation_app.onboarding.capture_recapture import ASSUMPTIONS, Est
 from piiloom.annotation_app.onboarding.control_results import control_results
 from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
 from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
+from piiloom.annotation_app.screens.tables import show_table
+from piiloom.foundation.counting import counted
 
 
 def show_controls(cache: AppCache) -> None:
@@ -25,7 +27,7 @@ def show_controls(cache: AppCache) -> None:
         row |= {kind.replace("_", " "): f"{share.part} of {share.whole}" for kind, share in one.by_kind.items()}
         row |= {"good records kept": f"{one.kept.part} of {one.kept.whole}", "other changes": one.other_changes}
         rows.append(row)
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     st.caption("Control records look like work. Intervals are Wilson's; with a handful of controls they are wide.")
 
 
@@ -39,9 +41,9 @@ def show_remaining(cache: AppCache) -> None:
     st.caption("Errors of the generated records, estimated from how often two people found the same one (capture–recapture).")
     rows = [_row(" – ".join(pair.people), pair.estimate, pair.records) for pair in found.pairs]
     st.markdown("**Each two people** (Chapman)")
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     st.markdown("**All who finished a record** (Chao: a lower bound)")
-    st.dataframe([_row(f"{count} people", estimate) for count, estimate in found.lower_bounds.items()], hide_index=True, width="stretch")
+    show_table([_row(counted(count, "person"), estimate) for count, estimate in found.lower_bounds.items()])
     st.markdown("What this takes for granted:\n" + "\n".join(f"- {line}" for line in ASSUMPTIONS))
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from piiloom.annotation_app.dashboard.suggestion_figures import Acceptance, suggestion_figures
 from piiloom.annotation_app.screens.app_cache import AppCache
+from piiloom.annotation_app.screens.tables import safe_rows, show_table
 from piiloom.annotation_app.shares import Share
 
 _COUNTS = ("shown", "accepted", "changed", "refused", "open", "withdrawn", "waiting")
@@ -24,7 +25,7 @@ def show_suggestions(cache: AppCache) -> None:
     by = st.segmented_control("By", ["detector", "type", "score"], default="detector", key="suggestions_by") or "detector"
     groups: Mapping[str, Mapping[str, Acceptance]] = {"detector": found.by_detector, "type": found.by_type, "score": found.by_score}
     rows = [_row("all", found.overall), *(_row(name, group) for name, group in groups[by].items())]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     st.caption(
         "Each suggestion counts once for each person who has worked on its record. Rates are of those decided, in percent, with 95% "
         "intervals (Wilson). Withdrawn: not decided before its words were edited or its detector took it back. Waiting: nobody has "
@@ -38,7 +39,7 @@ def show_suggestions(cache: AppCache) -> None:
         if getattr(group, what)
     ]
     if plotted:
-        st.bar_chart(plotted, x="score", y="suggestions", color="what", height=260, x_label="", y_label="")
+        st.bar_chart(safe_rows(plotted), x="score", y="suggestions", color="what", height=260, x_label="", y_label="")
     else:
         st.text("None is decided yet.")
 

@@ -60,9 +60,11 @@ def _on_intent(page: str, next_record: NextRecord) -> None:
     client, number, where = intent.get("client"), intent.get("number"), intent.get("go")
     if not isinstance(client, str) or len(client) > _LONGEST_NAME or not isinstance(number, int):
         return
+    # A tab that has shown nothing yet reconnects after a restart. Its intent may be out of date, so it has to ask again (actions.js).
+    if tab.trail(page).record is None:
+        return
     tab.intents[client] = max(number, tab.intents.get(client, 0))
-    # A tab that has shown nothing yet reconnects after a restart: its earlier intent is out of date.
-    if not _navigation.is_new(client, number) or tab.trail(page).record is None:
+    if not _navigation.is_new(client, number):
         return
     if where == "list":
         tab.leaving_for = "records"

@@ -9,13 +9,16 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from piiloom.annotation_app.editor.component import mount_page
 from piiloom.annotation_app.people.identity import Person, Role
 from piiloom.annotation_app.screens.adjudication import adjudication_page
 from piiloom.annotation_app.screens.admin import admin_page
 from piiloom.annotation_app.screens.dashboard import dashboard_page, read_ahead
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.guidelines import guidelines_page
+from piiloom.annotation_app.screens.own_work import own_work_page
 from piiloom.annotation_app.screens.preloading import load_beside
+from piiloom.annotation_app.screens.record_address import address_of, addressed_record
 from piiloom.annotation_app.screens.records import records_page
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.training import training_page
@@ -25,7 +28,8 @@ from piiloom.annotation_app.serving.login_config import LOGIN_PATH
 from piiloom.annotation_app.serving.oidc import log_out_of_provider, providers, stranger
 
 _LONE = "You are not logged in"
-# Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar.
+# Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar. Streamlit draws captions and what is
+# chosen with less contrast than 4.5 to 1.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 4.25rem 2.5rem 2rem; max-width: 96rem; }
 .st-key-piiloom_person { position: fixed; top: 0.8rem; right: 2.5rem; width: auto; z-index: 999991; gap: 0.75rem; }
@@ -35,6 +39,10 @@ _STYLE = """<style>
   border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem; padding: 0.15rem 0.6rem; }
 .st-key-piiloom_person form button:hover { border-color: currentColor; }
 .st-key-piiloom_person form button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] * { color: inherit !important; }
+[data-testid="stCaptionContainer"] { opacity: 0.8; }
+[data-testid="stTab"][aria-selected="true"], [data-testid="stTab"][aria-selected="true"] * { color: inherit !important; font-weight: 600; }
+[data-testid="stButtonGroup"] *, [data-testid="stSlider"] * { color: inherit !important; }
 .st-key-piiloom_guidelines { max-width: 80ch; }
 @media (max-width: 1050px) { .st-key-piiloom_person [data-testid="stText"] { display: none; } }
 @media (max-width: 800px) { [data-testid="stMainBlockContainer"] { padding: 4.25rem 1rem 2rem; } }
@@ -57,6 +65,7 @@ SCREENS = (
     Screen("adjudicate", "Adjudicate", "adjudicator", adjudication_page),
     Screen("guidelines", "Guidelines", "annotator", guidelines_page),
     Screen("training", "Training", "annotator", training_page),
+    Screen("mine", "My work", "annotator", own_work_page),
     Screen("dashboard", "Dashboard", "adjudicator", dashboard_page),
     Screen("admin", "Admin", "admin", admin_page),
 )
@@ -66,6 +75,7 @@ def run() -> None:
     """Draw the requested page if the person may see it, or the login page if nobody is logged in."""
     st.set_page_config(page_title="piiloom", layout="wide", initial_sidebar_state="collapsed")
     st.html(_STYLE)
+    mount_page()
     person = current_person()
     if person is None:
         # The login page at every path: an old link must neither fail nor reveal which pages exist.
@@ -105,14 +115,16 @@ def _drawn(screen: Screen) -> None:
     if person is None or not person.may(screen.role):
         st.warning("You may not see this page.")
         return
+    st.set_page_config(page_title=f"{screen.title} · piiloom")  # the browser's tabs and history tell pages apart
     screen.draw(person)
 
 
 def _way_in() -> None:
+    st.set_page_config(page_title="Log in · piiloom")
     st.subheader(_LONE)
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")
-    st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
+    st.html(f'<p><a href="{LOGIN_PATH}{address_of(addressed_record())}" target="_self">Log in</a></p>')
     if login_config().oidc and stranger(login_config()):
         st.write("Your organisation knows you, but you have no account here. Ask an admin of this project for one.")
         st.button("Log out", on_click=log_out_of_provider, args=(login_config(),))

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import Person, require
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
-from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, field, fields, with_outcomes
+from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question
 from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
-from piiloom.foundation.errors import UsageError
 
 _BEGUN: Final = "guidelines_begun_from"
 
 
+@with_outcomes()
 def guidelines_page(person: Person) -> None:
     """Show the guidelines in force, the questions, the versions, and to admins the form that changes them."""
     services = get_services()
@@ -35,24 +36,23 @@ def guidelines_page(person: Person) -> None:
         _show_versions(services, person)
     if "Edit" in tabs:
         with tabs["Edit"]:
-            _edit(services, person, current)
+            _edit(services, current)
 
 
 def _show_questions(services: Services, person: Person) -> None:
     by_name = may_see_people(person, services.settings.current())
     with st.form("ask", clear_on_submit=True):
-        text = st.text_area("Ask something about the guidelines", max_chars=4000, height=80)
-        if st.form_submit_button("Ask") and text.strip():
-            _do(lambda: services.guidelines.ask(person.name, text))
+        st.text_area("Ask something about the guidelines", max_chars=4000, height=80, key=field("ask", "text"))
+        st.form_submit_button("Ask", on_click=act, args=("annotator", _ask))
     shown = [one for one in services.guidelines.questions() if may_see_question(person, one, by_name=by_name)]
     if not shown:
         st.text("Nobody has asked anything yet.")
     for question in reversed(shown):
         with st.container(border=True):
-            _show_question(services, person, question, named=by_name or question.asked_by == person.name)
+            _show_question(person, question, named=by_name or question.asked_by == person.name)
 
 
-def _show_question(services: Services, person: Person, question: GuidelineQuestion, *, named: bool) -> None:
+def _show_question(person: Person, question: GuidelineQuestion, *, named: bool) -> None:
     about = f" on record {question.record_id[:16]}" if question.record_id and named else ""
     st.caption(escape_markdown(f"{question.asked_by if named else 'Somebody'}, {question.asked_at[:16].replace('T', ' ')}{about}"))
     st.text(question.text)
@@ -61,44 +61,41 @@ def _show_question(services: Services, person: Person, question: GuidelineQuesti
     if not person.may("adjudicator"):
         return
     with st.form(f"answer-{question.question}", clear_on_submit=True, border=False):
-        text = st.text_input("Answer", max_chars=4000)
-        if st.form_submit_button("Replace the answer" if question.answer else "Answer") and text.strip():
-            _do(lambda: services.guidelines.answer(person.name, question.question, text))
+        st.text_input("Answer", max_chars=4000, key=field(f"answer-{question.question}", "text"))
+        label = "Replace the answer" if question.answer else "Answer"
+        st.form_submit_button(label, on_click=act, args=("adjudicator", partial(_answer, question.question)))
 
 
-def _do(act: Callable[[], object]) -> None:
-    try:
-        act()
-    except UsageError as error:
-        show_error(error)
-    else:
-        st.rerun()
+def _ask(person: Person) -> None:
+    if (text := fields("ask")["text"]).strip():
+        get_services().guidelines.ask(person.name, text)
+
+
+def _answer(question: int, person: Person) -> None:
+    if (text := fields(f"answer-{question}")["text"]).strip():
+        get_services().guidelines.answer(person.name, question, text)
 
 
 def _show_versions(services: Services, person: Person) -> None:
     versions = services.guidelines.versions()
     rows = [{"version": row.version, "by": row.made_by, "on": row.made_at[:16].replace("T", " ")} for row in reversed(versions)]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows)
     if len(versions) < 2:
         return
     last = versions[-1].version
     old = st.selectbox("What changed since version", [row.version for row in reversed(versions[:-1])])
     st.code("\n".join(services.guidelines.changes(old, last)), language="diff")
     if person.may("admin"):
-        st.button(f"Put version {old} in force again, as version {last + 1}", on_click=_restore, args=(old, last))
+        st.button(f"Put version {old} in force again, as version {last + 1}", on_click=act, args=("admin", partial(_restore, old, last)))
 
 
-def _restore(old: int, seen: int) -> None:
-    try:
-        admin, guidelines = require(current_person(), "admin"), get_services().guidelines
-        published = guidelines.publish(admin.name, guidelines.version(old).markdown, seen=seen)
-    except UsageError as error:
-        st.toast(escape_markdown(str(error)))
-    else:
-        st.toast(f"Version {published.version} is in force.")
+def _restore(old: int, seen: int, admin: Person) -> str:
+    guidelines = get_services().guidelines
+    published = guidelines.publish(admin.name, guidelines.version(old).markdown, seen=seen)
+    return f"Version {published.version} is in force."
 
 
-def _edit(services: Services, person: Person, current: Guideline) -> None:
+def _edit(services: Services, current: Guideline) -> None:
     """Show the form that publishes a new version.
 
     A draft belongs to the version from which it was begun. What another admin publishes meanwhile does not replace the draft, and the draft
@@ -112,16 +109,15 @@ def _edit(services: Services, person: Person, current: Guideline) -> None:
         st.warning(f"Version {current.version} came into force since you began with version {begun}. Copy what you want to keep.")
         st.button(f"Start anew from version {current.version}", on_click=_begin, args=(current.version,))
     with st.form("guidelines", border=False):
-        text = st.text_area("Guidelines", services.guidelines.version(begun).markdown, height=500, key=f"guidelines-{begun}")
-        if st.form_submit_button("Publish as a new version", type="primary"):
-            try:
-                published = services.guidelines.publish(person.name, text, seen=begun)
-            except UsageError as error:
-                show_error(error)
-            else:
-                _begin(published.version)
-                st.toast(f"Version {published.version} is in force.")
-                st.rerun()
+        st.text_area("Guidelines", services.guidelines.version(begun).markdown, height=500, key=field(f"guidelines-{begun}", "text"))
+        label = "Publish as a new version"
+        st.form_submit_button(label, type="primary", on_click=act, args=("admin", partial(_publish, begun)))
+
+
+def _publish(begun: int, admin: Person) -> str:
+    published = get_services().guidelines.publish(admin.name, fields(f"guidelines-{begun}")["text"], seen=begun)
+    _begin(published.version)
+    return f"Version {published.version} is in force."
 
 
 def _begin(version: int) -> None:

@@ -124,5 +124,10 @@ def _marked(words: str, mark: Mark, colours: Mapping[str, str], *, strong: bool)
         f"border-bottom: 2px {_LINES[mark.relevance]} {colour}; border-radius: 3px 3px 0 0; padding: 0.1em 0.15em; "
         "-webkit-box-decoration-break: clone; box-decoration-break: clone"
     )
-    small = f"color: color-mix(in srgb, {colour} 70%, currentColor); font-size: 0.68em; font-weight: 600; white-space: nowrap"
-    return f'<span title="{escape(title, quote=True)}" style="{style}">{words}<span style="{small}"> {escape(label)}</span></span>'
+    small = (
+        f"color: color-mix(in srgb, {colour} 50%, currentColor); font-size: 0.68em; font-weight: 600; white-space: nowrap; "
+        "direction: ltr; unicode-bidi: isolate; padding-inline-end: 0.3em"
+    )
+    # Both are isolated, so that a Latin name in Hebrew keeps its label at its side.
+    shown = f'{words}<span style="{small}"> {escape(label)}</span>'
+    return f'<span dir="auto" title="{escape(title, quote=True)}" style="{style}">{shown}</span>'

@@ -31,15 +31,16 @@ _WHILE_WORKING: Final = (*_STEPS, *ASSIGNMENT_KINDS, *OUTCOMES)
 _ALL: Final = (*_WHILE_WORKING, ANNOTATED)
 
 
-def show_history(services: Services, person: Person, record_id: str) -> None:
-    """Show the history in an expander under the editor. Annotators see only what was done to their own version.
+def show_history(services: Services, person: Person, record_id: str, *, is_open: bool = False) -> None:
+    """Show the history in an expander under the editor, open from the beginning if *is_open*.
 
+    Annotators see only what was done to their own version.
     A control record looks like any other here: nothing says where it comes from.
     """
     if person.may("adjudicator"):
-        _show(services, person, record_id, None, _WHILE_WORKING, _revert_here)
+        _show(services, person, record_id, None, _WHILE_WORKING, _revert_here, is_open=is_open)
     else:
-        _show(services, person, record_id, person.name, _STEPS, _revert_here)
+        _show(services, person, record_id, person.name, _STEPS, _revert_here, is_open=is_open)
 
 
 def show_whole_history(services: Services, person: Person, record_id: str) -> None:
@@ -48,10 +49,17 @@ def show_whole_history(services: Services, person: Person, record_id: str) -> No
 
 
 def _show(
-    services: Services, person: Person, record_id: str, owner: str | None, kinds: Collection[str], act: Callable[[str], None]
+    services: Services,
+    person: Person,
+    record_id: str,
+    owner: str | None,
+    kinds: Collection[str],
+    act: Callable[[str], None],
+    *,
+    is_open: bool = False,
 ) -> None:
     """Show the expander. Events are read only while it is open, since each edit reruns the page."""
-    box = st.expander("History", key=f"history-{record_id}", on_change="rerun")
+    box = st.expander("History", expanded=is_open, key=f"history-{record_id}", on_change="rerun")
     if not box.open:
         return
     with box:

@@ -1,13 +1,18 @@
-"""The page with the list of records: filters, search and paging. A selected record opens in the editor."""
+"""The page with the list of records: filters, search and paging. A record that is clicked opens in the editor."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any, get_args
 
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.record_table.component import TableRow, show_table
+from piiloom.annotation_app.screens.acting import with_outcomes
 from piiloom.annotation_app.screens.escaping import show_error
+from piiloom.annotation_app.screens.record_actions import show_actions
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.work import PAGE
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -26,7 +31,7 @@ _SORTS: dict[Sort, str] = {
     "record": "order of import",
     "words": "words",
     "spans": "spans",
-    "done": "done",
+    "done": "people who finished it",
 }
 _FILTERS = {
     "status": "Status",
@@ -38,22 +43,27 @@ _FILTERS = {
     "model": "Model",
     "annotator": "Worked on by",
 }
-# Fixed widths: long lists of types or reasons would push the other columns out of sight.
-_WIDTHS = {"types": st.column_config.Column(width="medium"), "why first": st.column_config.Column(width="medium")}
+_TABLE = "list_rows"
+# Session state key of the ids that the page shows.
+_SHOWN = "list_shown"
+_LONGEST = 260
 _FILTER_WIDTH = 145
 _FLAGGED = {"flagged": True, "not flagged": False}
 
 
+@with_outcomes()
 def records_page(person: Person) -> None:
     """Show the records of the work list that *person* may see."""
     services = get_services()
     st.subheader("Records")
     try:
-        listing = services.lists.find(person, _query(services, person))
+        query = _query(services, person)
+        listing = services.lists.find(person, query)
     except UsageError as error:
         show_error(error)
         return
-    st.caption(f"{counted(listing.total, 'record')} · page {listing.page:,} of {listing.pages:,}")
+    st.caption(f"{counted(listing.total, 'record')} · page {listing.page:,} of {listing.pages:,} · click one to open it")
+    show_actions(services, person, query, listing.total)
     _show(listing, person, people=may_see_people(person, services.settings.current()))
 
 
@@ -78,42 +88,53 @@ def _query(services: Services, person: Person) -> ListQuery:
 
 def _show(listing: Listing, person: Person, *, people: bool) -> None:
     rows = [_row(line, person, people=people) for line in listing.lines]
-    shown = st.dataframe(
-        rows, hide_index=True, width="stretch", on_select="rerun", selection_mode="single-row", key="list_rows", column_config=_WIDTHS
-    )
-    chosen = shown.selection.rows
-    back, on, opened, _ = st.columns([2, 2, 3, 3])
-    back.button("Previous page", disabled=listing.page <= 1, on_click=_turn, args=(listing.page - 1,), width="stretch")
-    on.button("Next page", disabled=listing.page >= listing.pages, on_click=_turn, args=(listing.page + 1,), width="stretch")
-    if chosen and opened.button("Open in the editor", type="primary", width="stretch"):
-        this_tab().trail(PAGE).show(listing.lines[chosen[0]].record_id)
-        st.switch_page(this_tab().pages[PAGE])
+    st.session_state[_SHOWN] = [row.id for row in rows]
+    if rows:
+        show_table(rows, _columns(rows), key=_TABLE, on_open=_open)
+    if listing.pages > 1:
+        back, on, _ = st.columns([2, 2, 6])
+        back.button("Previous page", disabled=listing.page <= 1, on_click=_turn, args=(listing.page - 1,), width="stretch")
+        on.button("Next page", disabled=listing.page >= listing.pages, on_click=_turn, args=(listing.page + 1,), width="stretch")
+
+
+def _open() -> None:
+    """Go to the record that was clicked, if it is one of those that the list showed."""
+    wanted = getattr(st.session_state.get(_TABLE), "open", None)
+    if wanted in st.session_state.get(_SHOWN, ()):
+        this_tab().trail(PAGE).show(str(wanted))
+        this_tab().leaving_for = PAGE
+
+
+def _columns(rows: Sequence[TableRow]) -> list[str]:
+    """Return the titles of the columns in which any row says something."""
+    return [title for title in rows[0].cells if any(row.cells[title] for row in rows)]
 
 
 def _turn(page: int) -> None:
     st.session_state["list_page"] = page
 
 
-def _row(line: ListedItem, person: Person, *, people: bool) -> dict[str, Any]:
+def _row(line: ListedItem, person: Person, *, people: bool) -> TableRow:
     facts = line.facts
-    row = {
-        "record": line.record_id[:12],
+    cells = {
         "status": line.status,
         "mine": line.own,
-        "done": f"{line.finished} of {line.wanted}",
-        "flags": line.flags,
+        "finished by": f"{line.finished} of {line.wanted}",
+        "flags": str(line.flags or ""),
         "types": ", ".join(facts.get("types", [])),
-        "words": facts.get("words"),
-        "spans": facts.get("spans"),
-        "locale": facts.get("locale"),
+        "words": str(facts.get("words", "")),
+        "spans": str(facts.get("spans", "")),
+        "locale": str(facts.get("locale") or ""),
+        "pair": str(facts.get("pair") or ""),
+        "why first": "; ".join(explained(reason) for reason in line.reasons),
+        "worked on by": ", ".join(line.worked) if people else "",
+        "with": ", ".join(line.holding) if people else "",
+        "role": line.role if person.role == "admin" and line.role != "work" else "",
     }
-    if facts.get("pair"):
-        row["pair"] = facts["pair"]
-    if line.reasons:
-        row["why first"] = "; ".join(explained(reason) for reason in line.reasons)
-    if people:
-        row["worked on by"] = ", ".join(line.worked)
-        row["with"] = ", ".join(line.holding)
-    if person.role == "admin" and line.role != "work":
-        row["role"] = line.role
-    return row
+    question, text = _excerpt(line.question), _excerpt(line.text)
+    return TableRow(id=line.record_id, name=question or text or line.record_id, text=text if question else "", cells=cells)
+
+
+def _excerpt(text: str) -> str:
+    """Return *text*, on one line, cut at the end of a word."""
+    return shorten(text, width=_LONGEST, placeholder=" …")

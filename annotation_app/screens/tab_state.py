@@ -34,6 +34,13 @@ class Trail:
         self.records.append(record_id)
         self.place = len(self.records) - 1
 
+    def go_to(self, record_id: str) -> None:
+        """Go back or forward to *record_id* if the trail has it; otherwise it becomes the last record."""
+        if record_id in self.records:
+            self.place = self.records.index(record_id)
+        else:
+            self.show(record_id)
+
     def drop(self, record_id: str) -> None:
         """Remove *record_id* from the trail and show nothing."""
         self.records.remove(record_id)
@@ -50,8 +57,12 @@ class Tab:
 
     ``trails`` are by page. ``acknowledged`` and ``intents`` are, by client, the last delivered edit and the highest intent handled.
     ``notices`` are for the editor; ``unread`` are the texts of those that no editor has shown yet. ``message`` is a message to show once.
-    ``leaving_for`` is the page that a callback wants shown next, ``pages`` are Streamlit's pages by path. ``held`` is the record whose
-    lease was renewed last, ``held_at`` the monotonic time of that.
+    ``outcomes`` are sentences on what buttons did, and whether that went well, until they are shown (``acting``);
+    ``reports`` are longer ones, by what they are on.
+    ``draws_again``: the page itself has asked to be drawn anew. ``leaving_for`` is the page that a callback wants shown next, ``pages``
+    are Streamlit's pages by path. ``drawn`` is the record that the work page drew last, and its version. ``position`` is how far the person
+    is, with the record and verdict that it was counted at.
+    ``held`` is the record whose lease was renewed last, ``held_at`` the monotonic time of that.
     """
 
     trails: dict[str, Trail] = field(default_factory=dict)
@@ -60,8 +71,13 @@ class Tab:
     intents: dict[str, int] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     message: str = ""
+    outcomes: dict[int, tuple[str, bool]] = field(default_factory=dict)
+    reports: dict[str, object] = field(default_factory=dict)
     leaving_for: str = ""
+    draws_again: bool = False
     pages: dict[str, Any] = field(default_factory=dict)
+    drawn: tuple[str, int] | None = None
+    position: tuple[tuple[str, str], dict[str, int]] | None = None
     held: str = ""
     held_at: float = 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -10,12 +11,14 @@ import streamlit as st
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.onboarding.feedback import Feedback
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, with_outcomes
 from piiloom.annotation_app.screens.editor_callbacks import show_editor
-from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, Mode, editor_data
+from piiloom.annotation_app.sync.open_documents import DocumentView
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -26,6 +29,7 @@ _TEST: Final = "test"
 _FEEDBACK: Final = "practice_feedback"
 
 
+@with_outcomes()
 def training_page(person: Person) -> None:
     """Show practice or the test, as selected."""
     services = get_services()
@@ -42,16 +46,21 @@ def _practice(services: Services, person: Person) -> None:
         st.info("This project has no practice records yet. An admin can add them on the page Admin.")
         return
     done = sum(exercise.perfect for exercise in exercises)
-    st.caption(f"{done} of {len(exercises)} practice records are right. Correct each record as the guidelines say, then check it.")
+    st.caption(
+        f"You have {done} of {counted(len(exercises), 'practice record')} right. Correct each as the guidelines say; Accept checks it."
+    )
     record_id = _chosen(_PRACTICE, [(exercise.record_id, exercise.perfect) for exercise in exercises])
-    version = _show(services, person, record_id, _PRACTICE, "practice")
-    if st.button("Check my answer", type="primary"):
-        try:
-            st.session_state[_FEEDBACK] = record_id, version, services.practice.check(person.name, record_id)
-        except UsageError as error:
-            show_error(error)
+    above = st.container()  # what is wrong stands where it is seen at once, whatever the length of the record
+    opened = _show(services, person, record_id, _PRACTICE, "practice")
+    if opened.state.verdict == "open":
+        st.caption("Accept (or reject) the record when you are done: that checks your answer.")
+        return
     checked, at, feedback = st.session_state.get(_FEEDBACK, (None, None, None))
-    if (checked, at) == (record_id, version):
+    if (checked, at) != (record_id, opened.version):
+        feedback = services.practice.check(person.name, record_id)
+        st.session_state[_FEEDBACK] = record_id, opened.version, feedback
+        st.rerun()  # the number of right ones stands above
+    with above:
         _say(feedback)
         _offer_answer(services, person, record_id)
 
@@ -71,15 +80,15 @@ def _test(services: Services, person: Person) -> None:
         "Accept or reject each; then hand in. There is no feedback before that."
     )
     _show(services, person, _chosen(_TEST, task.records), _TEST, "annotate")
-    if st.button("Hand in", type="primary", disabled=left > 0):
-        try:
-            attempt = services.test.hand_in(person.name)
-        except UsageError as error:
-            show_error(error)
-            return
-        this_tab().trail(_TEST).records.clear()
-        this_tab().trail(_TEST).leave()
-        (st.success if attempt.passed else st.warning)(f"{attempt.score:.0%}: {'passed' if attempt.passed else 'not passed this time'}")
+    st.button("Hand in", type="primary", disabled=left > 0, on_click=act, args=("annotator", partial(_hand_in, services)))
+
+
+def _hand_in(services: Services, person: Person) -> tuple[str, bool]:
+    trail = this_tab().trail(_TEST)
+    attempt = services.test.hand_in(person.name)
+    trail.records.clear()
+    trail.leave()
+    return f"{attempt.score:.0%}: {'passed' if attempt.passed else 'not passed this time'}", attempt.passed
 
 
 def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:
@@ -93,15 +102,15 @@ def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:
     return ids[trail.place]
 
 
-def _show(services: Services, person: Person, record_id: str, page: str, mode: Mode) -> int:
-    """Mount the editor and return the version of the document that it shows."""
+def _show(services: Services, person: Person, record_id: str, page: str, mode: Mode) -> DocumentView:
+    """Mount the editor and return the document that it shows."""
     tab = this_tab()
     trail = tab.trail(page)
     opened = services.documents.open(person.name, record_id)
     position = {"index": trail.place + 1, "total": len(trail.records)}
     options = EditorOptions(mode=mode, acknowledged=tab.acknowledged, notices=tab.notices, intents=tab.intents, position=position)
     show_editor(editor_data(opened, person.name, options), page, _no_further)
-    return opened.version
+    return opened
 
 
 def _no_further(_services: Services, _person: Person, besides: Sequence[str]) -> str | None:
@@ -111,9 +120,9 @@ def _no_further(_services: Services, _person: Person, besides: Sequence[str]) ->
 
 def _say(feedback: Feedback) -> None:
     if feedback.perfect:
-        st.success(f"All {feedback.expected} spans are right. Nothing to remark.")
+        st.success(f"Right: {counted(feedback.expected, 'span')}. Nothing to remark.")
         return
-    st.markdown(f"**{feedback.right} of {feedback.expected}** spans are right; {feedback.score:.0%} of the points.")
+    st.markdown(f"**{feedback.right} of {counted(feedback.expected, 'span')}** right; {feedback.score:.0%} of the points.")
     for remark in feedback.remarks:
         st.text(f"• {remark.sentence}" + (f"\n   {remark.why}" if remark.why else ""))
 

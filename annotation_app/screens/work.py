@@ -3,58 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NoReturn
 
 import streamlit as st
 
 from piiloom.annotation_app.checks.label_origin import label_origin
-from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.event_log import stamp
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.acting import act, field, fields, with_outcomes
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
+from piiloom.annotation_app.screens.empty_list import show_empty_list
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.screens.other_questions import show_other_questions
+from piiloom.annotation_app.screens.record_address import follow_address, write_address
 from piiloom.annotation_app.screens.record_history import show_history
+from piiloom.annotation_app.screens.room_below import room_below, show_types
+from piiloom.annotation_app.screens.span_comments import show_comments
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
-from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.annotation_documents import list_heads
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 
 PAGE: Final = "work"
+_FOLLOW_EVERY: Final = timedelta(seconds=3)
 
 
 def work_page(person: Person) -> None:
     """Show the current record of *person* or the next one, or a message if there is none."""
     services, tab = get_services(), this_tab()
+    if tab.draws_again:
+        tab.draws_again = False
+    else:
+        follow_address(services, person, tab, tab.trail(PAGE))
     if _record(services, person, tab.trail(PAGE)) is None:
+        write_address(None)
         for said in tab.pop_messages():
             st.warning(escape_markdown(said))
         _show_nothing_left(services, person)
         show_without_record(person, tab)
         return
     _at_work()
-    _come_back_whole()
+    _follow()
 
 
-@st.fragment(run_every=timedelta(days=1))
-def _come_back_whole() -> None:
-    """An empty fragment. While a fragment runs on a timer, a browser that reconnects asks for the whole page.
+@st.fragment(run_every=_FOLLOW_EVERY)
+def _follow() -> None:
+    """Look every few seconds whether the record was changed elsewhere, in another tab or by an adjudicator, and draw it anew if so.
 
-    Otherwise it would send an edit to a fragment that a restarted server has never drawn, and get no answer.
+    While a fragment runs on a timer, a browser that reconnects asks for the whole page. Otherwise it would send an edit to a fragment that
+    a restarted server has never drawn, and get no answer.
     """
+    person, tab = current_person(), this_tab()
+    if person is None or tab.drawn is None:
+        return
+    record_id, version = tab.drawn
+    with get_services().shared.reading() as store:
+        found = list_heads(store, record_ids=[record_id], annotator=person.name)
+    if found and found[0].version != version and tab.trail(PAGE).record == record_id:
+        _draw_again(tab)
+
+
+def _draw_again(tab: Tab) -> NoReturn:
+    """Draw the whole page, wherever the address leads: a browser that asks for something meanwhile may not have heard of the newest one."""
+    tab.draws_again = True
+    st.rerun()
 
 
 @st.fragment
+@with_outcomes()
 def _at_work() -> None:
     """The fragment with the record: an edit reruns only this, and the whole page only if something else has to be shown."""
     person, services, tab = current_person(), get_services(), this_tab()
     trail = tab.trail(PAGE)
     record_id = trail.record
-    if person is None or tab.leaving_for or record_id is None:
+    if person is None or tab.leaving_for:
         st.rerun()
+    if record_id is None:
+        write_address(None)
+        _draw_again(tab)
+    write_address(record_id)
     if said := tab.pop_message():
         st.warning(escape_markdown(said))
     try:
@@ -62,11 +98,20 @@ def _at_work() -> None:
     except UsageError as error:
         show_error(error)
         trail.drop(record_id)
+        write_address(None)
         st.button("Go on", type="primary")
         return
     show_editor(data, PAGE, next_record)
-    _ask(services, person, record_id)
-    show_history(services, person, record_id)
+    show_other_questions(services, person, PAGE, record_id)
+    shown = data["state"]["document"]
+    room = room_below(shown)
+    with room.types:
+        show_types(services, record_id, shown, is_open=room.is_open)
+    with room.questions:
+        show_comments(services, person, record_id, shown, is_open=room.is_open)
+        _ask(services, person, record_id, is_open=room.is_open)
+    with room.history:
+        show_history(services, person, record_id, is_open=room.is_open)
 
 
 def next_record(services: Services, person: Person, besides: Sequence[str]) -> str | None:
@@ -89,6 +134,7 @@ def _record(services: Services, person: Person, trail: Trail) -> str | None:
 
 def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[str, Any]:
     opened = services.documents.open(person.name, record_id)
+    tab.drawn = record_id, opened.version
     readonly = False
     try:
         if not tab.is_held(record_id):
@@ -99,64 +145,52 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
         st.info(escape_markdown(str(error)))
     with services.shared.reading() as store:
         told = label_origin(store, opened.record) if may_see_why(person, services.settings.current()) else None
-        done, total = own_standing(store, person.name)
+        position = _position(store, services, person, tab, (record_id, opened.state.verdict))
         suggestions = suggestions_for(store, [record_id]).get(record_id, [])
     options = EditorOptions(
         readonly=readonly,
         acknowledged=tab.acknowledged,
         notices=tab.notices,
         intents=tab.intents,
-        position={"index": done, "total": total},
+        position=position,
         why=told,
         suggestions=suggestions,
     )
     return editor_data(opened, person.name, options)
 
 
-def _ask(services: Services, person: Person, record_id: str) -> None:
+def _position(store: Store, services: Services, person: Person, tab: Tab, seen: tuple[str, str]) -> dict[str, int]:
+    """Return how far the person is. It is counted anew when another record is shown or this one finished (*seen*), not at each edit."""
+    if tab.position is None or tab.position[0] != seen:
+        tab.position = seen, asdict(own_standing(store, person.name, stamp(services.log.clock())))
+    return tab.position[1]
+
+
+def _ask(services: Services, person: Person, record_id: str, *, is_open: bool) -> None:
     """Show the questions about the guidelines on this record, and a form for another one."""
     by_name = may_see_people(person, services.settings.current())
     asked = [one for one in services.guidelines.questions(record_id=record_id) if may_see_question(person, one, by_name=by_name)]
     title = f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines"
-    with st.expander(title, key=f"questions-{record_id}"):
+    with st.expander(title, expanded=is_open, key=f"questions-{record_id}"):
         for question in asked:
             named = by_name or question.asked_by == person.name
             st.text(f"{question.asked_by if named else 'Somebody'}: {question.text}")
             if question.answer:
                 st.text(f"→ {question.answered_by}: {question.answer}")
         with st.form(f"ask-{record_id}", clear_on_submit=True, border=False):
-            text = st.text_input("Your question", max_chars=4000)
-            if st.form_submit_button("Ask") and text.strip():
-                services.guidelines.ask(person.name, text, record_id)
-                st.rerun()
+            st.text_input("Your question", max_chars=4000, key=field(f"ask-{record_id}", "text"))
+            st.form_submit_button("Ask", on_click=act, args=("annotator", partial(_send_question, services, record_id)))
+
+
+def _send_question(services: Services, record_id: str, person: Person) -> None:
+    if (text := fields(f"ask-{record_id}")["text"]).strip():
+        services.guidelines.ask(person.name, text, record_id)
 
 
 def _show_nothing_left(services: Services, person: Person) -> None:
     if not services.lists.counts():
-        _show_empty_list(person)
+        show_empty_list(person)
         return
     st.subheader("Nothing left to do")
     st.write("Every record that you could work on is finished or in somebody's hands. Those that you put off come back when they are free.")
     st.button("Look again", type="primary")
-
-
-def _show_empty_list(person: Person) -> None:
-    st.subheader("The work list is empty")
-    if person.may("admin"):
-        st.write("Put all records of the store into it, or choose some on the admin page.")
-        st.button("Put all records into the work list", type="primary", on_click=_pool_all)
-    else:
-        st.write("An admin has to put records into it first.")
-        st.button("Look again", type="primary")
-
-
-def _pool_all() -> None:
-    try:
-        admin, services = require(current_person(), "admin"), get_services()
-        with services.shared.reading() as store:
-            record_ids = {record.id for record in iter_records(store)}
-        report = services.pool.add(admin.name, record_ids=record_ids)
-        if not report.added:
-            this_tab().message = "The store has no records: import some on the admin page, or generate them."
-    except UsageError as error:
-        this_tab().message = str(error)

@@ -1,4 +1,4 @@
-"""Routes for the downloads of admins: exports as zip files, and rejected rows of imports. Each request is authorized.
+"""Routes for the downloads of admins: exports as zip files, selected records, and rejected rows of imports. Each request is authorized.
 
 Streamlit's own downloads are not used: their URLs work for everybody logged in, and the files stay in memory.
 """
@@ -6,7 +6,8 @@ Streamlit's own downloads are not used: their URLs work for everybody logged in,
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
@@ -21,6 +22,7 @@ from piiloom.annotation_app.serving.services import get_services
 
 _EXPORTS: Final = "/account/files/exports/"
 _REJECTS: Final = "/account/files/rejects/"
+_SELECTIONS: Final = "/account/files/selections/"
 # Archives up to this size (bytes) stay in memory instead of a temporary file.
 _IN_MEMORY: Final = 8 << 20
 _BLOCK: Final = 1 << 18
@@ -36,6 +38,11 @@ def rejects_link(name: str) -> str:
     return f"{_REJECTS}{quote(name, safe='')}"
 
 
+def selection_link(name: str) -> str:
+    """Return the URL path of a file of selected records."""
+    return f"{_SELECTIONS}{quote(name, safe='')}"
+
+
 class DownloadRoutes:
     """The download routes for one ``LoginConfig``."""
 
@@ -47,6 +54,7 @@ class DownloadRoutes:
         return [
             Route(f"{_EXPORTS}{{name}}", self.export, methods=["GET"]),
             Route(f"{_REJECTS}{{name}}", self.rejects, methods=["GET"]),
+            Route(f"{_SELECTIONS}{{name}}", self.selections, methods=["GET"]),
         ]
 
     async def export(self, request: Request) -> Response:
@@ -55,7 +63,11 @@ class DownloadRoutes:
 
     async def rejects(self, request: Request) -> Response:
         """Serve a file of rejected rows."""
-        return await to_thread.run_sync(self._rejects, request)
+        return await to_thread.run_sync(self._file, request, ProjectFiles.rejects_file)
+
+    async def selections(self, request: Request) -> Response:
+        """Serve a file of selected records."""
+        return await to_thread.run_sync(self._file, request, ProjectFiles.selection_file)
 
     def _export(self, request: Request) -> Response:
         name: str = request.path_params["name"]
@@ -75,10 +87,10 @@ class DownloadRoutes:
 
         return StreamingResponse(blocks(), headers=headers, media_type="application/zip")
 
-    def _rejects(self, request: Request) -> Response:
+    def _file(self, request: Request, find: Callable[[ProjectFiles, str], Path | None]) -> Response:
         if refusal := self._refusal(request):
             return refusal
-        path = _files().rejects_file(request.path_params["name"])
+        path = find(_files(), request.path_params["name"])
         return _absent() if path is None else FileResponse(path, headers=_as_file(path.name), media_type="application/octet-stream")
 
     def _refusal(self, request: Request) -> Response | None:

@@ -9,7 +9,7 @@ import math
 from functools import cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from anyio import CapacityLimiter, to_thread
 from jinja2 import Environment, FileSystemLoader, select_autoescape
@@ -26,6 +26,9 @@ _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384
 # One hash takes 64 MiB and several cores. More than this many at once would slow down the people at work.
 _HASHES_AT_ONCE: Final = 2
+# The record of a link that somebody opened before logging in, and the longest id that is carried through the login.
+_RECORD: Final = "record"
+_LONGEST_ID: Final = 400
 _WRONG = "The name or the password is wrong."
 _STALE = "The form was too old, or cookies are switched off. Try again."
 
@@ -51,8 +54,8 @@ class LoginRoutes:
         """Serve the login form. Redirect people who are already logged in to the app."""
         token = request.cookies.get(self._config.cookie)
         if await to_thread.run_sync(self._config.person, token) is not None:
-            return RedirectResponse("/", 303)
-        return self._form(request)
+            return RedirectResponse(_onward(request.query_params.get(_RECORD)), 303)
+        return self._form(request, record=request.query_params.get(_RECORD, ""))
 
     async def log_in(self, request: Request) -> Response:
         """Handle a submitted login form.
@@ -67,19 +70,20 @@ class LoginRoutes:
         if fields is None:
             return PlainTextResponse("This is not a login form.", 400)
         if not config.forms.fits("login", request.cookies.get(config.form_cookie), fields.get("token", "")):
-            return self._form(request, said=_STALE, status=403)
+            return self._form(request, said=_STALE, record=fields.get(_RECORD, ""), status=403)
         name, password = fields.get("name", ""), fields.get("password", "")
         address = request.client.host if request.client else ""
         attempt = await to_thread.run_sync(logins.log_in, name, password, address, limiter=self._hashing)
         if attempt.token is not None:
-            return await self._let_in(request, logins, attempt.token)
+            return await self._let_in(request, logins, attempt.token, _onward(fields.get(_RECORD)))
         if attempt.wait > 0:
             seconds = math.ceil(attempt.wait)
             said = f"Too many tries. Wait {counted(seconds, 'second')} and try again."
-            answer = self._form(request, name=name, said=said, status=429)
+            answer = self._form(request, name=name, said=said, record=fields.get(_RECORD, ""), status=429)
             answer.headers["Retry-After"] = str(seconds)
             return answer
-        return self._form(request, name=name, said=_WRONG, status=401, then=BackgroundTask(logins.note_refusal, name))
+        then = BackgroundTask(logins.note_refusal, name)
+        return self._form(request, name=name, said=_WRONG, record=fields.get(_RECORD, ""), status=401, then=then)
 
     async def log_out(self, request: Request) -> Response:
         """End the session, so that no copy of its token is valid any more. Answers 403 for a stale form."""
@@ -93,18 +97,21 @@ class LoginRoutes:
         answer.delete_cookie(config.cookie, path="/", secure=self._secure(request), httponly=True, samesite="strict")
         return _unkept(answer)
 
-    async def _let_in(self, request: Request, logins: LoginService, token: str) -> Response:
+    async def _let_in(self, request: Request, logins: LoginService, token: str, onward: str) -> Response:
         await to_thread.run_sync(logins.log_out, request.cookies.get(self._config.cookie))
-        answer = RedirectResponse("/", 303)
+        answer = RedirectResponse(onward, 303)
         self._set(request, answer, self._config.cookie, token, path="/")
         answer.delete_cookie(self._config.form_cookie, path=LOGIN_PATH)
         return _unkept(answer)
 
-    def _form(self, request: Request, *, name: str = "", said: str = "", status: int = 200, then: BackgroundTask | None = None) -> Response:
+    def _form(
+        self, request: Request, *, name: str = "", said: str = "", record: str = "", status: int = 200, then: BackgroundTask | None = None
+    ) -> Response:
         config = self._config
         cookie = request.cookies.get(config.form_cookie) or config.nonce()
         page = _environment().get_template("login.html.j2")
-        body = page.render(token=config.forms.token("login", cookie), name=name[:64], said=said, oidc=config.oidc, path=LOGIN_PATH)
+        token = config.forms.token("login", cookie)
+        body = page.render(token=token, name=name[:64], said=said, record=record[:_LONGEST_ID], oidc=config.oidc, path=LOGIN_PATH)
         answer = HTMLResponse(body, status, background=then)
         self._set(request, answer, config.form_cookie, cookie, path=LOGIN_PATH)
         return _unkept(answer)
@@ -114,6 +121,11 @@ class LoginRoutes:
 
     def _secure(self, request: Request) -> bool:
         return self._config.behind_https or request.url.scheme == "https"
+
+
+def _onward(record: str | None) -> str:
+    """Return where a login leads: to the record whose link was opened, else to the start. Never to an address that a link names whole."""
+    return f"/work?{_RECORD}={quote(record[:_LONGEST_ID], safe='')}" if record else "/"
 
 
 async def _fields(request: Request) -> dict[str, str] | None:

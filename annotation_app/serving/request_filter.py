@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from anyio import to_thread
 from starlette.datastructures import Headers
@@ -108,7 +108,10 @@ class RequestFilter:
         a_page = scope["path"] == "/" or (headers.get("sec-fetch-dest") == "document" and not scope["path"].startswith("/account/"))
         if not a_page:
             return None
-        return None if config.cookie in cookie_parser(headers.get("cookie", "")) else RedirectResponse(LOGIN_PATH, 303)
+        if config.cookie in cookie_parser(headers.get("cookie", "")):
+            return None
+        record = parse_qs(scope["query_string"].decode("latin-1")).get("record") if scope["path"] == "/work" else None
+        return RedirectResponse(f"{LOGIN_PATH}?{urlencode({'record': record[0]})}" if record else LOGIN_PATH, 303)
 
 
 def _name_in(host: str) -> str:

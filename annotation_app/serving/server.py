@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from piiloom.annotation_app.serving.current_user import use_login_config
 from piiloom.annotation_app.serving.download_routes import DownloadRoutes
 from piiloom.annotation_app.serving.editor_route import editor_route
+from piiloom.annotation_app.serving.host_config import HostConfig
 from piiloom.annotation_app.serving.login_config import LoginConfig
 from piiloom.annotation_app.serving.login_routes import LoginRoutes
 from piiloom.annotation_app.serving.request_filter import RequestFilter
@@ -72,7 +73,7 @@ def make_app(config: LoginConfig) -> st.App:
     return st.App(
         SCRIPT,
         routes=[*LoginRoutes(config).routes(), *DownloadRoutes(config).routes(), editor_route()],
-        middleware=[Middleware(SecurityHeaders, policy=policy), Middleware(RequestFilter, config=config)],
+        middleware=[Middleware(SecurityHeaders, policy=policy), Middleware(RequestFilter, config=config), Middleware(HostConfig)],
     )
 
 

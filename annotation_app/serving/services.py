@@ -10,6 +10,7 @@ from pathlib import Path
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.agreement.finished_records import FinishedRecords
+from piiloom.annotation_app.comments import Comments
 from piiloom.annotation_app.event_log import Clock, EventLog, utc_now
 from piiloom.annotation_app.onboarding.controls import Controls
 from piiloom.annotation_app.onboarding.guidelines import Guidelines
@@ -21,6 +22,7 @@ from piiloom.annotation_app.people.login_sessions import LoginSessions
 from piiloom.annotation_app.snapshots import PeriodicSnapshots
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
+from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, Detectors
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.record_lists import RecordLists
@@ -59,39 +61,53 @@ class Services:
     controls: Controls
     snapshots: PeriodicSnapshots
     suggestions: SuggestionIntake
+    detection: DetectionRuns
+    comments: Comments
 
     def close(self) -> None:
-        """Stop the snapshots, close the store once a running write is done, and remove the store's own types from the process."""
+        """Stop a detector at work and the snapshots, and close the store once a running write is done.
+
+        The store's own types are removed from the process.
+        """
+        self.detection.stop()
         self.snapshots.stop()
         self.shared.close()
         set_process_taxonomy(None)
 
 
 def open_services(
-    path: Path, *, clock: Clock = utc_now, snapshot_every_s: float = SNAPSHOT_EVERY_S, keep_snapshots: int = KEEP_SNAPSHOTS
+    path: Path,
+    *,
+    clock: Clock = utc_now,
+    snapshot_every_s: float = SNAPSHOT_EVERY_S,
+    keep_snapshots: int = KEEP_SNAPSHOTS,
+    detectors: Detectors | None = None,
 ) -> Services:
     """Open the existing store at *path* and build its services. Raises what ``Store.open`` raises.
 
-    The own types of the store are in force in the whole process until ``close``. Snapshots begin with ``snapshots.start``.
+    The own types of the store are in force in the whole process until ``close``. Snapshots begin with ``snapshots.start``. *detectors* are
+    those that admins can choose from.
     """
     store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
     try:
         set_process_taxonomy(extended(types_of(store)))
-        return _over(path, SharedStore(store), clock, snapshot_every_s, keep_snapshots)
+        shared = SharedStore(store)
+        log = EventLog(shared, clock)
+        return _over(path, shared, log, PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock), detectors)
     except BaseException:
         set_process_taxonomy(None)
         store.close()
         raise
 
 
-def _over(path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float, keep_snapshots: int) -> Services:
-    log = EventLog(shared, clock)
+def _over(path: Path, shared: SharedStore, log: EventLog, snapshots: PeriodicSnapshots, detectors: Detectors | None) -> Services:
     accounts = Accounts(shared, log)
     settings = SettingsStore(shared, log)
     work = WorkList(shared, log, settings)
     resolver = Resolver(shared, log)
     pool = Pool(shared, log, settings)
     documents = DocumentService(shared, log, may_edit=work.leases.may_edit, guideline=newest_version, on_saved=resolver.on_saved)
+    suggestions = SuggestionIntake(shared, log, settings, pool)
     guidelines = Guidelines(shared, log)
     guidelines.ensure()
     return Services(
@@ -111,8 +127,10 @@ def _over(path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float
         practice=Practice(shared, log, settings),
         test=QualifyingTest(shared, log, settings, documents.reopen),
         controls=Controls(shared, log, settings),
-        snapshots=PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock),
-        suggestions=SuggestionIntake(shared, log, settings, pool),
+        snapshots=snapshots,
+        suggestions=suggestions,
+        detection=DetectionRuns(shared, log, suggestions, detectors),
+        comments=Comments(shared, log),
     )
 
 

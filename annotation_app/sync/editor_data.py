@@ -24,9 +24,9 @@ class EditorOptions:
     """Editor data other than the record itself.
 
     ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
-    holds index and total in the list of records that the person works through. ``why`` explains the labels; None if the person
-    may not see it. ``suggestions`` are those of the record. ``intents`` has the number of the newest navigation request that was
-    carried out, by client.
+    holds either index and total (a fixed row of records), or done and left (one's own work on the list, see ``OwnStanding``). ``why``
+    explains the labels; None if the person may not see it. ``suggestions`` are those of the record. ``intents`` has the number of the
+    newest navigation request that was carried out, by client.
     """
 
     mode: Mode = "annotate"

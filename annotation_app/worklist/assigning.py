@@ -107,7 +107,11 @@ class WorkList:
         items = {item.record_id: item for item in load_items(store, record_ids, roles=["work"])}
         unfit = [name for name in record_ids if name not in items or items[name].status not in OPEN_STATUSES]
         if unfit:
-            raise UsageError(f"{len(unfit)} of the records are finished or not in the work list", where=unfit[0], remedy="Leave them out.")
+            raise UsageError(
+                f"{len(unfit):,} of these records cannot be assigned: finished, or not in the work list",
+                where=unfit[0],
+                remedy="Leave them out.",
+            )
         now, chosen = self._log.now(), set(record_ids)
         had: dict[str, set[str]] = {record_id: set() for record_id in record_ids}
         for row in load_assignments(store):

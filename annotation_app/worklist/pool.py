@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist.priorities import CERTAIN, Signals, scored, signals_of
+from piiloom.annotation_app.worklist.priorities import CERTAIN, Choice, Signals, choice_of, chosen, scored, signals_of, without_choice
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsStore
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
@@ -21,6 +21,7 @@ from piiloom.corpus.store.annotation_items import (
     base_records,
     disagreement_counts,
     load_items,
+    newest_ids,
     newest_records,
     pair_counts,
     pooled_ids,
@@ -40,10 +41,14 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolReport:
-    """The result of pooling: how many records were added, how many were in the list before, and the ids that are not in the store."""
+    """The result of pooling: how many records were added, how many were in the list before, and the ids that are not in the store.
+
+    ``otherwise``: how many of the known ones are unfinished and for another number of people; pooling leaves that as it is.
+    """
 
     added: int
     known: int
+    otherwise: int = 0
     missing: tuple[str, ...] = ()
 
 
@@ -78,9 +83,11 @@ class Pool:
         with self._shared.writing() as store:
             there = pooled_ids(store, [item.record_id for item, _ in looked])
             fresh = [(item, signals) for item, signals in looked if item.record_id not in there]
+            known = found - {item.record_id for item, _ in fresh}
+            otherwise = len(_to_change(store, known, people))
             self._put(store, actor, fresh)
         missing = tuple(sorted(set(record_ids or ()) - found))
-        return PoolReport(added=len(fresh), known=len(found) - len(fresh), missing=missing)
+        return PoolReport(added=len(fresh), known=len(known), otherwise=otherwise, missing=missing)
 
     def prioritise(self, actor: str) -> int:
         """Recompute the priorities of all work records, e.g. after new judgments or changed weights; returns how many changed."""
@@ -96,31 +103,50 @@ class Pool:
         counts, settings = Counter(signals.pair for _, signals in looked if signals.pair), self._settings.current()
         changed: list[tuple[str, float, tuple[str, ...]]] = []
         for item, signals in looked:
-            priority, reasons = scored(signals, counts, settings)
+            priority, reasons = chosen(*scored(signals, counts, settings), choice_of(item.reasons))
             if (priority, reasons) != (item.priority, item.reasons):
                 changed.append((item.record_id, priority, reasons))
         with self._shared.writing() as store:
-            for chunk in batched(changed, _CHUNK):
-                rows = [[record_id, priority, list(reasons)] for record_id, priority, reasons in chunk]
-                event = self._log.append(store, [NewEvent(actor=actor, kind="prioritised", entry={"items": rows})])[0]
-                set_priorities(store, chunk, event.at)
+            self._set_priorities(store, actor, changed)
         return len(changed)
 
-    def want(self, actor: str, wanted: int, record_ids: Collection[str] | None = None) -> int:
-        """Set how many people annotate each of *record_ids* (None: all unfinished records); returns how many records changed.
+    def put(self, actor: str, record_ids: Collection[str], choice: Choice) -> int:
+        """Have *record_ids* come before or after all others, or in their usual place again; returns how many records changed."""
+        with self._shared.writing() as store:
+            items = [item for item in load_items(store, record_ids, roles=["work"]) if choice_of(item.reasons) != choice]
+            changed = [(item.record_id, *chosen(*without_choice(item.priority, item.reasons), choice)) for item in items]
+            self._set_priorities(store, actor, changed)
+        return len(changed)
 
-        Finished records are left as they are. Raises ``UsageError`` if *wanted* is not from 1 to ``MOST_PEOPLE``.
+    def _set_priorities(self, store: Store, actor: str, changed: Sequence[tuple[str, float, tuple[str, ...]]]) -> None:
+        for chunk in batched(changed, _CHUNK):
+            rows = [[record_id, priority, list(reasons)] for record_id, priority, reasons in chunk]
+            event = self._log.append(store, [NewEvent(actor=actor, kind="prioritised", entry={"items": rows})])[0]
+            set_priorities(store, chunk, event.at)
+
+    def want(
+        self,
+        actor: str,
+        wanted: int,
+        record_ids: Collection[str] | None = None,
+        *,
+        run_id: str | None = None,
+        imported: bool = False,
+    ) -> int:
+        """Set how many people annotate each unfinished record among *record_ids*, of a run, or of the imports; returns how many changed.
+
+        Without any of these: all unfinished records. Finished records are left as they are. Raises ``UsageError`` if *wanted* is not from
+        1 to ``MOST_PEOPLE``.
         """
         people = _people(wanted)
         with self._shared.writing() as store:
-            chosen = [
-                i.record_id for i in load_items(store, record_ids, roles=["work"]) if i.wanted != people and i.status in OPEN_STATUSES
-            ]
-            for chunk in batched(chosen, _CHUNK):
+            among = newest_ids(store, run_id=run_id, imported=imported) if run_id is not None or imported else record_ids
+            others = _to_change(store, among, people)
+            for chunk in batched(others, _CHUNK):
                 entry = {"records": chunk, "wanted": people}
                 event = self._log.append(store, [NewEvent(actor=actor, kind="pooled", entry=entry)])[0]
                 set_wanted(store, chunk, people, event.at)
-        return len(chosen)
+        return len(others)
 
     def _put(self, store: Store, actor: str, looked: Sequence[tuple[Item, Signals]]) -> None:
         counts = Counter(pair_counts(store))
@@ -149,9 +175,14 @@ def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int)
     return looked, found
 
 
+def _to_change(store: Store, record_ids: Collection[str] | None, people: int) -> list[str]:
+    """Return the unfinished records of the list (among *record_ids*) that are for another number of people than *people*."""
+    return [i.record_id for i in load_items(store, record_ids, roles=["work"]) if i.wanted != people and i.status in OPEN_STATUSES]
+
+
 def _people(wanted: int) -> int:
     if not 1 <= wanted <= MOST_PEOPLE:
-        raise UsageError(f"{wanted} people per record are not possible", remedy=f"Give a number from 1 to {MOST_PEOPLE}.")
+        raise UsageError(f"{wanted} people per record is not possible", remedy=f"Give a number from 1 to {MOST_PEOPLE}.")
     return wanted
 
 

@@ -15,13 +15,16 @@ If the setting ``by_uncertainty`` is on, records about which detectors are least
 - ``1 - F1`` of the suggestions of the two detectors that agree least (equal in ends and type), if two looked at the record.
 
 So P only orders records of one Q. A record without suggestions has Q = 0.
+
+An admin can put records before or after all others, whatever their score: 1,000 is added or taken away (``Choice``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final, Literal
 
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
 from piiloom.corpus.record import Record
@@ -36,6 +39,11 @@ from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 # A placeholder for records without a pair. No text contains it, so their questions cannot leak its type words.
 _NO_PAIR = ("\0", "\0")
 RARE = "pair.rare"
+Choice = Literal["first", "usual", "last"]
+# The reason codes of records that somebody has put before or after all others; scores are far below the number.
+_CHOSEN: Final[dict[Choice, str]] = {"first": "chosen.first", "last": "chosen.last"}
+_CHOSEN_WORDS: Final = {"chosen.first": "an admin wants it first", "chosen.last": "an admin wants it last"}
+_FAR: Final = {"first": 1_000.0, "usual": 0.0, "last": -1_000.0}
 JUDGES = "judges"
 UNSURE = "unsure"
 APART = "detectors"
@@ -93,6 +101,23 @@ def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSetting
     return round(value + score / (1000 * (1 + sum(weights.values()))), 9), (*_why_uncertain(signals.uncertainty), *reasons)
 
 
+def choice_of(reasons: Iterable[str]) -> Choice:
+    """Return what an admin has chosen for a record with *reasons*."""
+    given = set(reasons)
+    return next((choice for choice, code in _CHOSEN.items() if code in given), "usual")
+
+
+def chosen(score: float, reasons: Iterable[str], choice: Choice) -> tuple[float, tuple[str, ...]]:
+    """Return *score* and *reasons*, which are without a choice, as they are with *choice*."""
+    return score + _FAR[choice], (*((_CHOSEN[choice],) if choice in _CHOSEN else ()), *reasons)
+
+
+def without_choice(score: float, reasons: Iterable[str]) -> tuple[float, tuple[str, ...]]:
+    """Return score and reasons as they were before an admin's choice."""
+    given = tuple(reasons)
+    return round(score - _FAR[choice_of(given)], 9), tuple(reason for reason in given if reason not in _CHOSEN_WORDS)
+
+
 def _why_uncertain(found: Uncertainty) -> list[str]:
     reasons = []
     if found.nearest is not None and Uncertainty(nearest=found.nearest).value >= _UNCERTAIN_FROM:
@@ -104,6 +129,8 @@ def _why_uncertain(found: Uncertainty) -> list[str]:
 
 def explained(reason: str) -> str:
     """Return a reason code in plain words; an unknown code is returned as it is."""
+    if reason in _CHOSEN_WORDS:
+        return _CHOSEN_WORDS[reason]
     if reason == RARE:
         return "few records have this pair of types"
     if reason.startswith(f"{UNSURE}:"):

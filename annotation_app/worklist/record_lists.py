@@ -16,6 +16,7 @@ from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
+_ALL_LINES = 10_000_000
 # Annotators' lists show control records among the others; only an admin can tell them apart.
 _SEEN_ROLES: tuple[Role, ...] = ("work", "control")
 
@@ -77,6 +78,14 @@ class RecordLists:
         pages = max(1, -(-total // wanted.limit))
         shown = tuple(_veiled(line, person, settings) for line in lines)
         return Listing(lines=shown, total=total, page=min(query.page, pages), pages=pages)
+
+    def matching(self, person: Person, query: ListQuery) -> tuple[ListedItem, ...]:
+        """Return everything that *query* matches, on all its pages, in the order of the list; raises the same errors as ``find``."""
+        settings = self._settings.current()
+        wanted = replace(self._filter(person, query, settings), limit=_ALL_LINES, offset=0)
+        with self._shared.reading() as store:
+            lines, _ = list_items(store, wanted, query.sort, descending=query.descending)
+        return tuple(_veiled(line, person, settings) for line in lines)
 
     def choices(self, person: Person) -> Mapping[str, list[str]]:
         """Return the pairs, types, locales and models that *person* can filter by."""

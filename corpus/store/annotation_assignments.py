@@ -19,7 +19,7 @@ _COLUMNS = ("record_id", "annotator", "state", "leased_until", "changed_at")
 _RANKS: tuple[Why, ...] = ("resumed", "assigned", "new", "skipped")
 
 # Parameter: now. UNION removes duplicates, so each person counts once per record.
-_PLACES = """
+PLACES = """
     WITH places AS (
         SELECT record_id, annotator FROM annotation_assignments WHERE state = 'assigned' OR (state = 'leased' AND leased_until > ?)
         UNION
@@ -41,7 +41,7 @@ _BEST = """{places}, others AS (SELECT record_id, count(*) AS taken FROM places 
         AND EXISTS (SELECT 1 FROM records r WHERE r.record_order = i.record_order)
     ORDER BY rank, CASE WHEN rank = 0 THEN mine.changed_at END DESC, CASE WHEN rank = 3 THEN mine.changed_at END,
         coalesce(others.taken, 0) > 0 DESC, i.priority DESC, i.record_order
-    LIMIT 1""".replace("{places}", _PLACES)
+    LIMIT 1""".replace("{places}", PLACES)
 # A person never gets a control record made from a record that they have had, or from the same source as one that they have had.
 _CONTROL = """
     WITH had AS (

@@ -137,13 +137,13 @@ def work_left(store: Store) -> int:
     return int(store.rows(sql)[0][0])
 
 
-def finished_by_day(store: Store) -> list[tuple[str, str, str, int]]:
-    """Return (day, annotator, verdict, number of documents) for finished documents, by the UTC day of their last edit."""
+def finished_by_day(store: Store, roles: Collection[str] = ("work",)) -> list[tuple[str, str, str, int]]:
+    """Return (day, annotator, verdict, number of documents) for finished documents of *roles*, by the UTC day of their last edit."""
     sql = """
         SELECT d.changed_at[:10] AS day, d.annotator, d.verdict, count(*) FROM annotation_documents d
         JOIN annotation_items i ON i.record_id = d.record_id
-        WHERE i.role = 'work' AND d.verdict <> 'open' GROUP BY ALL ORDER BY ALL"""
-    return [tuple(row) for row in store.rows(sql)]
+        WHERE list_contains(?::VARCHAR[], i.role) AND d.verdict <> 'open' GROUP BY ALL ORDER BY ALL"""
+    return [tuple(row) for row in store.rows(sql, [list(roles)])]
 
 
 def work_by_day(store: Store, pause_s: float) -> list[tuple[str, str, int, float]]:

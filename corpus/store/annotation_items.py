@@ -127,6 +127,17 @@ def newest_records(
     return ((orders[record.id], record) for record in records_in(store, _WITH_ORDERS, [list(orders.values())]))
 
 
+def newest_ids(store: Store, *, run_id: str | None = None, imported: bool = False) -> list[str]:
+    """Return the ids of the records of a run or of all imports, as ``newest_records`` has them, without loading the records."""
+    return [record_id for record_id, _ in store.rows(_NEWEST, [run_id, run_id, imported, None, None])]
+
+
+def wanted_counts(store: Store) -> dict[int, int]:
+    """Count the unfinished records of the work list by how many people are to annotate each."""
+    sql = "SELECT wanted, count(*) FROM annotation_items WHERE role = 'work' AND list_contains(?::VARCHAR[], status) GROUP BY 1 ORDER BY 1"
+    return dict(store.rows(sql, [list(OPEN_STATUSES)]))
+
+
 def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]:
     """Return by record id the revision that annotation starts from. Records not in the list, or deleted, are left out."""
     orders = store.integers(select(("record_order",), "annotation_items", _AMONG), [list(record_ids)])
@@ -153,3 +164,13 @@ def _item(row: tuple[Any, ...]) -> Item:
     values["reasons"] = tuple(json.loads(values["reasons"]))
     values["facts"] = json.loads(values["facts"])
     return Item(**values)
+
+
+def other_questions(store: Store, key: str, question: str | None) -> list[str]:
+    """Return the ids of the records of the work list that share the group *key* but not *question*, in the order of the list."""
+    sql = (
+        "SELECT i.record_id FROM annotation_items i JOIN records r ON r.record_order = i.record_order "
+        "WHERE i.role = 'work' AND list_contains(CAST(r.group_keys AS JSON)->>'$[*]', ?) AND r.question IS DISTINCT FROM ? "
+        "ORDER BY i.record_order"
+    )
+    return [record_id for (record_id,) in store.rows(sql, [key, question])]

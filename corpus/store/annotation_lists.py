@@ -45,7 +45,7 @@ _LISTED = """
             AND ($model::VARCHAR IS NULL OR i.facts->>'$.model' = $model)
             AND ($type::VARCHAR IS NULL OR list_contains((i.facts->'$.types')::VARCHAR[], $type)))
     SELECT l.record_id, l.status, l.role, l.wanted, l.priority, l.reasons, l.facts, l.changed_at, l.finished, l.flags, l.worked,
-        l.holding, l.own, count(*) OVER ()
+        l.holding, l.own, l.record_order, count(*) OVER ()
     FROM listed l JOIN records r ON r.record_order = l.record_order
     WHERE ($statuses::VARCHAR[] IS NULL OR list_contains($statuses::VARCHAR[], l.status))
         AND ($own::VARCHAR IS NULL OR l.own = $own)
@@ -54,6 +54,10 @@ _LISTED = """
         AND ($text::VARCHAR IS NULL OR contains(lower(r.context), lower($text)) OR contains(lower(coalesce(r.question, '')), lower($text))
             OR contains(lower(r.id), lower($text)))
     ORDER BY {order} NULLS LAST, l.record_order LIMIT $limit OFFSET $offset"""
+# Read for the rows of one page only: sorting with texts would take the room of all texts of the list.
+_BEGINNINGS = """
+    SELECT record_order, coalesce(question, '')[:300], context[:400] FROM records
+    WHERE record_order IN (SELECT unnest($1::BIGINT[]))"""
 _ORDERS: Mapping[Sort, str] = {
     "priority": "l.priority",
     "changed": "l.changed_at",
@@ -101,7 +105,10 @@ class ListFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedItem:
-    """A row of the list. ``worked``: people with a document of the record. ``holding``: people with an unfinished assignment or lease."""
+    """A row of the list. ``worked``: people with a document of the record. ``holding``: people with an unfinished assignment or lease.
+
+    ``question`` and ``text`` are how question and context of the record begin, as annotation found them.
+    """
 
     record_id: str
     status: str
@@ -116,6 +123,8 @@ class ListedItem:
     worked: tuple[str, ...]
     holding: tuple[str, ...]
     own: Own
+    question: str
+    text: str
 
 
 _PARAMETERS = tuple(field.name for field in fields(ListFilter))
@@ -139,7 +148,8 @@ def list_items(store: Store, wanted: ListFilter, sort: Sort = "priority", *, des
     """Return one page of rows, and the total number of matching rows (0 if ``wanted.offset`` is past the last row)."""
     values = [list(v) if isinstance(v, tuple) else v for v in (getattr(wanted, name) for name in _PARAMETERS)]
     found = store.rows(_SQL[sort, descending], values)
-    return [_line(row[:-1]) for row in found], found[0][-1] if found else 0
+    begins = {order: (question, text) for order, question, text in store.rows(_BEGINNINGS, [[row[-2] for row in found]])}
+    return [_line((*row[:-2], *begins[row[-2]])) for row in found], found[0][-1] if found else 0
 
 
 def filter_choices(store: Store) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ EPILOG = examples(
     "piiloom annotate",
     "piiloom annotate --store outputs/health.duckdb --port 8600",
     "piiloom annotate --types my_types.yaml",
+    "piiloom annotate --detect '--detector presidio'",
     "piiloom annotate --login --snapshot-every 5 --keep-snapshots 48",
     "piiloom annotate --host 0.0.0.0 --behind-https",
     "piiloom annotate --restore outputs/piiloom.duckdb.snapshots/2026-11-22T101500.000Z.duckdb",
@@ -42,6 +43,15 @@ def annotate(
         Path | None,
         typer.Option("--types", metavar="YAML", help="Entity types of your own to choose from as well; the store remembers them."),
     ] = None,
+    detect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--detect",
+            metavar="OPTIONS",
+            help="A detector that admins may have look for suggestions, as options of piiloom detect; repeatable. Those that need no "
+            "model are offered anyway.",
+        ),
+    ] = None,
     restore: Annotated[
         Path | None,
         typer.Option(
@@ -69,5 +79,6 @@ def annotate(
             snapshot_every_s=snapshot_every * 60,
             keep_snapshots=keep_snapshots,
             types=types,
+            detect=tuple(detect or ()),
         )
     )

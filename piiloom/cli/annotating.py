@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,10 @@ _ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """How to serve. ``login`` None: people log in where there are accounts. ``snapshot_every_s`` 0: no snapshots."""
+    """How to serve. ``login`` None: people log in where there are accounts. ``snapshot_every_s`` 0: no snapshots.
+
+    ``detect``: options of ``piiloom detect``, one text for each detector that admins can choose besides those that need nothing.
+    """
 
     store: Path
     host: str
@@ -36,6 +39,7 @@ class Wanted:
     snapshot_every_s: float
     keep_snapshots: int
     types: Path | None = None
+    detect: Sequence[str] = ()
 
 
 @contextmanager
@@ -56,11 +60,15 @@ def serve_and_print(wanted: Wanted) -> None:
         from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415
         from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415
         from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
+        from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
     if wanted.types is not None:
         own = read_types_file(wanted.types)
         with Store.open(wanted.store, create=False) as store:
             keep_types(store, own)
-    services = open_services(wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots)
+    detectors = CommandDetectors(wanted.detect)
+    services = open_services(
+        wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots, detectors=detectors
+    )
     try:
         apply_settings()
         oidc = oidc_configured()

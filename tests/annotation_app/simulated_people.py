@@ -15,6 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+EDITOR = "piiloom_editor"
 # Edits of a record before it is accepted and the next one asked for.
 EDITS_A_RECORD = 20
 
@@ -155,8 +156,8 @@ class SimulatedPerson:
         if message.WhichOneof("type") != "delta" or message.delta.WhichOneof("type") != "new_element":
             return
         element = message.delta.new_element
-        if element.WhichOneof("type") != "bidi_component":
-            return
+        if element.WhichOneof("type") != "bidi_component" or element.bidi_component.component_name != EDITOR:
+            return  # each page has a component of ours beside the editor
         self._widget, self._fragment = element.bidi_component.id, message.delta.fragment_id
         self._hear(json.loads(element.bidi_component.json))
         if self._first:

@@ -31,7 +31,6 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
         page.at(RECORD)
         page.press("Tab", "r", "Tab", "Delete")
         page.saved()
-        page.page.get_by_text("History", exact=True).click()
         page.see_text("[data-testid=stText]", "span removed: name, low relevance, 8–13")
         page.see_text("[data-testid=stText]", "relevance: name, low relevance, 0–3 → name, high relevance, 0–3")
         page.page.get_by_role("button", name="Take this step back").click()

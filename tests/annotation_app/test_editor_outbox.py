@@ -181,14 +181,14 @@ def test_accept_reject_and_the_way_through_the_records(editor):
     page = editor(TEXT, "Second", "Third", "Fourth")
     page.press("a")
     assert page.server.histories["r1"].state.verdict == "accepted"
-    assert page.text(".position") == "2 / 4"
+    assert page.text(".position") == "Record 2 of 4"
     page.press("x")
     page.type("not a text")
     page.press("Enter")
     assert page.server.histories["r2"].state.reason == "not a text"
     for key in "kkjs":
         page.press(key)
-    assert page.text(".position") == "3 / 4"
+    assert page.text(".position") == "Record 3 of 4"
     assert [intent["go"] for intent in page.server.intents] == ["next", "next", "previous", "previous", "next", "skip"]
     assert [intent["number"] for intent in page.server.intents] == [1, 2, 3, 4, 5, 6]
     page.press("l")
@@ -201,7 +201,7 @@ def test_a_key_for_a_record_not_yet_seen_does_nothing(editor):
     page.page.keyboard.press("a")
     page.page.keyboard.press("Delete")
     page.settle()
-    assert page.text(".position") == "2 / 3"
+    assert page.text(".position") == "Record 2 of 3"
     assert [operation["op"] for operation in page.sent] == ["accept"]
 
 
@@ -230,7 +230,7 @@ def test_read_only(editor):
     page.drag(4, 7)
     assert page.server.heard == []
     page.press("j")
-    assert page.text(".position") == "2 / 2"
+    assert page.text(".position") == "Record 2 of 2"
 
 
 def test_a_fix_of_the_checks_by_key_and_by_mouse(editor):

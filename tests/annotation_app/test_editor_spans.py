@@ -269,3 +269,20 @@ def test_right_to_left_text(editor):
     page.page.mouse.up()
     page.settle()
     assert page.values()[0] == "דנה כהן ואני"
+
+
+_PLACES = """() => [...window.shadow.querySelectorAll("mark.span")].map((mark) => {
+    const range = document.createRange();
+    range.selectNodeContents(mark);
+    const [whole, text] = [mark.getClientRects(), range.getClientRects()];
+    return [whole.length, text.length, text[0].left - whole[0].left, whole[0].right - text[0].right];
+})"""
+
+
+def test_a_label_stays_beside_its_span_whatever_the_direction(editor):
+    page = editor("פגשתי את [[Ada Lovelace|name|low]] בחיפה, אצל [[דנה|name|low]], בטלפון [[+49 170 123|code|low]] שלה.", direction="rtl")
+    latin, hebrew, number = page.page.evaluate(_PLACES)
+    assert [pieces[:2] for pieces in (latin, hebrew, number)] == [[1, 1]] * 3  # none is torn
+    assert (latin[3] > 20, latin[2] < 8) == (True, True)  # the label is on the right of what runs to the right
+    assert (hebrew[2] > 20, hebrew[3] < 8) == (True, True)
+    assert (number[3] > 20, number[2] < 8) == (True, True)

@@ -139,3 +139,11 @@ def test_upkeep_does_not_keep_a_page_waiting():
     assert not ended.is_set()
     may_end.set()
     assert ended.wait(60)
+
+
+def test_everybody_sees_their_own_work_and_nobody_elses(services):
+    dispute(services, "r000")
+    shown = page("own_work", "annotator", "ana")
+    assert "Nothing can be said yet" in said(shown)
+    assert {metric.label: metric.value for metric in shown.metric}["Records I finished"] == "1"
+    assert "ben" not in str([table.value for table in shown.table])

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 from worklist_stories import WorkProject, composed
 
+from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.worklist.priorities import explained
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
@@ -117,3 +119,40 @@ def test_annotators_see_nobody_else_and_no_reasons_unless_the_project_allows(pro
     project.settings.change("boss", "blind", False)
     assert line(ANN) == (("ben",), 1, True, True)
     assert ids(project, ANN, annotator="ben") == ids(project, BEN, annotator="ben")
+
+
+def test_what_a_filter_leaves_can_be_put_first_or_last_and_back(project: WorkProject) -> None:
+    query = ListQuery(locale="de_DE")
+    (special,) = project.lists.matching(BOSS, query)
+    assert (special.question, special.text[:6]) == ("Which forms do I need?", "Straße")
+    before = {line.record_id: (line.priority, line.reasons) for line in project.lists.matching(BOSS, ListQuery())}
+    assert len(before) == 8
+    assert project.pool.put("boss", [special.record_id], "last") == 1
+    assert [line.record_id for line in project.lists.matching(BOSS, ListQuery())][-1] == special.record_id
+    assert project.pool.put("boss", [special.record_id], "first") == 1
+    assert project.pool.put("boss", [special.record_id], "first") == 0
+    project.settings.change("boss", "priority_weights", {"random": 1.0})
+    project.pool.prioritise("boss")
+    top = project.lists.matching(BOSS, ListQuery())[0]
+    assert (top.record_id, explained(top.reasons[0])) == (special.record_id, "an admin wants it first")
+    assert project.next("ann") == special.record_id
+    project.settings.change("boss", "priority_weights", {})
+    project.pool.prioritise("boss")
+    assert project.pool.put("boss", list(before), "usual") == 1
+    assert {line.record_id: (line.priority, line.reasons) for line in project.lists.matching(BOSS, ListQuery())} == before
+    project.assert_replay_equals_tables()
+
+
+def test_many_are_rejected_at_once_but_what_is_decided_stays(project: WorkProject) -> None:
+    resolver = Resolver(project.shared, project.log)
+    with project.shared.writing() as store:
+        set_status(store, [composed(3).id], "validated", project.log.now())
+    everything = [composed(n).id for n in range(8)]
+    with pytest.raises(UsageError, match="reason"):
+        resolver.reject_all(JUDGE, everything, " ")
+    with pytest.raises(UsageError, match="adjudicator"):
+        resolver.reject_all(ANN, everything, "no use")
+    assert resolver.reject_all(JUDGE, everything, "no use") == 7
+    assert project.lists.counts() == {"rejected": 7, "validated": 1}
+    resolver.reopen(JUDGE, composed(1).id, "was good")
+    assert project.next("ann") == composed(1).id

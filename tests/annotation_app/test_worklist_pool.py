@@ -13,7 +13,7 @@ from piiloom.annotation_app.worklist.priorities import Signals, explained, score
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_items import base_records, find_item, load_items
+from piiloom.corpus.store.annotation_items import base_records, find_item, load_items, set_status, wanted_counts
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.item_facts import facts_of, pair_of
 from piiloom.corpus.store.judgements import Judgement, save_judgements
@@ -83,6 +83,24 @@ def test_runs_imports_and_ids_are_different_selections(store: Store) -> None:
     assert project.pool.want("boss", 2) == 7
     assert {item.wanted for item in load_items(store)} == {2}
     project.assert_replay_equals_tables()
+
+
+def test_people_per_record_change_for_what_is_unfinished_of_a_source(store: Store) -> None:
+    project = WorkProject(store, [composed(n) for n in range(3)])
+    add_records(store, "run-1", [(n, composed(100 + n)) for n in range(2)])
+    project.pool.add("boss", run_id="run-1")
+    again = project.pool.add("boss", imported=True, wanted=3)
+    assert (again.added, again.known, again.otherwise) == (0, 3, 3)
+    assert wanted_counts(store) == {1: 5}
+    assert project.pool.want("boss", 3, imported=True) == 3
+    assert project.pool.want("boss", 2, run_id="run-1") == 2
+    assert wanted_counts(store) == {2: 2, 3: 3}
+    set_status(store, [composed(0).id], "validated", "2026-11-02T10:00:00.000+00:00")
+    assert project.pool.add("boss", imported=True, wanted=1).otherwise == 2
+    assert project.pool.want("boss", 1) == 4
+    assert wanted_counts(store) == {1: 4}
+    with pytest.raises(UsageError, match="people per record"):
+        project.pool.want("boss", 51)
 
 
 def test_judged_doubtful_and_rare_records_come_first(store: Store) -> None:

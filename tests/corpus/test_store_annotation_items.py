@@ -215,6 +215,8 @@ def test_a_list_of_ten_thousand_takes_no_more_than_reading_all_texts_a_few_times
                 spans.append(time.perf_counter() - started)
             timings[name] = min(spans)
         assert list_items(big, wanted)[1] == 10_000
+        everything, _ = list_items(big, replace(wanted, limit=1_000_000))
+        assert len({item.text for item in everything}) == 10_000
         # The odd ones of the first half are finished: one accepted document is all that is wanted.
         assert list_items(big, busy, "words")[1] == sum(str(n).startswith("99") for n in range(5001, 10_000, 2))
     assert max(timings.values()) < 12 * timings["texts"], timings

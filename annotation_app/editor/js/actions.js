@@ -20,6 +20,9 @@ const REFUSALS = {
   malformed: "The editor made a mistake; nothing was changed. Please reload the page.",
 };
 
+// How often the server is asked to show another record.
+const MOST_ASKED = 5;
+
 function currentModel(editor) {
   return modelAfterAll(editor.settled, editor.outbox.pending(editor.data.record).map((one) => one.operation));
 }
@@ -43,6 +46,7 @@ function perform(editor, operation, said) {
   const { model, refused } = modelAfter(editor.model, operation);
   if (refused) return tell(editor, REFUSALS[refused] || `Refused: ${refused}`, "warning");
   const base = editor.model.version;
+  editor.wanted = null; // who goes on working stays here
   editor.model = model;
   editor.outbox.add(editor.data.record, base, operation);
   editor.notice = null;
@@ -156,16 +160,32 @@ function go(editor, where, record) {
   if (editor.leaving) return;
   editor.intents += 1;
   const intent = { client: editor.outbox.client, number: editor.intents, go: where };
-  editor.leaving = { number: editor.intents, timer: setTimeout(() => arrived(editor), 2500) };
-  editor.send("intent", record === undefined ? intent : { ...intent, record });
+  editor.wanted = { value: record === undefined ? intent : { ...intent, record }, asked: 0, answered: false };
+  ask(editor);
+}
+
+/** Send where the person wants to go, again and again until the server has heard it: it takes each number once. */
+function ask(editor) {
+  const { wanted } = editor;
+  wanted.asked += 1;
+  wanted.answered = false;
+  editor.leaving = { number: wanted.value.number, timer: setTimeout(() => arrived(editor), 2500) };
+  editor.send("intent", wanted.asked === 1 ? wanted.value : { ...wanted.value, attempt: wanted.asked });
   render(editor);
 }
 
+/** The other record is there, or has been long in coming: then the keys work here again. */
 function arrived(editor) {
   if (!editor.leaving) return;
   clearTimeout(editor.leaving.timer);
   editor.leaving = null;
+  askAgain(editor);
   render(editor);
+}
+
+/** After an outage: the server answers again, but has not heard where the person wanted to go. */
+function askAgain(editor) {
+  if (editor.wanted?.answered && !editor.leaving && editor.wanted.asked < MOST_ASKED) ask(editor);
 }
 
 function accept(editor) {

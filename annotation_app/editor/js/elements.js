@@ -14,11 +14,14 @@ function element(tag, properties = {}, children = []) {
   return made;
 }
 
-/** A button with the key that does the same; `tabIndex` and focus are the browser's own. */
+/**
+ * A button with the key that does the same; `tabIndex` and focus are the browser's own. The key, and a sign in place of words (`glyph`), are
+ * drawn by CSS: they are no part of the button's name.
+ */
 function keyedButton(label, key, act, properties = {}) {
-  const children = [element("span", { textContent: label })];
-  if (key) children.push(element("kbd", { textContent: key, "aria-hidden": "true" }));
-  const { className = "", ...others } = properties;
+  const { className = "", glyph = null, ...others } = properties;
+  const children = [element("span", { textContent: label, "data-glyph": glyph })];
+  if (key) children.push(element("kbd", { "data-key": key, "aria-hidden": "true" }));
   const shortcut = key ? { "aria-keyshortcuts": key } : {};
   return element("button", { type: "button", className: `button ${className}`, onclick: act, ...shortcut, ...others }, children);
 }
@@ -50,7 +53,23 @@ function shortened(text, length = 60) {
   return one.length > length ? `${[...one].slice(0, length).join("")}…` : one;
 }
 
+// An INPUT of these types takes no letters.
+const PRESSED_INPUTS = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+
 function isTypingField(target) {
   if (!target || !target.tagName) return false;
-  return target.tagName === "TEXTAREA" || target.tagName === "INPUT" || target.tagName === "SELECT" || target.isContentEditable;
+  if (target.tagName === "INPUT") return !PRESSED_INPUTS.has(target.type);
+  return target.tagName === "TEXTAREA" || target.tagName === "SELECT" || target.isContentEditable;
+}
+
+// Keys with which a control outside the editor is used.
+const KEYS_OF_CONTROLS = new Set(["Enter", " ", "Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"]);
+// Where letters search or choose.
+const LETTERS_CHOOSE = "[role=combobox], [role=listbox], [role=menu], [role=dialog], dialog, [contenteditable]";
+
+/** Whether a key press is the page's: it hit nothing, or a control of Streamlit's that has no use for it. */
+function isForThePage(event) {
+  const target = event.composedPath()[0];
+  if (target === document.body || target === document.documentElement) return true;
+  return !KEYS_OF_CONTROLS.has(event.key) && !isTypingField(target) && !target.closest?.(LETTERS_CHOOSE);
 }

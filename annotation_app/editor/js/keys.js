@@ -71,7 +71,7 @@ function forwardKeys(editor) {
   return getComputedStyle(editor.parts.context.surface).direction !== "rtl";
 }
 
-/** Key presses inside the component, and those that hit nothing at all; true when done. */
+/** Key presses inside the component, and those that no other control of the page has a use for; true when done. */
 function handleKey(editor, event) {
   settlePress(editor);
   if (editor.dialog || editor.picker || event.isComposing) return false;
@@ -92,7 +92,7 @@ function listenToKeys(editor) {
     if (done || typing || editor.dialog) event.stopPropagation();
   };
   editor.onKeyOutside = (event) => {
-    if (event.target !== document.body && event.target !== document.documentElement) return;
+    if (event.composedPath().includes(editor.parts.root) || !isForThePage(event)) return;
     if (!editor.parts.root.isConnected || !handleKey(editor, event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();

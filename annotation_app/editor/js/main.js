@@ -30,7 +30,7 @@ function mountEditor({ data, parentElement, setStateValue }) {
 function newEditor(shadow, data, setStateValue) {
   const editor = {
     shadow, data, setStateValue,
-    attached: false, intents: 0, leaving: null, deferred: [],
+    attached: false, intents: 0, leaving: null, wanted: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
     selected: null, ghost: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, pendingFix: null, press: null, notice: null, lasting: [],
     previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
@@ -53,6 +53,7 @@ function newEditor(shadow, data, setStateValue) {
 function attach(editor) {
   if (editor.attached) return;
   editor.attached = true;
+  OUTBOXES.add(editor.outbox);
   listenToKeys(editor);
   listenToSelecting(editor);
   listenToTouch(editor);
@@ -108,20 +109,28 @@ function takeData(editor, data) {
   // Equal for the eye: the views compare references, so the old one stays.
   editor.model = shown && sameState(shown, model.state) ? { ...model, state: shown } : model;
   noteNotices(editor);
-  if (editor.leaving && (other || (data.intents_done || {})[editor.outbox.client] >= editor.leaving.number)) {
-    clearTimeout(editor.leaving.timer);
-    editor.leaving = null;
-  }
+  takeArrival(editor, other);
   if (first && editor.outbox.pending().length) editor.outbox.deliver();
   render(editor);
   adoptOutsideChange(editor);
   if (first || other) {
     restoreTyping(editor);
     if (first) takeFocus(editor);
-    announce(editor, `Record ${data.position?.index ?? ""} ${data.position?.total ? `of ${data.position.total}` : ""}`);
+    announce(editor, `Another record. ${placeWords(data.position || {})}`);
   }
   runDeferred(editor);
   applyPendingFix(editor);
+  askAgain(editor);
+}
+
+/** Another record has come, or the server has followed the last wish to go elsewhere; else it has answered, and not to that. */
+function takeArrival(editor, other) {
+  const done = (editor.data.intents_done || {})[editor.outbox.client] ?? 0;
+  if (editor.wanted) editor.wanted.answered = true;
+  if (other || (editor.wanted && done >= editor.wanted.value.number)) editor.wanted = null;
+  if (!editor.leaving || !(other || done >= editor.leaving.number)) return;
+  clearTimeout(editor.leaving.timer);
+  editor.leaving = null;
 }
 
 /**

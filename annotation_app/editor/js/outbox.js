@@ -44,6 +44,7 @@ function openOutbox(person, send, changed) {
     } catch {
       outbox.stored = false; // the quota is used up: the operations still are in memory and on their way
     }
+    renderConnection();
   };
   const waitAndRetry = () => {
     clearTimeout(outbox.timer);
@@ -91,6 +92,10 @@ function openOutbox(person, send, changed) {
     waitAndRetry();
     return done;
   };
-  outbox.close = () => clearTimeout(outbox.timer);
+  outbox.close = () => {
+    clearTimeout(outbox.timer);
+    OUTBOXES.delete(outbox);
+  };
+  OUTBOXES.add(outbox);
   return outbox;
 }

@@ -26,8 +26,8 @@ function renderPreview(editor) {
   const direction = editor.parts.context.surface.dir;
   const text = element("div", { className: "text preview", dir: direction });
   for (const piece of previewPieces(editor)) {
-    if (piece.masked) text.append(element("span", { className: "masked", textContent: piece.text }));
-    else if (piece.kept) text.append(element("span", { className: "kept", textContent: piece.text }));
+    if (piece.masked) text.append(element("span", { className: "masked", textContent: piece.text, dir: "ltr" }));
+    else if (piece.kept) text.append(element("span", { className: "kept", textContent: piece.text, dir: "auto" }));
     else text.append(document.createTextNode(piece.text));
   }
   const question = shown.question === null ? null : element("p", { className: "preview-question", textContent: shown.question, dir: direction });

@@ -58,8 +58,8 @@ function rowOf(editor, span, editable) {
   const swatch = element("span", { className: `swatch ${words}`, "aria-hidden": "true" });
   const choose = element(
     "button",
-    { type: "button", className: "choose", "data-act": "choose", "aria-label": `Select ${spanWords(editor, span)}`, onclick: () => chooseRow(editor, span.id) },
-    [swatch, value, type],
+    { type: "button", className: "choose", "data-act": "choose", onclick: () => chooseRow(editor, span.id) },
+    [swatch, value, type, element("span", { className: "unseen", textContent: `, ${words} relevance${span.doubt ? ", to be confirmed" : ""}` })],
   );
   const current = (act) => () => {
     const now = editor.model.state.document.spans.find((other) => other.id === span.id);

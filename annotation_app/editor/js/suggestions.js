@@ -146,18 +146,20 @@ function acceptableFrom(editor, score) {
   return kept.toSorted((a, b) => a.start - b.start);
 }
 
+const countedSuggestions = (groups) => (groups.length === 1 ? "1 suggestion" : `${groups.length} suggestions`);
+
 function acceptAllFrom(editor, score) {
   const groups = acceptableFrom(editor, score);
   if (!groups.length) return tell(editor, `No suggestion with a score from ${score} on can be accepted.`, "info");
   editor.ghost = null;
-  return perform(editor, { op: "take", taken: groups.map((group) => takenFrom(editor, group)) }, `Accepted ${groups.length} suggestions`);
+  return perform(editor, { op: "take", taken: groups.map((group) => takenFrom(editor, group)) }, `Accepted ${countedSuggestions(groups)}`);
 }
 
 function refuseRest(editor) {
   const groups = openGroups(editor);
   if (!groups.length) return;
   editor.ghost = null;
-  perform(editor, { op: "refuse", suggestions: groups.flatMap((group) => group.all.map((one) => one.id)) }, `Refused ${groups.length} suggestions`);
+  perform(editor, { op: "refuse", suggestions: groups.flatMap((group) => group.all.map((one) => one.id)) }, `Refused ${countedSuggestions(groups)}`);
 }
 
 function openAcceptAll(editor) {

@@ -45,9 +45,10 @@ function groupRow(editor, group) {
   };
   const choose = element(
     "button",
-    { type: "button", className: "choose", title: sourcesOf(group), "data-act": "choose", "aria-label": `Suggestion ${groupWords(editor, group)}`, onclick: withCurrent(selectGroup) },
+    { type: "button", className: "choose", title: sourcesOf(group), "data-act": "choose", onclick: withCurrent(selectGroup) },
     [
       element("span", { className: "swatch unset", "aria-hidden": "true" }),
+      element("span", { className: "unseen", textContent: "Suggestion: " }),
       element("span", { className: "value", textContent: groupValue(editor, group), dir: "auto" }),
       element("span", { className: "type", textContent: readable(group.type) }),
       element("span", { className: "score", textContent: group.score === null ? "–" : group.score.toFixed(2) }),

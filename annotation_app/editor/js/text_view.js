@@ -14,7 +14,8 @@ function pieceOfSpan(editor, span, text, start) {
 }
 
 function markOf(editor, span, text) {
-  const mark = element("mark", { role: "button", tabIndex: -1, "data-id": span.id }, [document.createTextNode(text)]);
+  // dir isolates: a Latin name in Hebrew keeps its label at its side, and none of the two moves the words around it.
+  const mark = element("mark", { role: "button", tabIndex: -1, dir: "auto", "data-id": span.id }, [document.createTextNode(text)]);
   drawMark(editor, mark, span, text);
   return mark;
 }

@@ -9,6 +9,7 @@ function mountWithoutRecord({ data, parentElement, setStateValue }) {
     closeSender(parentElement);
     sender = { person: data.person };
     sender.outbox = openOutbox(data.person, (value) => sender.setStateValue("outbox", value), () => {});
+    sender.outbox.recordless = true;
     SENDERS.set(parentElement, sender);
   }
   sender.setStateValue = setStateValue;

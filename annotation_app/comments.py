@@ -1,0 +1,79 @@
+"""Comments of people on a span of a record, or on the record: for those who decide, and for themselves. They change no label.
+
+A comment is an event and nothing else. It keeps the words, place and type that its span had when it was written, since the span may
+be moved or removed later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_items import find_item
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
+
+COMMENTED: Final = "commented"
+LONGEST: Final = 2_000
+_LONGEST_WORDS: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """A comment. ``words`` and ``entity_type`` are those of the span that it is about; empty if it is about the record."""
+
+    author: str
+    at: str
+    text: str
+    words: str = ""
+    entity_type: str = ""
+
+
+class Comments:
+    """The comments in the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog) -> None:
+        self._shared = shared
+        self._log = log
+
+    def add(self, person: str, record_id: str, text: str, document: Mapping[str, Any], span_id: str | None = None) -> None:
+        """Add a comment on the span *span_id* of *document* (in its JSON form; None: on the record).
+
+        Raises ``UsageError`` if *text* is blank or too long, the record is not in the work list, or the span is not there.
+        """
+        if not text.strip() or len(text) > LONGEST:
+            raise UsageError("a comment has some words", remedy=f"Write up to {LONGEST:,} characters")
+        span = next((one for one in document["spans"] if one["id"] == span_id), None)
+        if span_id is not None and span is None:
+            raise UsageError("the span is not there any more", remedy="Choose another one")
+        about = None
+        if span is not None:
+            words = document["context"][span["start"] : span["end"]][:_LONGEST_WORDS]
+            about = {"id": span_id, "start": span["start"], "end": span["end"], "type": span["type"], "words": words}
+        with self._shared.writing() as store:
+            if find_item(store, record_id) is None:
+                raise UsageError("This record is not in the work list", where=record_id, remedy="Go back to the list.")
+            self._log.append(
+                store, [NewEvent(actor=person, kind=COMMENTED, record_id=record_id, entry={"comment": text.strip(), "span": about})]
+            )
+
+    def on(self, record_id: str, author: str | None = None) -> list[Comment]:
+        """Return the comments on *record_id*, of everybody or of *author*, oldest first."""
+        with self._shared.reading() as store:
+            events = read_events(store, record_ids=[record_id], actor=author, kinds=[COMMENTED])
+        found = []
+        for event in events:
+            span = event.entry.get("span") or {}
+            found.append(
+                Comment(
+                    author=event.actor,
+                    at=event.at,
+                    text=str(event.entry["comment"]),
+                    words=str(span.get("words", "")),
+                    entity_type=str(span.get("type", "")),
+                )
+            )
+        return found

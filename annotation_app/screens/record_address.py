@@ -1,0 +1,65 @@
+"""The record in the address of the work page (``/work?record=…``): a reload, a second tab, a sent link, back and forward lead to it.
+
+The address is obeyed when the whole page is drawn, and written whenever another record is shown. An edit draws only a part of the page, so
+an address that lags behind a quick step to the next record is not mistaken for a wish.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+import streamlit as st
+
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.tab_state import Tab, Trail
+from piiloom.annotation_app.serving.services import Services
+from piiloom.annotation_app.worklist.assigning import has_qualified
+from piiloom.corpus.store.annotation_items import base_records, find_item
+
+PARAMETER: Final = "record"
+# Everybody may open these; other records of the work list are for practice and tests, which have a page of their own.
+_OPEN_ROLES: Final = frozenset({"work", "control"})
+_NOT_THERE: Final = "The record of this address is not in the work list, so you get the next one."
+_DELETED: Final = "The record of this address was deleted, so you get the next one."
+_NOT_YET: Final = "You have not passed the qualifying test of this project yet, so the record of this address is not shown."
+
+
+def addressed_record() -> str | None:
+    """Return the record that the address names, or None."""
+    found: str | None = st.query_params.get(PARAMETER)
+    return found or None
+
+
+def address_of(record_id: str | None) -> str:
+    """Return what follows the path in an address that leads to *record_id*."""
+    return f"?{PARAMETER}={quote(record_id, safe='')}" if record_id else ""
+
+
+def write_address(record_id: str | None) -> None:
+    """Have the address name *record_id*, or no record. A changed address is one more step for the browser's Back."""
+    if addressed_record() == record_id:
+        return
+    if record_id is None:
+        st.query_params.pop(PARAMETER, None)
+    else:
+        st.query_params[PARAMETER] = record_id
+
+
+def follow_address(services: Services, person: Person, tab: Tab, trail: Trail) -> None:
+    """Go to the record that the address names, if *trail* is elsewhere and *person* may see it. Otherwise ``tab.message`` says why not."""
+    wanted = addressed_record()
+    if wanted is None or wanted == trail.record:
+        return
+    with services.shared.reading() as store:
+        item = find_item(store, wanted)
+        is_there = wanted in base_records(store, [wanted])
+        barred = services.settings.current().qualifying_needed and not person.may("adjudicator") and not has_qualified(store, person.name)
+    if item is None or not (item.role in _OPEN_ROLES or person.may("admin")):
+        tab.message = _NOT_THERE
+    elif not is_there:
+        tab.message = _DELETED
+    elif barred:
+        tab.message = _NOT_YET
+    else:
+        trail.go_to(wanted)

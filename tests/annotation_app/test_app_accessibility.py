@@ -1,0 +1,98 @@
+"""Every page in light and dark, looked through by axe-core; one main landmark, a title of its own, names that begin with what is seen."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from editor_page import marked
+from screen_stage import ACCEPT, does
+
+from piiloom.annotation_app.serving.services import open_services
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, make_project, record_of, sync_api
+from tests.annotation_app.people_tools import GOOD
+from tests.annotation_app.served_app import served
+
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python, which brings axe-core, is not installed")
+pytestmark = pytest.mark.long
+RECORDS = [record_of(f"r-{n}", marked(f"[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]], note {n}.")) for n in range(3)]
+# What a page shows when it is there, by its path.
+PAGES = {
+    "work": ".editor",
+    "records": "h3:has-text('Records')",
+    "adjudicate": "button:has-text('Decide so')",
+    "guidelines": ".st-key-piiloom_guidelines",
+    "training": "[role=radiogroup]",
+    "dashboard": "[role=radiogroup]",
+    "admin": "[role=tab]",
+}
+_RUN = """async () => {
+    const found = await axe.run(document, {rules: {"label-content-name-mismatch": {enabled: true}}, resultTypes: ["violations"]});
+    const told = (node) => [node.html.slice(0, 200), ...node.any.map((check) => check.message)].join(" ");
+    return found.violations.map((one) => [one.id, one.impact, one.nodes.map(told)]);
+}"""
+_GRAVE = {"serious", "critical"}
+# Rules that axe calls moderate or minor, and that matter here all the same.
+_ALSO = {"landmark-one-main", "landmark-no-duplicate-main", "label-content-name-mismatch", "document-title", "page-has-heading-one"}
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = make_project(tmp_path / "s.duckdb", RECORDS, {"ana": "annotator", "bo": "annotator"}, wanted=2)
+    services = open_services(path)
+    try:
+        services.accounts.add("judge", "admin", password=GOOD)
+        for record in RECORDS[:2]:
+            does(services, "ana", record.id, {"op": "relevance", "id": record.spans[0].id, "relevance": "high"}, ACCEPT)
+            does(services, "bo", record.id, ACCEPT)
+        services.guidelines.ask("ana", "Is a nickname a name?")
+    finally:
+        services.close()
+    return path
+
+
+def faults(page: AppPage, name: str) -> list[str]:
+    """What axe finds serious on the page, or of ``_ALSO``, as lines to read.
+
+    It looks twice where it finds some: Streamlit fades what it draws anew.
+    """
+    page.page.evaluate(_axe())
+    told: list[str] = []
+    for _ in range(2):
+        found: list[Any] = page.page.evaluate(_RUN)
+        told = [f"{name}: {rule}: {one}" for rule, impact, nodes in found if impact in _GRAVE or rule in _ALSO for one in nodes]
+        if not told:
+            break
+        page.page.wait_for_timeout(1500)
+    return told
+
+
+def _axe() -> str:
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser, project, scheme):
+    with served(project, "--snapshot-every", "0") as server:
+        page = AppPage(browser, server)
+        page.page.emulate_media(color_scheme=scheme)
+        page.page.goto(f"{server.url}/account/login")
+        told = faults(page, "login")
+        page.log_in("judge")
+        titles = []
+        for path, shown in PAGES.items():
+            page.open(path)
+            sync_api.expect(page.locator(shown).filter(visible=True).first).to_be_visible(timeout=PATIENCE_MS)
+            page.drawn()
+            told += faults(page, path)
+            titles.append(page.page.title())
+            for tab in page.page.get_by_role("tab").all()[1:]:
+                words = tab.inner_text()
+                tab.click()
+                page.drawn()
+                told += faults(page, f"{path}, {words}")
+        assert told == []
+        assert len(set(titles)) == len(titles)
+        page.context.close()
+        assert server.stop()[0] == 0

@@ -1,0 +1,50 @@
+"""One's own pace, and one's agreement with what was decided in the end: counted by hand."""
+
+from __future__ import annotations
+
+from adjudication_stories import JUDGE, Project
+from project_stories import added, changed, without
+
+from piiloom.annotation_app.adjudication.versions import SideBySide
+from piiloom.annotation_app.dashboard.own_work import own_work
+from piiloom.annotation_app.documents.document import document_of
+
+
+def decide_as_it_was(project: Project, number: int) -> None:
+    side: SideBySide = project.resolver.open(f"r{number}")
+    project.resolver.adjudicate(JUDGE, f"r{number}", document_of(side.base), seen=project.seen(number), how={})
+
+
+def test_what_differs_from_the_consensus_is_counted_by_kind() -> None:
+    project = Project(4)
+    try:
+        assert own_work(project.store, "ada").agreement is None
+        project.finish(1, "ada")  # alike: agreed
+        project.finish(1, "bob")
+        project.finish(2, "ada", without("s1"))
+        project.finish(2, "bob")
+        project.finish(3, "ada", changed("s2", relevance="low", entity_type="age"))
+        project.finish(3, "bob", added(0, 2))
+        project.finish(4, "ada", changed("s3", start=29))  # not decided: it says nothing
+        project.resolver.settle_all()
+        for number in (2, 3):
+            decide_as_it_was(project, number)
+        found = own_work(project.store, "ada")
+        assert found.agreement is not None
+        assert (found.agreement.records, found.agreement.alike.part) == (3, 1)
+        assert (found.agreement.spans.part, found.agreement.spans.whole) == (10, 12)
+        assert (found.agreement.missed, found.agreement.types, found.agreement.relevance, found.agreement.ends) == (1, 1, 1, 0)
+        assert (found.agreement.surplus, found.agreement.texts) == (0, 0)
+        other = own_work(project.store, "bob").agreement
+        assert other is not None
+        assert (other.alike.part, other.surplus) == (2, 1)
+        assert [(day.day, day.accepted) for day in found.days] == [("2026-11-02", 4)]
+    finally:
+        project.shared.close()
+
+
+def test_what_one_person_alone_finished_agrees_with_nothing(alone: Project) -> None:
+    alone.finish(1, "ada")
+    alone.resolver.settle_all()
+    assert alone.status(1) == "validated"
+    assert own_work(alone.store, "ada").agreement is None
