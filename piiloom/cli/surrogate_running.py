@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
-from piiloom.surrogates.by_model.drawing import AskProgress
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.reading import iter_documents
@@ -24,11 +23,13 @@ from piiloom.surrogates.placeholders.cautions import language_caution, surrogate
 from piiloom.surrogates.placeholders.linking import linked
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.surrogates.placeholders.survey import Survey, survey_of
 from piiloom.surrogates.progress import Progress, RunReport
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.by_model.drawing import AskProgress
 
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
 
@@ -50,6 +51,9 @@ class Observer:
 def input_settings(options: InputOptions) -> InputSettings:
     """*options* as ``surrogates`` takes them; raises ``UsageError`` for what cannot be."""
     use_spans = options.spans or bool(options.spans_field)
+    kind_of = None
+    if use_spans:
+        from piiloom.surrogates.placeholders.span_kinds import kind_of_span as kind_of  # noqa: PLC0415 - reads the entity catalogue
     return InputSettings(
         path=options.source,
         format=options.file_format,
@@ -61,7 +65,7 @@ def input_settings(options: InputOptions) -> InputSettings:
         delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
         spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
         use_spans=use_spans,
-        kind_of=kind_of_span if use_spans else None,
+        kind_of=kind_of,
         quoting=options.quoting,
         max_unpacked=options.max_unpacked * 2**20,
         skip_bad_rows=options.skip_bad_rows,
