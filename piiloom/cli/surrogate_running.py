@@ -51,9 +51,6 @@ class Observer:
 def input_settings(options: InputOptions) -> InputSettings:
     """*options* as ``surrogates`` takes them; raises ``UsageError`` for what cannot be."""
     use_spans = options.spans or bool(options.spans_field)
-    kind_of = None
-    if use_spans:
-        from piiloom.surrogates.placeholders.span_kinds import kind_of_span as kind_of  # noqa: PLC0415 - reads the entity catalogue
     return InputSettings(
         path=options.source,
         format=options.file_format,
@@ -65,11 +62,17 @@ def input_settings(options: InputOptions) -> InputSettings:
         delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
         spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
         use_spans=use_spans,
-        kind_of=kind_of,
+        kind_of=_kind_of_span() if use_spans else None,
         quoting=options.quoting,
         max_unpacked=options.max_unpacked * 2**20,
         skip_bad_rows=options.skip_bad_rows,
     )
+
+
+def _kind_of_span() -> Callable[[str, str | None], str]:
+    from piiloom.surrogates.placeholders.span_kinds import kind_of_span  # noqa: PLC0415 - most runs take no spans
+
+    return kind_of_span
 
 
 def run_corpus(input_options: InputOptions, options: RunOptions, observer: Observer) -> RunReport:
