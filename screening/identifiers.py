@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from piiloom.patterns.engine import PatternEngine
-from piiloom.patterns.resolving import THRESHOLD, disjoint
-from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place
+if TYPE_CHECKING:
+    from piiloom.patterns.engine import PatternEngine
 
 Range = tuple[int, int]
 
@@ -47,10 +46,15 @@ def find_identifiers(text: str, region: str | None) -> Iterator[tuple[str, Range
     """
     if (_NEEDED_ASCII if text.isascii() else _NEEDED).search(text) is None:
         return
+    from piiloom.patterns.resolving import THRESHOLD, disjoint  # noqa: PLC0415 - as the engine: many runs need neither
+
     for match in disjoint(_engine(region).find(text, floor=THRESHOLD, context=False)):
         yield _KINDS[match.entity.id], (match.start, match.end)
 
 
 @cache
 def _engine(region: str | None) -> PatternEngine:
+    from piiloom.patterns.engine import PatternEngine  # noqa: PLC0415
+    from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place  # noqa: PLC0415
+
     return PatternEngine(entities_of_any_place(frozenset(_KINDS), region))
