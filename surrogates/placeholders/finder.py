@@ -12,7 +12,7 @@ from piiloom.surrogates.placeholders.judging import UNTOLD, Judge, Verdict
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
 from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
 from piiloom.surrogates.placeholders.reading import Reader
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
 from piiloom.surrogates.placeholders.tag_rules import TagRules
@@ -59,7 +59,7 @@ class Finder:
         self._mapping = mapping or Mapping()
         self._on_unknown = on_unknown
         languages = self._mapping.languages
-        self._scanner = Scanner(self._mapping.grammars, languages)
+        self._scanner = scanner_of(self._mapping.grammars, languages)
         self._judge = Judge(Reader(vocabulary(languages)), self._scanner)
         self._rules = TagRules(self._mapping)
         self._own = OwnPatterns(self._mapping, self._scanner)

@@ -155,6 +155,12 @@ def _is_initial(title: str, head: str, letter: str) -> bool:
     return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
 
 
+@cache
+def scanner_of(names: tuple[str, ...] | None, languages: tuple[str, ...]) -> Scanner:
+    """Return the scanner for these grammars and languages; cached."""
+    return Scanner(names, languages)
+
+
 def _disjoint(found: list[Candidate]) -> Iterator[Candidate]:
     reached = 0
     for candidate in found:

@@ -14,7 +14,7 @@ from piiloom.surrogates.placeholders.judging import Judge, Verdict
 from piiloom.surrogates.placeholders.learning import learn
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.reading import Reader
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.surroundings import Cues, Surroundings, cues
 from piiloom.surrogates.placeholders.tallies import EXAMPLES, Seen, Tallies, excerpt
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
@@ -46,7 +46,7 @@ class Survey:
 
     def _prepare(self) -> None:
         languages, home = self.ranking.languages, self.ranking.home
-        self._scanner = Scanner(self.grammars, languages)
+        self._scanner = scanner_of(self.grammars, languages)
         self._judge = Judge(Reader(vocabulary(languages), home), self._scanner)
         self._cues: Cues = cues(languages)
         self._memo: dict[tuple[str, str], Verdict] = {}
