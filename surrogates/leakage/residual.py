@@ -31,10 +31,11 @@ _PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |
 # A name as above, but beginning with a set of characters, so that ``re`` is fast, and faster where it is of ASCII.
 _CAPITALISED: Final = re.compile(_NAME.replace("]", r"](?<!\w.)", 1))
 _CAPITALISED_ASCII: Final = re.compile(r"[A-Z](?<!\w.)[A-Za-z]+(?:['-][A-Za-z]+)?")
-_BEFORE_NAMES: Final = (*_TITLES, *_LEADS)
-_BETWEEN: Final = ". \n\u00a0"  # what may stand between these and a name
+# Cheap checks of what stands before a name: the ends of titles (with or without their dot) and leads, and what may stand between.
+_BEFORE: Final = (*_TITLES, *(f"{title}." for title in _TITLES), *_LEADS)
+_ENDS: Final = frozenset(words[-3:] for words in _BEFORE)
 _WIDTH: Final = 40
-_LONG_GAP: Final = 20
+_BLANKS: Final = frozenset(" \n\u00a0")
 # Words that may follow a greeting or a title and are no names.
 _NO_NAMES: Final = frozenset(
     "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
@@ -105,8 +106,11 @@ def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
     """Whether a name may follow a title or a lead, and whether there is a given name: what the slower patterns are worth looking for."""
     told = paired = False
     for match in (_CAPITALISED_ASCII if text.isascii() else _CAPITALISED).finditer(text):
-        head = text[max(0, match.start() - _WIDTH) : match.start()]
-        stripped = head.rstrip(_BETWEEN)
-        told = told or stripped.endswith(_BEFORE_NAMES) or len(head) - len(stripped) > _LONG_GAP
+        start = match.start()
+        before = text[max(0, start - 4) : start]
+        end = before[:-1]
+        if not told and before[-1:] in _BLANKS and (end in _ENDS or end[-2:] in _ENDS or end[-1:] in _BLANKS):
+            head = text[max(0, start - _WIDTH) : start].rstrip()
+            told = len(head) < _WIDTH // 2 or head.endswith(_BEFORE)
         paired = paired or match.group().casefold() in given_names
     return told, paired

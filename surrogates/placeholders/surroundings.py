@@ -26,6 +26,7 @@ class Surroundings:
     def __init__(self, text: str) -> None:
         self._text = text
         self._holds: dict[str, bool] = {}
+        self._closes = "</" in text
 
     def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
         """Whether a tag with known words is ordinary text after all: part of code, markup, a link or a heading."""
@@ -47,7 +48,7 @@ class Surroundings:
 
     def _in_markup(self, candidate: Candidate, element: str) -> bool:
         """Whether the text has a closing tag for *element*, or the tag directly follows a word as in ``List<Name>``."""
-        if element and self._anywhere(f"</{element}>"):
+        if self._closes and element and self._anywhere(f"</{element}>"):
             return True
         if candidate.literal.isupper():
             return False
