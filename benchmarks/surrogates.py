@@ -1,10 +1,12 @@
-"""Surrogates: ours against presidio-anonymizer with Faker operators, and one core against two; every row in a process of its own.
+"""Surrogates: ours against presidio-anonymizer with Faker operators, the command against a script, and one core against two.
 
     python -m benchmarks.surrogates --make-peers                          # once: an environment for the peer
     python -m benchmarks.surrogates --trials peers
+    python -m benchmarks.surrogates --only command                        # the same as --trials command
     python -m benchmarks.surrogates --trials cores --documents 500000
 
-Both fill the same documents (about 1,000 characters, ten placeholders, spans given), pinned to one core. Ours casts people in
+Every row is in a process of its own. "command" is the whole command line against a script (``commands/surrogate_run.py``). "peers" are
+the engines: both fill the same documents (about 1,000 characters, ten placeholders, spans given), pinned to one core. Ours casts people in
 balanced groups, keeps one surrogate a person, moves dates, makes e-mail and phone agree and gives an offset map; presidio with
 Faker gives each span a value on its own.
 """
@@ -21,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.commands.surrogate_run import whole_commands
 from benchmarks.peers.contestants import OURS, Contestant, contestants_of
 from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, prepared, some_of
 
@@ -140,6 +143,7 @@ def best(turns: Sequence[Figures]) -> Figures:
     return min(turns, key=lambda turn: turn["seconds"])
 
 
+TRIALS = ("peers", "command", "cores")
 COLUMNS = (("documents/s", cell("documents_per_s", ",.0f")), ("seconds", cell("seconds")), ("peak MB", cell("peak_mb", ".0f")))
 
 
@@ -147,13 +151,17 @@ def main() -> None:
     from benchmarks.peers.holding import hold  # its tables would count as memory of ``ours``, which is run out of this file
 
     parser = arguments(__doc__)
-    parser.add_argument("--documents", type=int, help="how many documents (5000 for the peers, 20000 for cores)")
-    parser.add_argument("--trials", metavar="NAMES", help="separated by commas: peers, cores")
+    parser.add_argument("--documents", type=int, help="how many documents (5000 for the peers, 6000 for command, 20000 for cores)")
+    parser.add_argument("--trials", metavar="NAMES", help=f"separated by commas: {', '.join(TRIALS)}")
     given = parser.parse_args()
-    names = some_of(("peers", "cores"), given.trials, ("peers", "cores"))
+    if given.only in TRIALS:
+        given.trials, given.only = given.only, None
+    names = some_of(TRIALS, given.trials, TRIALS)
     known = contestants_of("surrogates")
-    contestants, versions = prepared("surrogates", known if "peers" in names else [one for one in known if one.name == OURS], given)
+    alone = names == ["cores"]
+    contestants, versions = prepared("surrogates", [one for one in known if one.name == OURS] if alone else known, given)
     trials = {
+        "command": lambda: whole_commands(contestants, given.peers, given.documents or 6000, given.repeats),
         "peers": lambda: against_peers(contestants, given.peers, given.documents or 5000, given.repeats),
         "cores": lambda: one_and_two_cores(given.documents or 20_000),
     }

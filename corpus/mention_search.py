@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
-from rapidfuzz import fuzz
-
 from piiloom.corpus.normalising import Folded, extends, fold, plain, trim
 from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.words import STOP_WORDS, WORD
@@ -77,7 +75,7 @@ class SearchableText:
         best: tuple[float, int, int] | None = None
         for start, end in self._windows(len(tokens)):
             surface = fold(self.text[start:end]).text
-            score = fuzz.ratio(surface, wanted, score_cutoff=FUZZY_SCORE)
+            score = _ratio(surface, wanted)
             if score and (best is None or score > best[0]) and _is_slip(surface, wanted) and stands_alone(self.text, start, end):
                 best = (score, start, end)
         return None if best is None else best[1:]
@@ -166,7 +164,14 @@ def _is_slip(surface: str, wanted: str) -> bool:
     ours, theirs = surface.split(), wanted.split()
     if len(ours) != len(theirs):
         return True
-    return all(a == b or (len(b) >= _FUZZY_LETTERS and fuzz.ratio(a, b) >= FUZZY_SCORE) for a, b in zip(ours, theirs, strict=True))
+    return all(a == b or (len(b) >= _FUZZY_LETTERS and _ratio(a, b) >= FUZZY_SCORE) for a, b in zip(ours, theirs, strict=True))
+
+
+def _ratio(ours: str, theirs: str) -> float:
+    """Return how similar two texts are (0-100); 0 below ``FUZZY_SCORE``."""
+    from rapidfuzz import fuzz  # noqa: PLC0415 - most who search do so exactly
+
+    return fuzz.ratio(ours, theirs, score_cutoff=FUZZY_SCORE)
 
 
 def _word_ranges(text: str) -> Iterator[Range]:

@@ -6,7 +6,7 @@ import gc
 
 # New objects before a collection, and collections before one of the next generation. Python's 700 suits programs with few objects: a
 # loaded bank has hundreds of thousands that stay, and a run of the composer went through them for a fifth of its time.
-_THRESHOLDS = (50_000, 10, 10)
+_THRESHOLDS = (200_000, 10, 10)
 
 
 def collect_less_often() -> None:

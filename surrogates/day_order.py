@@ -48,7 +48,7 @@ def planned_days(plan: Plan, value_seed: int, anchor: date, language: str, count
     if not firsts and not dating:
         return Days({}, anchor, ())
     told = literal_dates(plan.text, language, country, anchor)
-    present = time_of(told, anchor)
+    present = time_of(told, anchor) if told else anchor
     if len(firsts) + dating < 2 and present == anchor:
         return Days({}, anchor, told, dating)
     text, mentions = plan.text, plan.mentions

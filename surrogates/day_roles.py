@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
@@ -48,6 +48,11 @@ def _words() -> dict[str, Role]:
 
 
 @cache
+def _last_words() -> frozenset[str]:
+    return frozenset(words.rpartition(" ")[2] for words in _words())
+
+
+@cache
 def until() -> frozenset[str]:
     """Return the words and signs that join two dates to a range."""
     return frozenset(_file()["until"])
@@ -55,13 +60,17 @@ def until() -> frozenset[str]:
 
 def role_before(text: str, start: int, after: int) -> Role:
     """Return what a date at *start* is the date of, by the words before it; *after* is where the mention before it ends."""
-    words = [word.strip(_SIGNS) for word in text[max(after, start - _BEFORE) : start].casefold().split()]
-    known = _words()
+    words = text[max(after, start - _BEFORE) : start].casefold().split()
+    known, last_words = _words(), _last_words()
     for _ in range(3):  # a small word may stand between: "died on", "overleden op de datum"
-        for count in range(min(_LONGEST, len(words)), 0, -1):
-            role = known.get(" ".join(words[-count:]))
-            if role:
-                return role
+        if words:
+            words[-1] = words[-1].strip(_SIGNS)
+            if words[-1] in last_words:
+                several = [word.strip(_SIGNS) for word in words[-_LONGEST:]]
+                for count in range(len(several), 0, -1):
+                    role = known.get(" ".join(several[-count:]))
+                    if role:
+                        return role
         if not words or (words[-1] and words[-1] not in _SMALL):
             return ""
         words.pop()
@@ -73,7 +82,12 @@ def role_of(text: str, mention: Mention, after: int) -> Role:
     told = role_before(text, mention.start, after)
     if told:
         return told
-    words = [word.casefold() for word in _TAG_WORD.findall(mention.rule)]
+    return _role_of_rule(mention.rule)
+
+
+@lru_cache(maxsize=1 << 12)
+def _role_of_rule(rule: str) -> Role:
+    words = [word.casefold() for word in _TAG_WORD.findall(rule)]
     for count in (3, 2, 1):
         for at in range(len(words) - count + 1):
             role = _words().get(" ".join(words[at : at + count]))

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _DOCUMENT = 0xD0C
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
+Planned = tuple[Plan, Found | None]
+_PER_MENTION = 100  # a mention and what is planned for it take as much as so many code points
+_ROOM = 16_000_000  # code points of plans that are kept between the passes: some 60 MB
 
 
 class PlaceholderFinder(Protocol):
@@ -70,6 +73,8 @@ class Engine:
         self._groups: bytes = b""
         self._starts: list[int] = []
         self._shared: Shared = {}
+        self._room = _ROOM
+        self._kept: dict[int, list[Planned]] = {}
 
     @property
     def scan_needs_numbers(self) -> bool:
@@ -78,7 +83,7 @@ class Engine:
 
     # Pass 1
 
-    def plan(self, document: Document) -> tuple[Plan, Found | None]:
+    def plan(self, document: Document) -> Planned:
         """Return the plan of a document, and what the finder found (None if the mentions came with the document).
 
         Raises ``DataError`` if the document has no mentions and there is no finder.
@@ -98,16 +103,25 @@ class Engine:
             plan = apart(plan, self._document_seed(document.number), keep)
         return plan, found
 
-    def scan(self, documents: Sequence[Document]) -> bytes:
+    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         """Return the people of a chunk, as marshalled bytes.
 
-        One gender code per document-local person, and (role, index, code, size) for each person shared across the corpus.
+        One gender code per document-local person, and (role, index, code, size) for each person shared across the corpus. The plans of
+        *chunk* are kept for ``replace`` as long as there is room for them.
         """
         codes = bytearray()
         shared: dict[tuple[str, str], list[int]] = {}
-        for document in documents:
-            plan, _ = self.plan(document)
-            _note_people(plan, codes, shared)
+        kept: list[Planned] = []
+        room = self._room if chunk is not None else 0
+        with gc_paused():
+            for document in documents:
+                planned = self.plan(document)
+                _note_people(planned[0], codes, shared)
+                room -= len(document.text) + _PER_MENTION * len(planned[0].mentions)
+                if room > 0:
+                    kept.append(planned)
+        if chunk is not None and room > 0:
+            self._room, self._kept[chunk] = room, kept
         return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()]))
 
     def assign(self, scans: Iterable[bytes]) -> bytes:
@@ -149,7 +163,7 @@ class Engine:
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
         """Replace the mentions of the documents of chunk number *chunk*, in the order in which ``assign`` got the scans."""
         with gc_paused():
-            planned = [self.plan(document) for document in documents]
+            planned = self._kept.pop(chunk, None) or [self.plan(document) for document in documents]
             replaced = list(self._each(documents, planned, self._starts[chunk]))
         if self._statistics is not None:
             planned.reverse()
@@ -158,7 +172,7 @@ class Engine:
                 done.tallies.update(self._statistics.leftovers(done))
         return replaced
 
-    def _each(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> Iterator[Replaced]:
+    def _each(self, documents: Sequence[Document], planned: Sequence[Planned], at: int) -> Iterator[Replaced]:
         for document, (plan, found) in zip(documents, planned, strict=True):
             after = at + len(plan.codes)
             done = self.replace_plan(plan, document.number, self._groups[at:after])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
-from piiloom.surrogates.given_values import GivenValues
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.settings import OnUnknown, Settings
@@ -38,7 +37,11 @@ class EngineFactory:
         pools = pools_of(index, script=settings.script, english_only=settings.english_only)
         finder = Finder(self.mapping, on_unknown=self.on_unknown) if self.mapping is not None else None
         names = known_given_names(pools, settings.country) if self.scan or self.mapping is None else {}
-        given = GivenValues(self.given) if self.given is not None else None
+        given = None
+        if self.given is not None:
+            from piiloom.surrogates.given_values import GivenValues  # noqa: PLC0415 - most runs have none
+
+            given = GivenValues(self.given)
         statistics = EngineStatistics(
             settings,
             names_from=index.source,

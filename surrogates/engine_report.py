@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from piiloom.surrogates.documents import Replaced
@@ -53,28 +54,30 @@ class EngineStatistics:
         """Take over the groups of the corpus from a result of ``Engine.assign``."""
         self._groups = group_report(assigned, own_names=self._settings.own_names)
 
-    def tallies(self, plan: Plan, done: Replaced) -> Counter[str]:
+    def tallies(self, plan: Plan, done: Replaced) -> dict[str, int]:
         """Return the counts of one document, to be added up over all."""
-        tallies: Counter[str] = Counter()
-        tallies["documents"] += 1
         sizes = [len(cluster.places) for cluster in plan.clusters if cluster.places]
-        tallies["people"] += len(sizes)
-        tallies["mentions"] += sum(sizes)
-        tallies["repeated"] += sum(size > 1 for size in sizes)
-        tallies["torn"] += _torn(plan, done)
-        tallies["untold"] += _untold(plan)
-        for (kind, rule), count in Counter([(mention.kind, mention.rule) for mention in plan.mentions]).items():
-            tallies[f"rule {kind} {rule}"] += count
+        tallies = {
+            "documents": 1,
+            "people": len(sizes),
+            "mentions": sum(sizes),
+            "repeated": sum([size > 1 for size in sizes]),
+            "torn": _torn(plan, done),
+            "untold": _untold(plan),
+        }
+        for mention in plan.mentions:
+            key = _rule_key(mention[2], mention[10])
+            tallies[key] = tallies.get(key, 0) + 1
         for rate in self._miss_rates:
             found = leakage([sizes], rate, keep=self._settings.keep)
             for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
-                tallies[f"leak {rate} {name}"] += share  # type: ignore[assignment]  # counters add up floats as well
+                tallies[f"leak {rate} {name}"] = share  # type: ignore[assignment]  # counters add up floats as well
         return tallies
 
-    def leftovers(self, done: Replaced) -> Counter[str]:
+    def leftovers(self, done: Replaced) -> dict[str, int]:
         """Return what still looks personal in one document, counted by what it looks like; nothing if it is not to be scanned."""
         if self._given_names is None:
-            return Counter()
+            return {}
         found = residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country)
         return Counter([f"residual {one.why}" for one in found])
 
@@ -149,9 +152,16 @@ def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:
     }
 
 
+@lru_cache(maxsize=1 << 14)
+def _rule_key(kind: str, rule: str) -> str:
+    return f"rule {kind} {rule}"
+
+
 def _torn(plan: Plan, done: Replaced) -> int:
     """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
     names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters if cluster.places]
+    if sum(map(len, names)) == len(names) == len(frozenset().union(*names)):
+        return 0
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
 

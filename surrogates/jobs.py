@@ -31,8 +31,11 @@ class RunEngine(Protocol):
         """Whether ``scan`` reads the numbers of documents. If not, they are not yet known then: numbers, lines and ids may be wrong."""
         ...
 
-    def scan(self, documents: Sequence[Document]) -> bytes:
-        """Pass 1: return what ``assign`` needs to know of this chunk."""
+    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
+        """Pass 1: return what ``assign`` needs to know of this chunk.
+
+        *chunk* is its number if this process will also replace it: what was found may be kept until then.
+        """
         ...
 
     def assign(self, scans: Iterable[bytes]) -> bytes:

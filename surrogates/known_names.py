@@ -23,6 +23,8 @@ _TITLES = frozenset(
 
 def folded(text: str) -> str:
     """Return *text* case-folded and without accents."""
+    if text.isascii():
+        return text.casefold()
     return "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c))
 
 

@@ -128,6 +128,8 @@ class _Run:
             make = partial(make_worker, self._settings)
             factories = (self._settings.factory,)
             self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
+        else:
+            self._worker.alone = True
         self._stack.callback(self._executor.close)
 
     def scan(self) -> None:

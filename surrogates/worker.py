@@ -20,13 +20,17 @@ from piiloom.surrogates.outputs.tallies import Tally
 
 
 class Worker:
-    """Does jobs in one process. The engine is made on first use."""
+    """Does jobs in one process. The engine is made on first use.
+
+    ``alone``: no other process does any, so that chunks that were scanned here are replaced here.
+    """
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
         self._reader = PartReader(settings.inputs)
         self._engine: RunEngine | None = None
         self._loaded = False
+        self.alone = False
 
     @property
     def engine(self) -> RunEngine:
@@ -67,7 +71,7 @@ class Worker:
 
     def _scan_people(self, job: Job, parts: Sequence[Parsed]) -> bytes:
         try:
-            return self.engine.scan(_documents(job, parts))
+            return self.engine.scan(_documents(job, parts), job.chunk.number if self.alone else None)
         except PiiloomError:
             if job.first is not None:
                 raise

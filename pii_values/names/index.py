@@ -59,7 +59,8 @@ class NamesIndex:
             return names
         key = (f"last {script}", wanted, country)
         if key not in self._lists:
-            numbers = array("I", (number for number in names.numbers if _bears(wanted, table, number, country)))
+            bears = _bears_by_form if differs(country) else _bears
+            numbers = array("I", (number for number in names.numbers if bears(wanted, table, number, country)))
             self._lists[key] = RankedNames(table, numbers)
         return self._lists[key]
 
@@ -117,13 +118,16 @@ class NamesIndex:
         }
 
 
-def _bears(gender: str, table: Table, number: int, country: str) -> bool:
+def _bears_by_form(gender: str, table: Table, number: int, country: str) -> bool:
     """Whether *gender* ("F", else men) bears a family name, by its ending if that decides in *country*, else by the source lists."""
     from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
 
     by_end = borne_by(table.name(number), country)
-    if by_end is not None:
-        return by_end == _SHOWN[gender].lower()
+    return _bears(gender, table, number, country) if by_end is None else by_end == _SHOWN[gender].lower()
+
+
+def _bears(gender: str, table: Table, number: int, country: str) -> bool:  # noqa: ARG001 - called like the one above
+    """Whether *gender* bears a family name by the source lists."""
     shares = table.genders(number)
     return shares == (None, None) or bool(shares[0] if gender == "F" else shares[1])
 

@@ -92,9 +92,11 @@ class NamePools:
                 possible.append((self._small, "latin"))
             if self._native:
                 possible.insert(0, (self._small, "native"))
-            sizes = [self._smallest(source, country) for source in possible]
-            least = [_ENOUGH_FEW if script == "native" else self._enough for _, script in possible]
-            first = next((at for at, size in enumerate(sizes) if size >= least[at]), sizes.index(max(sizes)))
+            first = 0
+            if len(possible) > 1:
+                sizes = [self._smallest(source, country) for source in possible]
+                least = [_ENOUGH_FEW if script == "native" else self._enough for _, script in possible]
+                first = next((at for at, size in enumerate(sizes) if size >= least[at]), sizes.index(max(sizes)))
             self._sources[country] = possible[first]
         return self._sources[country]
 
@@ -108,26 +110,37 @@ class NamePools:
         """Return the size of the smallest pool of a country, counted only up to the number that matters for ``_turns``."""
         limit = _NAMES_A_TURN * _MOST_TURNS
         pools: tuple[tuple[Kind, Gender], ...] = tuple(product(("first", "last"), GENDERS))
-        return min(sum(1 for _ in islice(self._names(*source, kind, country, gender), limit)) for kind, gender in pools)
+        return min(self._size(*source, kind, country, gender, limit) for kind, gender in pools)
+
+    def _size(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender, limit: int) -> int:
+        table = index.table(kind, script)
+        if table is not None and table.plain and script == "latin" and not self._english_only:  # ``_fit`` takes every name as it is
+            return min(limit, len(self._numbers(index, script, kind, country, gender, limit)))
+        return sum(1 for _ in islice(self._names(index, script, kind, country, gender), limit))
 
     def _names(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender | None) -> Iterator[str]:
-        names: Sequence[str] = (
-            index.first_names(country, gender or "female", script=script)
-            if kind == "first"
-            else index.last_names(country, gender, script=script)
-        )
         table = index.table(kind, script)
-        if table is None or not isinstance(names, RankedNames):
+        if table is None:
             return
-        side = GENDERS.index(gender or "female")
-        for number in islice(names.numbers, self._largest):
-            if kind == "first" and (table.genders(number)[side] or 0) < _CLEAR:
-                continue
+        for number in self._numbers(index, script, kind, country, gender, self._largest):
             if self._english_only and not _in_english_use(table, number):
                 continue
             name = self._fit(table.name(number), script, table)
             if name is not None:
                 yield name
+
+    def _numbers(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender | None, most: int) -> Sequence[int]:
+        """Return the numbers of the names of the largest ranks; of given names, those that are clearly of *gender*, at most *most*."""
+        if kind == "last":
+            names = index.last_names(country, gender, script=script)
+            return names.numbers[: self._largest] if isinstance(names, RankedNames) else ()
+        names = index.first_names(country, gender or "female", script=script)
+        table = index.table(kind, script)
+        if table is None or not isinstance(names, RankedNames):
+            return ()
+        side = GENDERS.index(gender or "female")
+        clear = (number for number in names.numbers[: self._largest] if (table.genders(number)[side] or 0) >= _CLEAR)
+        return tuple(islice(clear, most))
 
     def _fit(self, name: str, script: Script, table: Table) -> str | None:
         if script == "native":

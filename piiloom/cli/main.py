@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cache
 from typing import Annotated
 
@@ -150,13 +151,16 @@ def _unread() -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    code = _commands()(arguments, prog_name="piiloom", standalone_mode=False)
+    code = _commands(arguments[0] if arguments else "")(arguments, prog_name="piiloom", standalone_mode=False)
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
 @cache
-def _commands() -> Callable[..., object]:
-    """The commands with their options, made once a process (50 ms) for whoever runs several."""
-    return get_command(app)
+def _commands(name: str) -> Callable[..., object]:
+    """The command *name* with its options; all of them (50 ms) where that is none. Made once a process for whoever runs several."""
+    alone = copy(app)
+    alone.registered_commands = [one for one in app.registered_commands if one.name == name]
+    alone.registered_groups = [one for one in app.registered_groups if one.name == name]
+    return get_command(alone if alone.registered_commands or alone.registered_groups else app)

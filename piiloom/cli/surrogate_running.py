@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
-from piiloom.surrogates.by_model.drawing import AskProgress
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.reading import iter_documents
@@ -24,11 +23,13 @@ from piiloom.surrogates.placeholders.cautions import language_caution, surrogate
 from piiloom.surrogates.placeholders.linking import linked
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.surrogates.placeholders.survey import Survey, survey_of
 from piiloom.surrogates.progress import Progress, RunReport
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.by_model.drawing import AskProgress
 
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
 
@@ -61,11 +62,17 @@ def input_settings(options: InputOptions) -> InputSettings:
         delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
         spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
         use_spans=use_spans,
-        kind_of=kind_of_span if use_spans else None,
+        kind_of=_kind_of_span() if use_spans else None,
         quoting=options.quoting,
         max_unpacked=options.max_unpacked * 2**20,
         skip_bad_rows=options.skip_bad_rows,
     )
+
+
+def _kind_of_span() -> Callable[[str, str | None], str]:
+    from piiloom.surrogates.placeholders.span_kinds import kind_of_span  # noqa: PLC0415 - most runs take no spans
+
+    return kind_of_span
 
 
 def run_corpus(input_options: InputOptions, options: RunOptions, observer: Observer) -> RunReport:

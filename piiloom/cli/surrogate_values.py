@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,10 +13,11 @@ from piiloom.cli.surrogate_options import RunOptions
 from piiloom.cli.terminal import say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.scratch_places import scratch_folder
-from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
-from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.by_model.drawing import AskProgress, Drawn
 
 
 @contextmanager
@@ -42,6 +44,10 @@ def values_by_model(
         raise UsageError(
             "sending sentences to a provider must be confirmed, and there is no terminal to ask", where="--values llm", remedy="Add --yes."
         )
+    # What asks a model takes half a second to load, and most runs ask none.
+    from piiloom.surrogates.by_model.drawing import draw_by_model  # noqa: PLC0415
+    from piiloom.surrogates.by_model.terms import ModelOptions  # noqa: PLC0415
+
     model_options = ModelOptions(
         provider=options.provider,
         model=options.model,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.surrogate_checks import checked_locale, written_whole
 from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
@@ -19,13 +19,16 @@ from piiloom.cli.surrogate_values import agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
-from piiloom.surrogates.by_model.rejects import REJECTS
 from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.outputs.folder import REJECTS
 from piiloom.surrogates.placeholders.cautions import survey_cautions
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.mapping_file import dump_mapping
 from piiloom.surrogates.progress import Progress as RunProgress
 from piiloom.surrogates.progress import RunReport
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.by_model.drawing import AskProgress
 
 _SHOWN: Final = 12
 _RULE_KEYS: Final = {"pattern": "name"} | {
@@ -39,9 +42,15 @@ def terminal_observer(*, yes: bool) -> Observer:
     return Observer(
         agree=agreement(yes) if there else None,
         tell=lambda warning: say_aside(f"warning: {warning}"),
-        asking=AskingLine,
+        asking=_asking_line,
         running=_Bar,
     )
+
+
+def _asking_line() -> AbstractContextManager[Callable[[AskProgress], None]]:
+    from piiloom.cli.asking_line import AskingLine  # noqa: PLC0415 - loads what asks models; most runs ask none
+
+    return AskingLine()
 
 
 def print_report(report: RunReport, *, as_json: bool) -> None:

@@ -35,12 +35,13 @@ from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
 from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
-from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
+from piiloom.surrogates.by_model.rejects import RejectRows, put_rejects
 from piiloom.surrogates.by_model.terms import ModelOptions, Terms
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.folder import REJECTS
 
 VALUES: Final = "values.sqlite"
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty

@@ -14,8 +14,8 @@ from piiloom.execution.asking import Lost
 from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.terms import STAGE
 from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.outputs.folder import REJECTS
 
-REJECTS: Final = "rejects.jsonl"
 _LONGEST_REPLY: Final = 2000
 
 

@@ -13,7 +13,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from piiloom.corpus.formats.token_labels import OUTSIDE, tagged_spans
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import mentions_of
@@ -227,6 +226,8 @@ def _tag(token: Token, layout: ConllLayout) -> str | None:
 
 def _entities(tokens: Sequence[Token], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
     """Yield start and end in the text, and the type, of each tagged entity, which lies within one sentence."""
+    from piiloom.corpus.formats.token_labels import OUTSIDE, tagged_spans  # noqa: PLC0415 - loads records, which other formats need not
+
     for _, group in groupby(tokens, key=attrgetter("sentence")):
         sentence = list(group)
         for first, last, kind in tagged_spans([_tag(token, layout) or OUTSIDE for token in sentence]):

@@ -23,6 +23,7 @@ REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"
 MAP: Final = "map.jsonl"
 MIRROR: Final = "mirror"
+REJECTS: Final = "rejects.jsonl"  # what a model could not give
 TOOL: Final = "piiloom surrogate"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError
@@ -11,7 +12,7 @@ from piiloom.surrogates.placeholders.judging import UNTOLD, Judge, Verdict
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
 from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
 from piiloom.surrogates.placeholders.reading import Reader
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
 from piiloom.surrogates.placeholders.tag_rules import TagRules
@@ -58,7 +59,7 @@ class Finder:
         self._mapping = mapping or Mapping()
         self._on_unknown = on_unknown
         languages = self._mapping.languages
-        self._scanner = Scanner(self._mapping.grammars, languages)
+        self._scanner = scanner_of(self._mapping.grammars, languages)
         self._judge = Judge(Reader(vocabulary(languages)), self._scanner)
         self._rules = TagRules(self._mapping)
         self._own = OwnPatterns(self._mapping, self._scanner)
@@ -85,7 +86,8 @@ class Finder:
                 if rule is None and around.is_real(candidate, verdict):
                     found.left.append((candidate.start, candidate.end))
                     continue
-                why = self._doubt(text, candidate, verdict, rule) or settling.place(candidate, verdict)
+                doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
+                why = doubt or settling.place(candidate, verdict)
                 if why:
                     self._unknown(candidate, verdict, why, found, where)
         settling.finish()
@@ -93,7 +95,7 @@ class Finder:
 
     def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
         if not self._own:
-            return ((candidate, None) for candidate in self._scanner.scan(text))
+            return zip(self._scanner.scan(text), repeat(None))
         return self._own.merged(text, self._scanner.scan(text))
 
     def _verdict(self, candidate: Candidate) -> tuple[Verdict, Rule | None]:
@@ -111,10 +113,8 @@ class Finder:
             self._memo[key] = verdict, rule
         return verdict, rule
 
-    def _doubt(self, text: str, candidate: Candidate, verdict: Verdict, rule: Rule | None) -> str:
-        """Return the reason why a tag with a known meaning must not be used, or "" if it may be."""
-        if rule is not None:
-            return "" if rule.use else UNSURE
+    def _doubt(self, text: str, candidate: Candidate, verdict: Verdict) -> str:
+        """Return the reason why a tag with a known meaning and without a rule must not be used, or "" if it may be."""
         if self._mapping.unlisted == "report":
             return UNLISTED
         if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict):

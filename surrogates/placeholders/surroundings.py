@@ -26,6 +26,7 @@ class Surroundings:
     def __init__(self, text: str) -> None:
         self._text = text
         self._holds: dict[str, bool] = {}
+        self._closes = "</" in text
 
     def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
         """Whether a tag with known words is ordinary text after all: part of code, markup, a link or a heading."""
@@ -47,10 +48,12 @@ class Surroundings:
 
     def _in_markup(self, candidate: Candidate, element: str) -> bool:
         """Whether the text has a closing tag for *element*, or the tag directly follows a word as in ``List<Name>``."""
-        if element and self._anywhere(f"</{element}>"):
+        if self._closes and element and self._anywhere(f"</{element}>"):
             return True
+        if candidate.literal.isupper():
+            return False
         before = self._text[candidate.start - 1 : candidate.start]
-        return not candidate.literal.isupper() and (before.isalnum() or before in {"_", "."})
+        return before.isalnum() or before in {"_", "."}
 
     def _in_code(self, candidate: Candidate, verdict: Verdict) -> bool:
         """Whether the brackets are an index (``row[name] = 1``), a link, or a ticked checkbox in a text with empty ones."""
@@ -95,6 +98,10 @@ class Cues:
             before = re.compile(f"(?:{form.before}){_GAP}$") if form.before else None
             self._forms.setdefault(form.kind, []).append((before, re.compile(form.after) if form.after else None, form.form))
         self._after = re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(entries) if e.after))
+
+    def has_forms(self, kind: str) -> bool:
+        """Whether the text beside a value of *kind* may tell a form."""
+        return kind in self._forms
 
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""

@@ -14,9 +14,9 @@ from piiloom.surrogates.placeholders.judging import Judge, Verdict
 from piiloom.surrogates.placeholders.learning import learn
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.reading import Reader
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.surroundings import Cues, Surroundings, cues
-from piiloom.surrogates.placeholders.tallies import EXAMPLES, Tallies, Tally, excerpt
+from piiloom.surrogates.placeholders.tallies import EXAMPLES, Seen, Tallies, excerpt
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 _MOST_KNOWN: Final = 20_000
@@ -46,7 +46,7 @@ class Survey:
 
     def _prepare(self) -> None:
         languages, home = self.ranking.languages, self.ranking.home
-        self._scanner = Scanner(self.grammars, languages)
+        self._scanner = scanner_of(self.grammars, languages)
         self._judge = Judge(Reader(vocabulary(languages), home), self._scanner)
         self._cues: Cues = cues(languages)
         self._memo: dict[tuple[str, str], Verdict] = {}
@@ -62,7 +62,7 @@ class Survey:
         """Count the patterns of one document."""
         self.documents += 1
         around = Surroundings(text)
-        here: dict[tuple[str, str], Tally] = {}
+        here: dict[tuple[str, str], Seen] = {}
         for candidate in self._scanner.scan(text):
             verdict = self._verdict(candidate)
             if verdict.status == "nothing":
@@ -70,31 +70,27 @@ class Survey:
             if verdict.status == "known" and around.is_real(candidate, verdict):
                 verdict = verdict._replace(status="left")
             self._count(text, candidate, verdict, here)
-        for (status, family), tally in here.items():
-            tally.documents = 1
-            {"known": self.known, "unknown": self.unknown, "left": self.left}[status].add(family, tally)
+        for (status, family), seen in here.items():
+            self._of(status).take(family, seen)
 
-    def _count(self, text: str, candidate: Candidate, verdict: Verdict, here: dict[tuple[str, str], Tally]) -> None:
-        key = verdict.status, verdict.family
-        tally = here.get(key)
-        if tally is None:
-            tally = here[key] = Tally(verdict._replace(original=""), candidate.grammar.name, sure=verdict.sure)
-        tally.count += 1
-        tally.sure = max(tally.sure, verdict.sure)
-        if len(tally.examples) < EXAMPLES:
-            tally.examples.append(excerpt(text, candidate.start, candidate.end))
-        meaning = verdict.meaning
-        if (
-            verdict.status == "known"
-            and tally.looked < _LOOKED
-            and meaning
-            and (verdict.sure < _SURE_ENOUGH or meaning.context == "mention" or meaning.language)
-        ):
-            tally.looked += 1
+    def _of(self, status: str) -> Tallies:
+        return self.known if status == "known" else self.unknown if status == "unknown" else self.left
+
+    def _count(self, text: str, candidate: Candidate, verdict: Verdict, here: dict[tuple[str, str], Seen]) -> None:
+        status, family, meaning, _, sure, _, _ = verdict
+        seen = here.get((status, family))
+        if seen is None:
+            wants_examples = self._of(status).wants_examples(family)
+            seen = here[status, family] = Seen(verdict, candidate.grammar.name, sure, wants_examples)
+        seen.count += 1
+        seen.sure = max(seen.sure, sure)
+        if seen.wants_examples and len(seen.examples) < EXAMPLES:
+            seen.examples.append(excerpt(text, candidate.start, candidate.end))
+        if (sure < _SURE_ENOUGH or meaning.context == "mention" or meaning.language) and status == "known" and seen.looked < _LOOKED:
+            seen.looked += 1
             cue = self._cues.around(text, candidate.start, candidate.end)
             if cue is not None and cue.sure >= 1:
-                tally.cued[cue.kind] += 1
-                tally.cues[cue.kind] = 1
+                seen.cued.append(cue.kind)
 
     def _verdict(self, candidate: Candidate) -> Verdict:
         key = (candidate.grammar.name, candidate.literal)

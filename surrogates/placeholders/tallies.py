@@ -31,6 +31,18 @@ class Tally:
     cued: Counter[str] = field(default_factory=Counter)
     looked: int = 0
 
+    def take(self, seen: Seen) -> None:
+        """Add what one later document has."""
+        self.count += seen.count
+        self.documents += 1
+        self.sure = max(self.sure, seen.sure)
+        if seen.examples:
+            self.examples = [*self.examples, *(e for e in seen.examples if e not in self.examples)][:EXAMPLES]
+        if seen.cued:
+            self.cues.update(set(seen.cued))
+            self.cued.update(seen.cued)
+        self.looked += seen.looked
+
     def absorb(self, later: Tally) -> None:
         """Add the counts of *later* documents."""
         self.count += later.count
@@ -40,6 +52,20 @@ class Tally:
         self.cues.update(later.cues)
         self.cued.update(later.cued)
         self.looked += later.looked
+
+
+@dataclass(slots=True)
+class Seen:
+    """What one document has of one pattern. ``cued`` are the kinds that the surroundings of ``looked`` places suggest."""
+
+    verdict: Verdict
+    grammar: str
+    sure: float
+    wants_examples: bool = True
+    count: int = 0
+    looked: int = 0
+    examples: list[str] = field(default_factory=list)
+    cued: list[str] = field(default_factory=list)
 
 
 class Tallies:
@@ -65,8 +91,24 @@ class Tallies:
         """The number of places whose pattern is not kept."""
         return self.total - sum(tally.count for tally in self.kept().values())
 
+    def wants_examples(self, family: str) -> bool:
+        """Whether *family* has fewer examples than are kept."""
+        known = self.by_family.get(family)
+        return known is None or len(known.examples) < EXAMPLES
+
+    def take(self, family: str, seen: Seen) -> None:
+        """Add what one later document has."""
+        known = self.by_family.get(family)
+        if known is None:
+            new = Tally(seen.verdict._replace(original=""), seen.grammar)
+            new.take(seen)
+            self.add(family, new)
+        else:
+            self.total += seen.count
+            known.take(seen)
+
     def add(self, family: str, tally: Tally) -> None:
-        """Add *tally*, which comes from one document or from a survey of later documents."""
+        """Add *tally*, which comes from a survey of later documents."""
         self.total += tally.count
         self._put(family, tally)
 

@@ -32,7 +32,8 @@ class TagEngine:
     def __post_init__(self) -> None:
         self._total = -1
 
-    def scan(self, documents: Sequence[Document]) -> bytes:
+    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
+        assert chunk is None or chunk >= 0
         self._strike(documents, "scan")
         return len(documents).to_bytes(4, "big") + b"".join(document.number.to_bytes(8, "big") for document in documents)
 

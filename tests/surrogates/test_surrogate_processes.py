@@ -21,13 +21,13 @@ from tests.surrogates.running_fakes import TagEngine
 class DyingWhileItSends(TagEngine):
     """Its worker is killed when a part of its result has been written to the pipe."""
 
-    def scan(self, documents: Sequence[Document]) -> bytes:
+    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         def dying_send(wire: Connection, data: bytes) -> None:
             os.write(wire.fileno(), bytes(data)[:4])
             os.kill(os.getpid(), signal.SIGKILL)
 
         Connection._send = dying_send  # type: ignore[attr-defined]
-        return super().scan(documents) + bytes(2**20)
+        return super().scan(documents, chunk) + bytes(2**20)
 
 
 def test_a_worker_that_dies_while_it_sends_is_told_and_nothing_waits_for_ever(tmp_path: Path) -> None:
@@ -54,6 +54,6 @@ def test_a_run_after_a_failed_one_has_workers_of_its_own(tmp_path: Path) -> None
 class DyingAtOnce(TagEngine):
     """Its worker ends with an exit code of its own."""
 
-    def scan(self, documents: Sequence[Document]) -> bytes:
-        del documents
+    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
+        del documents, chunk
         os._exit(3)

@@ -1,0 +1,1 @@
+"""Whole commands that are measured against what others write for themselves."""
