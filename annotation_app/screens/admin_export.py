@@ -17,11 +17,11 @@ from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
 from piiloom.corpus.releases.release_options import requested
+from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.store.releases import list_releases
-from piiloom.foundation.errors import UsageError
 
 # The share of test records that is asked for unless somebody writes another one.
-_SHARE: Final = "0.1"
+_SHARE: Final = str(SplitSettings().test_size)
 
 
 def export_tab(services: Services, _person: Person) -> None:
@@ -73,23 +73,13 @@ def _releases(services: Services) -> list[str]:
 def _freeze(services: Services, name: str, status: str, size: str) -> str:
     """Freeze a release and return what there is to add. A *size* that nobody chose gives way where there are too few records for it."""
     services.resolver.settle_all()
-    try:
-        _freeze_split(services, name, status, size)
-    except UsageError:
-        if size != _SHARE:
-            raise
-        _freeze_split(services, name, status, "0")
-        return " There are too few records to hold any out for a test: all are to train on."
-    return ""
-
-
-def _freeze_split(services: Services, name: str, status: str, size: str) -> None:
-    wanted = requested(name, test_size=size, seed=services.settings.current().seed, status=status)
+    wanted = requested(name, test_size=None if size == _SHARE else size, seed=services.settings.current().seed, status=status)
     # Computing the splits takes a while for many records, so it runs outside the write lock.
     with services.shared.reading() as store:
         draft = draft_release(store, wanted)
     with services.shared.writing() as store:
-        freeze(store, draft)
+        row = freeze(store, draft)
+    return "".join(f" Note: {note}." for note in row.notes)
 
 
 def _write(services: Services, name: str, file_format: str, note: str = "") -> str:
