@@ -1,9 +1,11 @@
-"""Reading a types file. Each fault is reported with file, line and key. ``docs/own-types.md`` shows a file."""
+"""Reading and writing a types file. Each fault is reported with file, line and key. ``docs/own-types.md`` shows a file."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -37,6 +39,24 @@ R = TypeVar("R")
 def read_types_file(path: Path) -> OwnTypes:
     """Return the types that the file at *path* defines. Raises ``ConfigError`` (file, line, key) for the first fault."""
     return _Reader(read_document(path), path.parent).types()
+
+
+def write_types_file(own: OwnTypes, path: Path) -> None:
+    """Write *own* as a types file, from which ``read_types_file`` reads the same. A lexicon stands in it, wherever it was read from."""
+    entries = [
+        {**asdict(one), "subtypes": [{**asdict(sub), "generator": _generator_entry(sub.generator)} for sub in one.subtypes]} for one in own
+    ]
+    path.write_text(json.dumps({"types": entries}, ensure_ascii=False, indent=1), encoding="utf-8")  # JSON is YAML
+
+
+def _generator_entry(generator: ValueGenerator) -> str | dict[str, Any]:
+    if generator.kind == "model":
+        return "model"
+    if generator.kind == "lexicon":
+        return {"lexicon": generator.values}
+    if generator.kind == "entity":
+        return {"entity": generator.entity}
+    return {"pattern": generator.pattern, "check": generator.check}
 
 
 class _Reader:

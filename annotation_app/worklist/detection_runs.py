@@ -18,9 +18,12 @@ from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.corpus.formats.json_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.taxonomy.own_types import OwnTypes
+from piiloom.taxonomy.own_types_file import write_types_file
 
 Phase = Literal["running", "done", "failed", "stopped"]
 _PATIENCE_S: Final = 10.0
@@ -49,8 +52,10 @@ class Detectors(Protocol):
         """Those that can be chosen."""
         ...
 
-    def detect(self, chosen: OfferedDetector, source: Path, out: Path, stopping: threading.Event) -> None:
+    def detect(self, chosen: OfferedDetector, source: Path, out: Path, types: Path | None, stopping: threading.Event) -> None:
         """Look through the native rows of *source*, and write native rows with scored spans to *out*; gives up once *stopping* is set.
+
+        *types* is a types file with the project's own entity types; None: there are none.
 
         Raises ``PiiloomError`` if it fails; a text that could not be looked through is missing in *out*.
         """
@@ -100,12 +105,12 @@ class DetectionRuns:
         with self._lock:
             if self.last is not None and self.last.phase == "running":
                 raise UsageError("a detector is at work already", remedy="Wait until it is done, or stop it")
-            records = self._records(record_ids)
+            records, own = self._work(record_ids)
             if not records:
                 raise UsageError("no record waits for annotation", remedy="Put records into the work list first")
             self._stopping.clear()
             self.last = DetectionRun(detector=chosen, actor=actor, began_at=self._log.now(), records=len(records))
-            self._worker = threading.Thread(target=self._run, args=(detectors, self.last, records), name="detection", daemon=True)
+            self._worker = threading.Thread(target=self._run, args=(detectors, self.last, records, own), name="detection", daemon=True)
             self._worker.start()
             return self.last
 
@@ -122,17 +127,20 @@ class DetectionRuns:
         if worker is not None:
             worker.join(seconds)
 
-    def _records(self, record_ids: Collection[str] | None) -> list[Record]:
+    def _work(self, record_ids: Collection[str] | None) -> tuple[list[Record], OwnTypes]:
         with self._shared.reading() as store:
             listed = [item.record_id for item in load_items(store, record_ids, roles=["work"]) if item.status in OPEN_STATUSES]
-            return list(base_records(store, listed).values())
+            return list(base_records(store, listed).values()), types_of(store)
 
-    def _run(self, detectors: Detectors, run: DetectionRun, records: Sequence[Record]) -> None:
+    def _run(self, detectors: Detectors, run: DetectionRun, records: Sequence[Record], own: OwnTypes) -> None:
         try:
             with tempfile.TemporaryDirectory(prefix="piiloom-detection-") as scratch:
                 source, out = Path(scratch) / "records.jsonl", Path(scratch) / "found.jsonl"
                 write_rows(map(_row, records), source)
-                detectors.detect(run.detector, source, out, self._stopping)
+                types = Path(scratch) / "types.yaml" if own else None
+                if types is not None:
+                    write_types_file(own, types)
+                detectors.detect(run.detector, source, out, types, self._stopping)
                 if self._stopping.is_set():
                     self.last = replace(run, phase="stopped")
                     return

@@ -22,7 +22,7 @@ from typer.exceptions import TyperException
 from piiloom.annotation_app.worklist.detection_runs import OfferedDetector
 from piiloom.cli.detect_options import ANNOTATION, DetectCommand
 from piiloom.cli.detecting import detector_settings
-from piiloom.detection.families import FAMILIES
+from piiloom.detection.families import FAMILIES, TYPES
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.generation.settings.command_line_options import takes
 
@@ -37,6 +37,7 @@ class _Named:
 
     offered: OfferedDetector
     words: tuple[str, ...]
+    takes_types: bool
 
 
 class CommandDetectors:
@@ -55,9 +56,11 @@ class CommandDetectors:
         """Those that can be chosen, the named ones first."""
         return [one.offered for one in self._named.values()]
 
-    def detect(self, chosen: OfferedDetector, source: Path, out: Path, stopping: threading.Event) -> None:
-        """See ``Detectors``."""
-        words = ["detect", str(source), *self._named[chosen.label].words, "--out", str(out), "--workers", "1", "--json"]
+    def detect(self, chosen: OfferedDetector, source: Path, out: Path, types: Path | None, stopping: threading.Event) -> None:
+        """See ``Detectors``. Own types are for detectors that take a types file, unless their options name another."""
+        named = self._named[chosen.label]
+        own = () if types is None or not named.takes_types else ("--types", str(types))
+        words = ["detect", str(source), *named.words, *own, "--out", str(out), "--workers", "1", "--json"]
         command = [sys.executable, "-m", "piiloom", *words]  # words of whoever started the app; a browser only chooses among them
         silent, pipe = subprocess.DEVNULL, subprocess.PIPE
         with subprocess.Popen(command, stdin=silent, stdout=pipe, stderr=pipe, text=True) as process:  # noqa: S603 - see above
@@ -100,7 +103,7 @@ def _named(words: tuple[str, ...]) -> _Named:
     model = settings.model.name if settings.model is not None else None if settings.local is None else Path(settings.local.path).name
     label = shlex.join(word for word in words if word not in {"--detector", "--yes"})
     offered = OfferedDetector(label=label, detector=asked.detector, about=settings.family.about, model=model, sends=settings.sends)
-    return _Named(offered, words)
+    return _Named(offered, words, takes_types=settings.family.own == TYPES and not asked.types)
 
 
 def _parsed(words: Sequence[str]) -> DetectCommand:

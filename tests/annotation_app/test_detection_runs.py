@@ -14,8 +14,12 @@ from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, Offere
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.own_types import OwnTypes
+from piiloom.taxonomy.own_types_file import read_types_file
+from tests.taxonomy.own_types_example import TYPES
 
 FINDER = OfferedDetector(label="finder --fast", detector="finder", about="finds asthma", model="small")
 
@@ -25,9 +29,11 @@ class Given:
 
     def __init__(self, act: Callable[[Path, Path, threading.Event], None]) -> None:
         self.offered, self._act = (FINDER,), act
+        self.types: OwnTypes | None = None
 
-    def detect(self, chosen: OfferedDetector, source: Path, out: Path, stopping: threading.Event) -> None:
+    def detect(self, chosen: OfferedDetector, source: Path, out: Path, types: Path | None, stopping: threading.Event) -> None:
         assert chosen is FINDER
+        self.types = None if types is None else read_types_file(types)
         self._act(source, out, stopping)
 
 
@@ -48,8 +54,13 @@ def project() -> Iterator[WorkProject]:
 
 
 def runs_of(project: WorkProject, act: Callable[[Path, Path, threading.Event], None]) -> DetectionRuns:
-    intake = SuggestionIntake(project.shared, project.log, project.settings, project.pool)
-    return DetectionRuns(project.shared, project.log, intake, Given(act))
+    return detection_runs(project, Given(act))
+
+
+def detection_runs(project: WorkProject, detectors: Given | None) -> DetectionRuns:
+    return DetectionRuns(
+        project.shared, project.log, SuggestionIntake(project.shared, project.log, project.settings, project.pool), detectors
+    )
 
 
 def test_what_is_found_in_waiting_records_becomes_suggestions(project: WorkProject) -> None:
@@ -98,5 +109,18 @@ def test_a_detector_that_fails_says_so_and_nothing_is_stored(project: WorkProjec
 
 
 def test_without_detectors_there_is_nothing_to_choose(project: WorkProject) -> None:
-    intake = SuggestionIntake(project.shared, project.log, project.settings, project.pool)
-    assert DetectionRuns(project.shared, project.log, intake, None).offered == ()
+    assert detection_runs(project, None).offered == ()
+
+
+def test_a_detector_gets_the_projects_own_types(project: WorkProject) -> None:
+    given = Given(finds_asthma)
+    runs = detection_runs(project, given)
+    runs.start("boss", FINDER.label)
+    runs.wait(20)
+    assert given.types is None
+    own = read_types_file(TYPES)
+    with project.shared.writing() as store:
+        keep_types(store, own)
+    runs.start("boss", FINDER.label)
+    runs.wait(20)
+    assert given.types == own

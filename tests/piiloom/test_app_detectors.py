@@ -49,11 +49,14 @@ def test_a_run_is_a_command_whose_errors_are_told(tmp_path: Path) -> None:
     source.write_text(json.dumps({"id": "r-1", "locale": "en_US", "context": "Write to ada.stone@example.org"}) + "\n")
     detectors = CommandDetectors(["--detector probe --model-path nowhere"])
     probe, patterns, _ = detectors.offered
-    detectors.detect(patterns, source, out, threading.Event())
+    no_types = tmp_path / "no_types.yaml"
+    detectors.detect(patterns, source, out, no_types, threading.Event())  # they look for entities of the catalogue
     (row,) = map(json.loads, out.read_text().splitlines())
     assert [(span["text"], span["detector"]) for span in row["spans"]] == [("ada.stone@example.org", "patterns")]
     with pytest.raises(PiiloomError, match="nowhere"):
-        detectors.detect(probe, source, tmp_path / "other.jsonl", threading.Event())
+        detectors.detect(probe, source, tmp_path / "other.jsonl", None, threading.Event())
+    with pytest.raises(PiiloomError, match=r"no_types\.yaml"):
+        detectors.detect(probe, source, tmp_path / "other.jsonl", no_types, threading.Event())
 
 
 @pytest.mark.long
@@ -63,5 +66,5 @@ def test_a_run_can_be_stopped(tmp_path: Path) -> None:
     stopping = threading.Event()
     stopping.set()
     detectors = CommandDetectors()
-    detectors.detect(detectors.offered[0], source, tmp_path / "found.jsonl", stopping)
+    detectors.detect(detectors.offered[0], source, tmp_path / "found.jsonl", None, stopping)
     assert not (tmp_path / "found.jsonl").exists()

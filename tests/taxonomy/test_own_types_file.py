@@ -12,7 +12,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.taxonomy.own_types import from_json, to_json, types_in_force
-from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.own_types_file import read_types_file, write_types_file
 from tests.taxonomy.own_types_example import BY_MODEL, MINE, TYPES, written
 
 
@@ -33,6 +33,13 @@ def test_the_samples_of_the_guide_can_be_read():
     assert [one.name for one in read_types_file(TYPES)] == ["vehicle plate", "pet"]
     assert len(read_types_file(TYPES)[1].subtypes[0].generator.values) == 52
     assert all(one.asks_model() for one in read_types_file(BY_MODEL))
+
+
+@pytest.mark.parametrize("path", [None, TYPES, BY_MODEL])
+def test_what_is_written_is_read_as_the_same_types(tmp_path, path):
+    own = read_types_file(path or written(tmp_path))
+    write_types_file(own, tmp_path / "again.yaml")
+    assert read_types_file(tmp_path / "again.yaml") == own
 
 
 def test_a_lexicon_may_be_a_file_beside(tmp_path):
