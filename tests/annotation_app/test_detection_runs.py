@@ -47,6 +47,11 @@ def finds_asthma(source: Path, out: Path, stopping: threading.Event) -> None:
     out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
+def waits(source: Path, out: Path, stopping: threading.Event) -> None:
+    del source, out
+    stopping.wait(20)
+
+
 @pytest.fixture
 def project() -> Iterator[WorkProject]:
     with Store.open(MEMORY) as store:
@@ -82,7 +87,7 @@ def test_what_is_found_in_waiting_records_becomes_suggestions(project: WorkProje
 
 
 def test_one_at_a_time_and_it_can_be_stopped(project: WorkProject) -> None:
-    runs = runs_of(project, lambda source, out, stopping: stopping.wait(20) and None)
+    runs = runs_of(project, waits)
     runs.start("boss", FINDER.label, [composed(1).id])
     with pytest.raises(UsageError, match="at work already"):
         runs.start("boss", FINDER.label)
