@@ -23,11 +23,12 @@ _LONGEST_WORDS: Final = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """A comment. ``words`` and ``entity_type`` are those of the span that it is about; empty if it is about the record."""
+    """A comment. ``span_id``, ``words`` and ``entity_type`` are those of the span that it is about; empty if it is about the record."""
 
     author: str
     at: str
     text: str
+    span_id: str = ""
     words: str = ""
     entity_type: str = ""
 
@@ -72,6 +73,7 @@ class Comments:
                     author=event.actor,
                     at=event.at,
                     text=str(event.entry["comment"]),
+                    span_id=str(span.get("id", "")),
                     words=str(span.get("words", "")),
                     entity_type=str(span.get("type", "")),
                 )

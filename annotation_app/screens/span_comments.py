@@ -18,10 +18,14 @@ _RECORD: Final = "the whole record"
 _LONGEST: Final = 50
 
 
-def show_comments(services: Services, person: Person, record_id: str, document: Mapping[str, Any], *, is_open: bool) -> None:
-    """Show the comments on the record that *person* may see, and a form for another one, about a span of *document* or the record."""
+def visible_comments(services: Services, person: Person, record_id: str) -> list[Comment]:
+    """Return the comments on a record that *person* may see: everybody's, or their own."""
     everybody = may_see_people(person, services.settings.current())
-    found = services.comments.on(record_id, None if everybody else person.name)
+    return services.comments.on(record_id, None if everybody else person.name)
+
+
+def show_comments(services: Services, record_id: str, found: Sequence[Comment], document: Mapping[str, Any], *, is_open: bool) -> None:
+    """Show the comments *found*, and a form for another one, about a span of *document* or the record."""
     with st.expander(f"Comments ({len(found)})" if found else "Comments", expanded=is_open, key=f"comments-{record_id}"):
         _show(found)
         spans = {span["id"]: _named(document["context"][span["start"] : span["end"]], span["type"]) for span in document["spans"]}

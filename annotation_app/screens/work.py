@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import Any, Final, NoReturn
 import streamlit as st
 
 from piiloom.annotation_app.checks.label_origin import label_origin
+from piiloom.annotation_app.comments import Comment
 from piiloom.annotation_app.event_log import stamp
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.acting import act, field, fields, with_outcomes
@@ -21,7 +23,7 @@ from piiloom.annotation_app.screens.other_questions import show_other_questions
 from piiloom.annotation_app.screens.record_address import follow_address, write_address
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.room_below import room_below, show_types
-from piiloom.annotation_app.screens.span_comments import show_comments
+from piiloom.annotation_app.screens.span_comments import show_comments, visible_comments
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -94,7 +96,8 @@ def _at_work() -> None:
     if said := tab.pop_message():
         st.warning(escape_markdown(said))
     try:
-        data = _data(services, person, tab, record_id)
+        comments = visible_comments(services, person, record_id)
+        data = _data(services, person, tab, record_id, comments)
     except UsageError as error:
         show_error(error)
         trail.drop(record_id)
@@ -108,7 +111,7 @@ def _at_work() -> None:
     with room.types:
         show_types(services, record_id, shown, is_open=room.is_open)
     with room.questions:
-        show_comments(services, person, record_id, shown, is_open=room.is_open)
+        show_comments(services, record_id, comments, shown, is_open=room.is_open)
         _ask(services, person, record_id, is_open=room.is_open)
     with room.history:
         show_history(services, person, record_id, is_open=room.is_open)
@@ -132,7 +135,7 @@ def _record(services: Services, person: Person, trail: Trail) -> str | None:
     return trail.record
 
 
-def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[str, Any]:
+def _data(services: Services, person: Person, tab: Tab, record_id: str, comments: Sequence[Comment]) -> dict[str, Any]:
     opened = services.documents.open(person.name, record_id)
     tab.drawn = record_id, opened.version
     readonly = False
@@ -155,6 +158,7 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
         position=position,
         why=told,
         suggestions=suggestions,
+        commented=Counter(one.span_id for one in comments if one.span_id),
     )
     return editor_data(opened, person.name, options)
 

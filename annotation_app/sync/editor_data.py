@@ -25,7 +25,8 @@ class EditorOptions:
 
     ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
     holds either index and total (a fixed row of records), or done and left (one's own work on the list, see ``OwnStanding``). ``why``
-    explains the labels; None if the person may not see it. ``suggestions`` are those of the record. ``intents`` has the number of the
+    explains the labels; None if the person may not see it. ``suggestions`` are those of the record. ``commented`` has the
+    number of comments that the person may see, by span id. ``intents`` has the number of the
     newest navigation request that was carried out, by client.
     """
 
@@ -36,6 +37,7 @@ class EditorOptions:
     position: Mapping[str, int] | None = None
     why: Mapping[str, Any] | None = None
     suggestions: Sequence[Suggestion] = ()
+    commented: Mapping[str, int] = field(default_factory=dict)
     intents: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -62,6 +64,7 @@ def editor_data(opened: DocumentView, person: str, options: EditorOptions) -> di
         "mode": options.mode,
         "position": dict(options.position) if options.position else None,
         "suggestions": suggestions_data(options.suggestions, document_of(record), document),
+        "commented": dict(options.commented),
         "why": dict(options.why) if options.why is not None else None,
         "locale": record.locale,
         "direction": "rtl" if language in _RIGHT_TO_LEFT else "auto",

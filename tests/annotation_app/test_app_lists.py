@@ -114,6 +114,7 @@ def see_what_numbers_count(page: AppPage) -> None:
     page.page.get_by_role("textbox", name="Your comment").fill("county or name?")
     press(page, "Add the comment")
     page.see_text(TEXT, "boss on “Kent” (location): county or name?")
+    sync_api.expect(page.locator(".row .comments-note")).to_have_text(["1 comment"], timeout=PATIENCE_MS)
     follow_live(page)
     page.press("a")
     sync_api.expect(page.locator(".position")).to_have_text("1 done · about 3 left for you", timeout=PATIENCE_MS)

@@ -21,9 +21,9 @@ def test_a_comment_keeps_what_its_span_was(shared: SharedStore, service: Documen
     comments.add("ana", name, "  Is it hers? <b> ", state, span["id"])
     comments.add("ben", name, "A dull one", state)
     found = comments.on(name)
-    assert [(one.author, one.text, one.words, one.entity_type) for one in found] == [
-        ("ana", "Is it hers? <b>", words, span["type"]),
-        ("ben", "A dull one", "", ""),
+    assert [(one.author, one.text, one.span_id, one.words, one.entity_type) for one in found] == [
+        ("ana", "Is it hers? <b>", span["id"], words, span["type"]),
+        ("ben", "A dull one", "", "", ""),
     ]
     assert comments.on(name, "ben") == found[1:]
     assert comments.on(record(2).id) == []

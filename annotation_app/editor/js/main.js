@@ -33,7 +33,7 @@ function newEditor(shadow, data, setStateValue) {
     attached: false, intents: 0, leaving: null, wanted: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
     selected: null, ghost: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, pendingFix: null, press: null, notice: null, lasting: [],
-    previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
+    previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", commentedKey: "", storage: tabStorage(),
   };
   editor.send = (name, value) => editor.setStateValue(name, value);
   editor.outbox = openOutbox(data.person, (value) => editor.send("outbox", value), () => renderSaved(editor));
@@ -103,6 +103,7 @@ function takeData(editor, data) {
   editor.settled = settledModel(other ? null : editor.settled, data, acknowledged.map((one) => one.operation));
   editor.data = data;
   editor.typesKey = JSON.stringify(data.types || []);
+  editor.commentedKey = JSON.stringify(data.commented || {});
   if (editor.fixed.size && !editor.outbox.pending(data.record).length) editor.fixed.clear();
   const shown = other || first ? null : editor.model.state;
   const model = currentModel(editor);

@@ -5,7 +5,7 @@ function renderSpanList(editor) {
   const { body, count } = editor.parts.spans;
   const editable = mayEdit(editor);
   const drawn = editor.drawn.list;
-  if (!drawn || drawn.spans !== spans || drawn.editable !== editable || drawn.types !== editor.typesKey) {
+  if (!drawn || drawn.spans !== spans || drawn.editable !== editable || drawn.types !== editor.typesKey || drawn.commented !== editor.commentedKey) {
     setText(count, String(spans.length));
     const reuse = drawn && drawn.editable === editable && drawn.types === editor.typesKey;
     drawRows(editor, spans, editable, reuse ? editor.rowById : new Map());
@@ -18,7 +18,7 @@ function renderSpanList(editor) {
       scrollInside(body, row);
     }
   }
-  editor.drawn.list = { spans, editable, types: editor.typesKey, selected: editor.selected };
+  editor.drawn.list = { spans, editable, types: editor.typesKey, commented: editor.commentedKey, selected: editor.selected };
 }
 
 /** Rows that say the same as before stay as they are: with 200 spans, one edit makes one new row. */
@@ -27,7 +27,7 @@ function drawRows(editor, spans, editable, old) {
   const held = editor.shadow.activeElement;
   const focused = { row: held?.closest?.("[data-row]")?.dataset.row, act: held?.dataset?.act };
   const rows = spans.map((span) => {
-    const key = JSON.stringify([span.type, span.relevance, span.doubt, valueOf(editor, span)]);
+    const key = JSON.stringify([span.type, span.relevance, span.doubt, commentsOn(editor, span), valueOf(editor, span)]);
     const before = old.get(span.id);
     if (before && before.drawnKey === key) return before;
     const row = rowOf(editor, span, editable);
@@ -81,12 +81,18 @@ function rowOf(editor, span, editable) {
     keyedButton("Remove", "Del", current((now) => removeSpan(editor, now)), { className: "small quiet", "data-act": "remove" }),
   ];
   const note = span.doubt ? element("span", { className: "doubt-note", textContent: "text changed" }) : null;
+  const comments = commentsOn(editor, span);
+  const said = comments ? element("span", { className: "comments-note", textContent: comments === 1 ? "1 comment" : `${comments} comments` }) : null;
   const row = element("li", { className: `row ${span.doubt ? "doubt" : ""}`, "data-row": span.id }, [
-    element("div", { className: "row-line" }, [choose, note, relevance]),
+    element("div", { className: "row-line" }, [choose, note, said, relevance]),
     element("div", { className: "row-acts" }, acts),
   ]);
   row.style.setProperty("--type", colourOfType(editor.data, span.type));
   return row;
+}
+
+function commentsOn(editor, span) {
+  return editor.data.commented?.[span.id] || 0;
 }
 
 function chooseRow(editor, id) {
