@@ -76,9 +76,9 @@ def labels_of(document: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
 class AppPage:
     """One tab of one person; ``asked`` are the addresses that the browser has ever asked for, ``dialogs`` those that opened."""
 
-    def __init__(self, browser: Any, server: Any, name: str | None = None, *, beside: AppPage | None = None) -> None:
+    def __init__(self, browser: Any, server: Any, name: str | None = None, *, beside: AppPage | None = None, **device: Any) -> None:
         self.server = server
-        self.context = beside.context if beside else browser.new_context(viewport={"width": 1280, "height": 900})
+        self.context = beside.context if beside else browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **device})
         self.context.set_default_timeout(PATIENCE_MS)
         self.page = self.context.new_page()
         self.asked: list[str] = []

@@ -10,7 +10,7 @@ TEXT = f"{FAMILY} Ada Lovelace came from London to meet [[Grace|name|low]] here.
 # What the system does on a long press and while its handles are pulled.
 SELECT = """([from, to]) => {
     const surface = window.shadow.querySelector(".text.context");
-    const node = surface.firstChild;
+    const node = [...surface.childNodes].find((one) => one.data?.includes(from) && one.data.includes(to));
     const range = document.createRange();
     range.setStart(node, node.data.indexOf(from));
     range.setEnd(node, node.data.indexOf(to) + to.length);

@@ -1,7 +1,7 @@
 // One click after the other. Streamlit gives up what it is doing for each click, also a button's click that its server has not come to yet.
 // So a button waits for the one before it, and what else is clicked waits until the server is at it.
 
-const HELD = []; // clicks that wait: the control, whether it is a button that acts, and its words
+const HELD = []; // clicks that wait: the control, whether it is a button that acts, and the fields that wait with it
 const BEGINS_WITHIN_MS = 1500; // a button that sets nothing going holds nothing up for longer
 const READ_WITHIN_MS = 200; // by then what the server began has read its fields (acting.py)
 const BUSY = { phase: "idle", since: 0, timer: null, isReplaying: false };
@@ -30,7 +30,7 @@ function holdClick(event) {
   }
   event.preventDefault();
   event.stopImmediatePropagation();
-  HELD.push({ control, acts, words: control.textContent, frozen: freeze(control) });
+  if (event.detail < 2) HELD.push({ control, acts, frozen: freeze(control) }); // a double click is one
   look();
 }
 
@@ -76,13 +76,12 @@ function thaw({ frozen }) {
   for (const one of frozen) one.readOnly = false;
 }
 
+/** Click what is still there. What has made way, as a button that decides on the record before, is not meant any more. */
 function replay(held) {
   thaw(held);
-  const { control, acts, words } = held;
-  const same = control.isConnected ? control : [...document.querySelectorAll(ACTING)].find((one) => acts && one.textContent === words);
-  if (!same || same.disabled) return;
-  if (acts) Object.assign(BUSY, { phase: "sent", since: performance.now() });
+  if (!held.control.isConnected || held.control.disabled) return;
+  if (held.acts) Object.assign(BUSY, { phase: "sent", since: performance.now() });
   BUSY.isReplaying = true;
-  same.click();
+  held.control.click();
   BUSY.isReplaying = false;
 }
