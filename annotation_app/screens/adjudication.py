@@ -15,10 +15,11 @@ from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.acting import with_outcomes
 from piiloom.annotation_app.screens.adjudication_choices import show_span_by_span
-from piiloom.annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
+from piiloom.annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button, turn_to
 from piiloom.annotation_app.screens.app_cache import app_cache
 from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.screens.record_address import addressed_record, write_address
 from piiloom.annotation_app.screens.record_history import show_whole_history
 from piiloom.annotation_app.screens.span_comments import show_all_comments
 from piiloom.annotation_app.screens.tables import show_table
@@ -28,6 +29,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 _ABREAST: Final = 3
+_NOT_WAITING: Final = "The record of this address does not wait for a decision (any more), so you get the most urgent one."
 # Columns that would be too narrow to read wrap below each other.
 _STYLE: Final = """<style>
 .st-key-piiloom_versions [data-testid="stColumn"], .st-key-piiloom_choosing [data-testid="stColumn"] { min-width: 21rem; }
@@ -42,6 +44,7 @@ def adjudication_page(person: Person) -> None:
     app_cache(services).settling.run_if_due()
     waiting = services.resolver.disputes()
     if not waiting:
+        write_address(None)
         st.info("Nothing waits for a decision: where people agree, records are validated by themselves some minutes after.")
     else:
         _show(services, person, _chosen(waiting), waiting)
@@ -49,28 +52,39 @@ def adjudication_page(person: Person) -> None:
 
 
 def _chosen(waiting: list[str]) -> str:
-    if st.session_state.get(RECORD) not in waiting:
-        st.session_state[RECORD] = waiting[0]
+    wanted, shown = addressed_record(), st.session_state.get(RECORD)
+    if wanted in waiting:
+        shown = wanted
+    elif wanted is not None and shown is None:
+        st.info(_NOT_WAITING)
+    turn_to(shown if shown in waiting else waiting[0])
     back, on, pick, count = st.columns([1, 1, 3, 3], vertical_alignment="center")
     place = waiting.index(st.session_state[RECORD])
-    back.button("Previous", disabled=place == 0, on_click=_go, args=(waiting[place - 1],), width="stretch", shortcut="P")
+    back.button("Previous", disabled=place == 0, on_click=turn_to, args=(waiting[place - 1],), width="stretch", shortcut="P")
     on.button(
         "Next",
         disabled=place + 1 == len(waiting),
-        on_click=_go,
+        on_click=turn_to,
         args=(waiting[min(place + 1, len(waiting) - 1)],),
         width="stretch",
         shortcut="N",
     )
     numbers = {record_id: number for number, record_id in enumerate(waiting, 1)}
-    pick.selectbox("Record", waiting, format_func=lambda one: f"{numbers[one]}: {one[:16]}", key=RECORD, label_visibility="collapsed")
+    pick.selectbox(
+        "Record",
+        waiting,
+        format_func=lambda one: f"{numbers[one]}: {one[:16]}",
+        key=RECORD,
+        on_change=_turn_to_picked,
+        label_visibility="collapsed",
+    )
     count.caption(f"{counted(len(waiting), 'record')} to be decided, the most urgent first.")
     record_id: str = st.session_state[RECORD]
     return record_id
 
 
-def _go(record_id: str) -> None:
-    st.session_state[RECORD] = record_id
+def _turn_to_picked() -> None:
+    turn_to(st.session_state[RECORD])
 
 
 def _show(services: Services, person: Person, record_id: str, waiting: list[str]) -> None:

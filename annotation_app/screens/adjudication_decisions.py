@@ -13,6 +13,7 @@ from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.acting import act, field, fields
 from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.record_address import write_address
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.corpus.store.adjudications import last_decisions
@@ -22,6 +23,12 @@ from piiloom.foundation.errors import UsageError
 RECORD: Final = "adjudicated_record"
 _KEYS: Final = 9
 _DECIDED: Final = ("validated", "rejected")
+
+
+def turn_to(record_id: str) -> None:
+    """Show *record_id* next, and have the address name it."""
+    st.session_state[RECORD] = record_id
+    write_address(record_id)
 
 
 def take_button(sides: SideBySide, versions: Mapping[str, Document], name: str, following: str) -> None:
@@ -50,7 +57,7 @@ def decide(sides: SideBySide, document: Document, how: dict[str, Any], following
     except UsageError as error:
         st.toast(escape_markdown(str(error)))
     else:
-        st.session_state[RECORD] = following
+        turn_to(following)
         st.toast("Decided: the record is validated.")
 
 
@@ -67,7 +74,7 @@ def _reject(record_id: str, following: str) -> None:
     except UsageError as error:
         st.toast(escape_markdown(str(error)))
     else:
-        st.session_state[RECORD] = following
+        turn_to(following)
         st.toast("Rejected.")
 
 

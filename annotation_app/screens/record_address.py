@@ -1,7 +1,7 @@
-"""The record in the address of the work page (``/work?record=…``): a reload, a second tab, a sent link, back and forward lead to it.
+"""The record in the address (``/work?record=…``, ``/adjudicate?record=…``): reload, a second tab, a sent link, Back and Forward lead to it.
 
-The address is obeyed when the whole page is drawn, and written whenever another record is shown. An edit draws only a part of the page, so
-an address that lags behind a quick step to the next record is not mistaken for a wish.
+The work page obeys the address when it is drawn as a whole, and writes it whenever another record is shown. An edit draws only a part of
+the page, so an address that lags behind a quick step to the next record is not mistaken for a wish.
 """
 
 from __future__ import annotations

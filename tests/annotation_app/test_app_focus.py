@@ -40,6 +40,15 @@ def at(page: AppPage, number: int) -> None:
     page.drawn()
 
 
+def follow_the_address(page: AppPage, one: int, other: int) -> None:
+    page.page.reload()
+    at(page, other)
+    page.page.go_back()
+    at(page, one)
+    page.page.go_forward()
+    at(page, other)
+
+
 def test_keys_act_wherever_the_focus_is(browser, project):
     with served(project, "--snapshot-every", "0") as server:
         page = AppPage(browser, server, "judge")
@@ -49,6 +58,7 @@ def test_keys_act_wherever_the_focus_is(browser, project):
         page.page.get_by_text("Choose span by span").click()
         page.press("n")
         at(page, other)
+        follow_the_address(page, one, other)
         page.press("p")
         at(page, one)
         page.page.get_by_text("Ada · name · low (bo)").click()
