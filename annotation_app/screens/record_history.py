@@ -54,7 +54,7 @@ def _show(
     record_id: str,
     owner: str | None,
     kinds: Collection[str],
-    act: Callable[[str], None],
+    act: Callable[[str, str], None],
     *,
     is_open: bool = False,
 ) -> None:
@@ -75,43 +75,40 @@ def _show(
         _offer(person, record_id, events, act)
 
 
-def _offer(person: Person, record_id: str, events: Sequence[AnnotationEvent], act: Callable[[str], None]) -> None:
+def _offer(person: Person, record_id: str, events: Sequence[AnnotationEvent], act: Callable[[str, str], None]) -> None:
     oversees = person.may("adjudicator")
     steps = {event.event: line_of(event) for event in reversed(events) if event.kind in EDITS and (oversees or event.owner == person.name)}
     if not steps:
         return
-    st.selectbox("A step" if oversees else "A step of yours", list(steps), format_func=steps.__getitem__, key=_key(record_id))
-    st.button("Take this step back", on_click=act, args=(record_id,), key=f"back-{record_id}")
+    key = f"step-{record_id}-{max(steps)}"  # a further step makes another choice, which begins with that step
+    st.selectbox("A step" if oversees else "A step of yours", list(steps), format_func=steps.__getitem__, key=key)
+    st.button("Take this step back", on_click=act, args=(record_id, key), key=f"back-{record_id}")
     if oversees:
         st.caption("A step of somebody else is taken back in that person's version. If it was finished, it goes back to its annotator.")
 
 
-def _key(record_id: str) -> str:
-    return f"step-{record_id}"
-
-
-def _revert_here(record_id: str) -> None:
+def _revert_here(record_id: str, key: str) -> None:
     """Undo the chosen step, after delivering the edits that the editor has sent."""
     person, services, tab = current_person(), get_services(), this_tab()
     if person is None:
         return
     receive_outbox(services, person, tab)
     try:
-        _revert(services, person, record_id)
+        _revert(services, person, record_id, key)
     except UsageError as error:
         tab.message = str(error)
 
 
-def _revert_there(record_id: str) -> None:
+def _revert_there(record_id: str, key: str) -> None:
     try:
-        _revert(get_services(), current_person(), record_id)
+        _revert(get_services(), current_person(), record_id, key)
     except UsageError as error:
         st.toast(escape_markdown(str(error)))
     else:
         st.toast("The step is taken back.")
 
 
-def _revert(services: Services, person: Person | None, record_id: str) -> None:
-    step = st.session_state.get(_key(record_id))
+def _revert(services: Services, person: Person | None, record_id: str, key: str) -> None:
+    step = st.session_state.get(key)
     if isinstance(step, int):
         revert_step(services.shared, services.documents, person, record_id, step)

@@ -85,6 +85,7 @@ class AppPage:
         self.dialogs: list[str] = []
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("dialog", self._dismiss)
+        self._comes_from_login = False
         if name is not None:
             self.log_in(name)
 
@@ -98,9 +99,13 @@ class AppPage:
         self.page.fill("input[name=password]", GOOD)
         self.page.keyboard.press("Enter")
         self.page.wait_for_url(f"{self.server.url}/")
+        self._comes_from_login = True
 
     def open(self, path: str = "") -> None:
-        self.page.goto(f"{self.server.url}/{path}")
+        """Load a page of the app; the work page, if none is named, where the login leads by itself."""
+        if path or not self._comes_from_login:
+            self.page.goto(f"{self.server.url}/{path}")
+        self._comes_from_login = False
         if not path:
             self.see(".editor")
 

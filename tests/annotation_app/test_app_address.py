@@ -109,11 +109,14 @@ def by_a_link(bo: AppPage, link: str, one: int) -> None:
 
 
 def finish(bo: AppPage) -> None:
-    """Accept each record at its address; then the address names none."""
-    for number, name in enumerate(IDS):
-        bo.page.goto(f"{bo.server.url}/work?record={quote(name, safe='')}")
+    """Accept one record at its address, and what comes then; in the end the address names none."""
+    bo.page.goto(f"{bo.server.url}/work?record={quote(IDS[0], safe='')}")
+    number = 0
+    for left_over in (2, 1, 0):
         at(bo, number)
         bo.press("a")
-        sync_api.expect(bo.locator(".badge.accepted")).to_have_count(0, timeout=PATIENCE_MS)
+        if left_over:
+            left(bo, number)
+            number = number_of(bo)
     bo.see_text("h3", "Nothing left to do")
     bo.page.wait_for_url(f"{bo.server.url}/work")

@@ -11,7 +11,7 @@ from piiloom.annotation_app.sync.navigation import NavigationRequests
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from tests.annotation_app.app_driver import AppPage, documents_in, labels, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
@@ -34,7 +34,7 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
         page.see_text("[data-testid=stText]", "span removed: name, low relevance, 8–13")
         page.see_text("[data-testid=stText]", "relevance: name, low relevance, 0–3 → name, high relevance, 0–3")
         page.page.get_by_role("button", name="Take this step back").click()
-        sync_api.expect(page.locator(".row .value")).to_have_text(["Ada", "Grace"])
+        sync_api.expect(page.locator(".row .value")).to_have_text(["Ada", "Grace"], timeout=PATIENCE_MS)
         page.see_text("[data-testid=stText]", "taken back")
         page.context.close()
         assert server.stop()[0] == 0
