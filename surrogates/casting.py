@@ -57,7 +57,7 @@ class Cast:
         shift: int,
         notable: Mapping[int, Place],
         asked: Asked,
-        styles: Mapping[int, str],
+        styles: Sequence[str],
         told: Sequence[LiteralDate] | None,
     ) -> None:
         self._terms, self._plan, self._seed = terms, plan, seed
