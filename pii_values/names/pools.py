@@ -139,8 +139,7 @@ class NamePools:
         if table is None or not isinstance(names, RankedNames):
             return ()
         side = GENDERS.index(gender or "female")
-        clear = (number for number in names.numbers[: self._largest] if (table.genders(number)[side] or 0) >= _CLEAR)
-        return tuple(islice(clear, most))
+        return tuple(islice(table.clearly(names.numbers[: self._largest], side, _CLEAR), most))
 
     def _fit(self, name: str, script: Script, table: Table) -> str | None:
         if script == "native":

@@ -115,6 +115,20 @@ class Table:
         female, male = self._gender[2 * number], self._gender[2 * number + 1]
         return None if female == UNKNOWN else female, None if male == UNKNOWN else male
 
+    def clearly(self, numbers: Sequence[int], side: int, least: int) -> Iterator[int]:
+        """Yield those of *numbers* whose bearers are at least *least* thousandths women (*side* 0) or men (1)."""
+        shares = self._gender
+        return (number for number in numbers if shares and least <= shares[2 * number + side] != UNKNOWN)
+
+    def perhaps(self, numbers: Sequence[int], side: int) -> Iterator[int]:
+        """Yield those of *numbers* that have bearers who are women (*side* 0) or men (1), and those of which nothing is known."""
+        shares = self._gender
+        return (
+            number
+            for number in numbers
+            if not shares or (shares[2 * number] == UNKNOWN == shares[2 * number + 1]) or 0 < shares[2 * number + side] != UNKNOWN
+        )
+
     def listed(self, of: str, country: str) -> Sequence[int]:
         """Return the numbers of the names of a gender class ("F", "M", "N") in a country, most frequent first."""
         start, length = self._lists.get((of, country), (0, 0))
