@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, overload
 
@@ -54,6 +54,11 @@ class Table:
     def name(self, number: int) -> str:
         """Return the name with this number."""
         return str(self._text[self._text_at[number] : self._text_at[number + 1]], "utf-8")
+
+    def names(self, numbers: Iterable[int]) -> list[str]:
+        """Return the names with these numbers."""
+        text, starts = self._text, self._text_at
+        return [str(text[starts[number] : starts[number + 1]], "utf-8") for number in numbers]
 
     def find(self, name: str) -> int | None:
         """Return the number of exactly this name (in a plain table: of the first that is equal by ``plain_key``), None if unknown."""
