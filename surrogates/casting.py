@@ -57,7 +57,7 @@ class Cast:
         shift: int,
         notable: Mapping[int, Place],
         asked: Asked,
-        styles: Mapping[int, str],
+        styles: Sequence[str],
         told: Sequence[LiteralDate] | None,
     ) -> None:
         self._terms, self._plan, self._seed = terms, plan, seed
@@ -71,6 +71,7 @@ class Cast:
         joined: list[int] = []
         taken: Taken = {}
         at, seed = 0, mix(self._seed, _PEOPLE)
+        draw_one, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         for number, cluster in enumerate(self._plan.clusters):
             value_id = f"p{number + 1}"
             if cluster.corpus:
@@ -80,7 +81,10 @@ class Cast:
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
-            people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
+            if size == 1:  # as most are: there is no need to look whether they are several
+                people.append((draw_one(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
+            else:
+                people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size
             if cluster.parts:
                 joined.append(number)

@@ -18,9 +18,11 @@ from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.seeds import below, mix
 
 DAYS: Final = frozenset({"date", "datetime"})
+_OF_TIME: Final = DAYS | DATING
 _STAY: Final = 21  # most days from a start to its end that are drawn
 _AFTERWARDS: Final = 9  # most days from a death to what follows it
 _SALT: Final = 0xDA7E
+_NO_DAYS: Final[Mapping[int, date]] = {}
 
 
 class Days(NamedTuple):
@@ -41,22 +43,23 @@ def planned_days(plan: Plan, value_seed: int, anchor: date, language: str, count
     firsts: dict[int, int] = {}
     dating = False
     for number, mention in enumerate(plan.mentions):
-        if mention[2] in DAYS and not mention[8]:
-            firsts.setdefault(plan.values[number], number)
-        elif mention[2] in DATING and not mention[8]:
-            dating = True
+        if mention[2] in _OF_TIME and not mention[8]:
+            if mention[2] in DATING:
+                dating = True
+            else:
+                firsts.setdefault(plan.values[number], number)
     if not firsts and not dating:
-        return Days({}, anchor, ())
+        return Days(_NO_DAYS, anchor, ())
     told = literal_dates(plan.text, language, country, anchor)
     present = time_of(told, anchor) if told else anchor
     if len(firsts) + dating < 2 and present == anchor:
-        return Days({}, anchor, told, dating)
+        return Days(_NO_DAYS, anchor, told, dating)
     text, mentions = plan.text, plan.mentions
     roles = {value: role_of(text, mentions[number], mentions[number - 1][1] if number else 0) for value, number in firsts.items()}
     _tell_ranges(plan, roles, firsts)
     ordered = any(roles.values())
     if not ordered and not dating and present == anchor:
-        return Days({}, anchor, told)  # each is drawn by itself, near the anchor
+        return Days(_NO_DAYS, anchor, told)  # each is drawn by itself, near the anchor
     days = {value: near_days(mix(value_seed, value), present) for value in firsts}
     _order_stays(days, roles, value_seed)
     _order_deaths(days, roles, value_seed)

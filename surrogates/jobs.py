@@ -103,13 +103,13 @@ class ChunkScanned(NamedTuple):
 
 
 class ChunkReplaced(NamedTuple):
-    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part.
+    """Result of the task "replace": the bytes that the parent writes, ``records`` and ``maps`` in parts. ``mirrors`` has one item per part.
 
     ``skipped`` has a line for each row that was set aside.
     """
 
-    records: bytes
-    maps: bytes
+    records: list[bytes]
+    maps: list[bytes]
     vault: bytes
     mirrors: list[bytes]
     tally: Tally

@@ -37,12 +37,12 @@ def titled(text: str, start: int) -> bool:
     return last == "M." or last.rstrip(".").lower() in _TITLES  # "M." is a French title, and else the initial of a given name
 
 
-def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = ()) -> dict[int, str]:
-    """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number. *known* are folded given names.
+def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = ()) -> list[str]:
+    """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number; "" for others. *known*: folded given names.
 
     In order of precedence: the form that the mention gives, that of its original, "family" after a title, the register's choice.
     """
-    styles: dict[int, str] = {}
+    styles = [""] * len(plan.mentions)
     text, mentions, of_role = plan.text, plan.mentions, register.of_role
     for cluster in plan.clusters:
         turn = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from piiloom.surrogates.known_names import KnownNames
@@ -34,6 +35,12 @@ class Cluster:
     corpus: bool = False
     parts: tuple[int, ...] = ()
     joint: bool = False
+
+
+@lru_cache(maxsize=1 << 12)
+def _key(role: str, index: str) -> tuple[str, str]:
+    """Return the two as a tuple, the same one for many people: in a long document they would take ten bytes in a hundred."""
+    return role, index
 
 
 class PlannedPeople:
@@ -78,7 +85,7 @@ class PlannedPeople:
         if at is None:
             at = len(clusters)
             corpus = key is not None and not original and (same == "corpus" or (self._everywhere and not index.startswith(_OWN_INDEX)))
-            clusters.append(Cluster((role, index), CODES[gender], 2 if plural else 1, [number], corpus))
+            clusters.append(Cluster(_key(role, index), CODES[gender], 2 if plural else 1, [number], corpus))
             if key is not None:
                 self._by_key[key] = at
             return at

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
+from io import StringIO
 from typing import Final
 
 from piiloom.surrogates.casting import Cast, Shared, Terms
@@ -31,6 +33,8 @@ _VALUES, _DAYS = 0x20, 0x50
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
 _AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
+_LONG: Final = 4096  # mentions in a document whose people are let go as soon as they are named
+_NAMED: Final = ()
 _BESIDE: Final = frozenset({"company", "year", "birth_year"})
 _APOSTROPHES: Final = frozenset({"'", "’"})
 NOTHING_GIVEN: Final[Mapping[int, str]] = {}
@@ -99,7 +103,7 @@ class _DocumentReplacer:
         self._days, self._anchor, told, dating = planned_days(plan, self._value_seed, anchor, replacer.language, replacer.country)
         self._shift = replacer.draw_shift(day_seed)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
-        self._styles = name_styles(plan, replacer.register, seed, replacer.given_names) if plan.clusters else {}
+        self._styles = name_styles(plan, replacer.register, seed, replacer.given_names) if plan.clusters else []
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._originals: OriginalValues | None = None
         self._cast = Cast(
@@ -121,10 +125,11 @@ class _DocumentReplacer:
         kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, self._plan.again
         cast, fitted = self._cast, self._asked
         people = cast.draw(groups, shared) if self._plan.clusters else []
-        pieces: list[str] = []
+        once = self._named_once() if len(owners) > _LONG else _NAMED
+        written = StringIO()  # a list of the pieces of a long document would take several times the space of its text
         placed: list[Placed] = []
         drawn: dict[tuple[int, int, str], str] = {}  # repeated values are drawn once; keys: (value number, owner, form)
-        put, place = pieces.append, placed.append
+        put, place = written.write, placed.append
         at = grown = 0
         for number, mention in enumerate(self._plan.mentions):
             owner = owners[number]
@@ -138,21 +143,33 @@ class _DocumentReplacer:
                     value_id = f"p{owner + 1}"  # the id of the pair or group, not of its first person
                 else:
                     value = named[0].given if style == "given" and not original else cast.name(named[0], style, original, end)
+                if once and owner in once:
+                    people[owner] = ()
             else:
                 entity_type, subtype, make = kinds[kind]
                 value_number = values[number]
-                if owner == NOBODY:
-                    person, value_id = None, f"v{value_number + 1}"
-                else:
-                    person = people[owner][0]
-                    value_id = person.value_id
+                person = None if owner == NOBODY else people[owner][0]
+                value_id = f"v{value_number + 1}" if person is None else person.value_id
                 plain = asked is None and not original and not given and not (fitted and (value_number, owner) in fitted)
                 known = drawn.get((value_number, owner, form)) if plain and value_number in again else None
                 if known is not None:
                     value = known
                 else:
-                    seed = mix(value_seed, value_number)
-                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))
+                    draw = _draw(
+                        Draw,
+                        (
+                            mix(value_seed, value_number),
+                            country,
+                            language,
+                            anchor,
+                            shift,
+                            person,
+                            original,
+                            form,
+                            index,
+                            days.get(value_number),
+                        ),
+                    )
                     value = make(draw) if plain else self._fitted(number, kind, draw)
                     if plain and value_number in again:
                         drawn[value_number, owner, form] = value
@@ -163,10 +180,14 @@ class _DocumentReplacer:
             place(_placed(Placed, (start, end, new_start, new_end, kind, entity_type, subtype, value_id, role)))
             put(text[at:start])
             put(value)
-            at = end
-            grown = new_end - end
+            at, grown = end, new_end - end
         put(text[at:])
-        return Replaced("".join(pieces), placed)
+        return Replaced(written.getvalue(), placed)
+
+    def _named_once(self) -> Container[int]:
+        """Return the people (numbers of clusters) who are named at one place only, and to whom nothing belongs."""
+        counts = Counter(self._plan.owners)
+        return {owner for owner, count in counts.items() if count == 1 and owner != NOBODY}
 
     def _like_original(self, number: int, kind: str, draw: Draw) -> str:
         """Return the value at mention *number* whose original is known."""

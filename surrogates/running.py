@@ -180,8 +180,8 @@ class _Run:
         with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
             for job, result in self._executor.map(self._jobs("replace")):
                 assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
-                records.write(result.records)
-                maps.write(result.maps)
+                records.writelines(result.records)
+                maps.writelines(result.maps)
                 if result.skipped:
                     with (self._partial / SKIPPED).open("ab") as skipped:
                         skipped.write(result.skipped)

@@ -14,7 +14,7 @@ from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, P
 from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, skipped_line, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, vault_lines
 from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
 
@@ -103,8 +103,8 @@ class Worker:
             if document.question_at is not None:
                 (document, other), parts_done = parted_document(document), _parted(document, done)  # noqa: PLW2901 - the text alone
                 done, question = parts_done[0], (other, parts_done[1])  # noqa: PLW2901
-            records.append(record_line(document, done, self._settings.locale, question[1].text if question else None))
-            maps.append(map_line(document, done, question[1] if question else None))
+            records += record_parts(document, done, self._settings.locale, question[1].text if question else None)
+            maps += map_parts(document, done, question[1] if question else None)
             if self._settings.vault:
                 vault.append(vault_lines(document, done))
                 if question is not None:
@@ -112,7 +112,9 @@ class Worker:
         mirrors = _mirrors(parts, documents, replaced)
         skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
         samples = samples_of(zip(documents, replaced, strict=True))
-        return ChunkReplaced(b"".join(records), b"".join(maps), "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
+        if len(documents) > 1:  # a long document is alone in its chunk
+            records, maps = [b"".join(records)], [b"".join(maps)]
+        return ChunkReplaced(records, maps, "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
 
 
 def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:

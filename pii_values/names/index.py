@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -59,8 +59,10 @@ class NamesIndex:
             return names
         key = (f"last {script}", wanted, country)
         if key not in self._lists:
-            bears = _bears_by_form if differs(country) else _bears
-            numbers = array("I", (number for number in names.numbers if bears(wanted, table, number, country)))
+            borne = (
+                _borne_by(wanted, table, names.numbers, country) if differs(country) else table.perhaps(names.numbers, "FM".index(wanted))
+            )
+            numbers = array("I", borne)
             self._lists[key] = RankedNames(table, numbers)
         return self._lists[key]
 
@@ -118,18 +120,15 @@ class NamesIndex:
         }
 
 
-def _bears_by_form(gender: str, table: Table, number: int, country: str) -> bool:
-    """Whether *gender* ("F", else men) bears a family name, by its ending if that decides in *country*, else by the source lists."""
+def _borne_by(gender: str, table: Table, numbers: Sequence[int], country: str) -> Iterator[int]:
+    """Yield the family names that *gender* ("F", "M") bears, by their endings if these decide in *country*, else by the source lists."""
     from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
 
-    by_end = borne_by(table.name(number), country)
-    return _bears(gender, table, number, country) if by_end is None else by_end == _SHOWN[gender].lower()
-
-
-def _bears(gender: str, table: Table, number: int, country: str) -> bool:  # noqa: ARG001 - called like the one above
-    """Whether *gender* bears a family name by the source lists."""
-    shares = table.genders(number)
-    return shares == (None, None) or bool(shares[0] if gender == "F" else shares[1])
+    known = frozenset(table.perhaps(numbers, "FM".index(gender)))
+    for number in numbers:
+        by_end = borne_by(table.name(number), country)
+        if number in known if by_end is None else by_end == _SHOWN[gender].lower():
+            yield number
 
 
 def _gender(text: str | None) -> str | None:

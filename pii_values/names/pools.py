@@ -114,7 +114,7 @@ class NamePools:
 
     def _size(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender, limit: int) -> int:
         table = index.table(kind, script)
-        if table is not None and table.plain and script == "latin" and not self._english_only:  # ``_fit`` takes every name as it is
+        if table is not None and self._fit_all(table, script):
             return min(limit, len(self._numbers(index, script, kind, country, gender, limit)))
         return sum(1 for _ in islice(self._names(index, script, kind, country, gender), limit))
 
@@ -122,7 +122,11 @@ class NamePools:
         table = index.table(kind, script)
         if table is None:
             return
-        for number in self._numbers(index, script, kind, country, gender, self._largest):
+        numbers = self._numbers(index, script, kind, country, gender, self._largest)
+        if self._fit_all(table, script):
+            yield from table.names(numbers)
+            return
+        for number in numbers:
             if self._english_only and not _in_english_use(table, number):
                 continue
             name = self._fit(table.name(number), script, table)
@@ -139,8 +143,11 @@ class NamePools:
         if table is None or not isinstance(names, RankedNames):
             return ()
         side = GENDERS.index(gender or "female")
-        clear = (number for number in names.numbers[: self._largest] if (table.genders(number)[side] or 0) >= _CLEAR)
-        return tuple(islice(clear, most))
+        return tuple(islice(table.clearly(names.numbers[: self._largest], side, _CLEAR), most))
+
+    def _fit_all(self, table: Table, script: Script) -> bool:
+        """Whether every name of *table* is taken as it is."""
+        return table.plain and script == "latin" and not self._english_only
 
     def _fit(self, name: str, script: Script, table: Table) -> str | None:
         if script == "native":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, overload
 
@@ -54,6 +54,11 @@ class Table:
     def name(self, number: int) -> str:
         """Return the name with this number."""
         return str(self._text[self._text_at[number] : self._text_at[number + 1]], "utf-8")
+
+    def names(self, numbers: Iterable[int]) -> list[str]:
+        """Return the names with these numbers."""
+        text, starts = self._text, self._text_at
+        return [str(text[starts[number] : starts[number + 1]], "utf-8") for number in numbers]
 
     def find(self, name: str) -> int | None:
         """Return the number of exactly this name (in a plain table: of the first that is equal by ``plain_key``), None if unknown."""
@@ -114,6 +119,20 @@ class Table:
             return None, None
         female, male = self._gender[2 * number], self._gender[2 * number + 1]
         return None if female == UNKNOWN else female, None if male == UNKNOWN else male
+
+    def clearly(self, numbers: Sequence[int], side: int, least: int) -> Iterator[int]:
+        """Yield those of *numbers* whose bearers are at least *least* thousandths women (*side* 0) or men (1)."""
+        shares = self._gender
+        return (number for number in numbers if shares and least <= shares[2 * number + side] != UNKNOWN)
+
+    def perhaps(self, numbers: Sequence[int], side: int) -> Iterator[int]:
+        """Yield those of *numbers* that have bearers who are women (*side* 0) or men (1), and those of which nothing is known."""
+        shares = self._gender
+        return (
+            number
+            for number in numbers
+            if not shares or (shares[2 * number] == UNKNOWN == shares[2 * number + 1]) or 0 < shares[2 * number + side] != UNKNOWN
+        )
 
     def listed(self, of: str, country: str) -> Sequence[int]:
         """Return the numbers of the names of a gender class ("F", "M", "N") in a country, most frequent first."""

@@ -32,6 +32,9 @@ def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) ->
     return [name for name in fields if notes.get(NO_FIELD + name, 0) == rows]
 
 
+_SPENT: Final = key_scanner(None)
+
+
 class JsonReader:
     """Reads the rows of one part, whose text is *raw*. With *note_keys*, also notes JSON keys that look like placeholders."""
 
@@ -169,7 +172,8 @@ class JsonReader:
             self.notes.add(PLACEHOLDER_KEYS, self.line)
 
     def parsed(self, lines: int) -> Parsed:
-        """Return what was read so far; *lines* is the number of line ends in the part."""
+        """Return what was read; *lines* is the number of line ends in the part. The reader cannot be used afterwards."""
+        self._scan = _SPENT  # it refers to this reader, and such a circle would keep the whole part until it is collected
         return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips)
 
 

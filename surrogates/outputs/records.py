@@ -76,6 +76,11 @@ def _span(number: int, place: Placed) -> Span:
 
 def record_line(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> bytes:
     """Return the line of ``records.jsonl``, with its line feed."""
+    return b"".join(record_parts(document, replaced, locale, question))
+
+
+def record_parts(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> list[bytes]:
+    """Return the line of ``records.jsonl`` in parts: joined, that of a long document would be held twice."""
     asked = "null" if question is None else encode_basestring(question)
     text, own_id = replaced.text, record_id(document, replaced)
     spans = _in_blocks(_span_json, text, replaced.placed)
@@ -83,18 +88,18 @@ def record_line(document: Document, replaced: Replaced, locale: str, question: s
     line = f', "line": {document.line}' if document.line is not None else ""
     head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
     tail = f'"meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, "group_keys": ["document:{doc_id[1:]}]}}}}\n'
-    return b"".join((head.encode(), b'"spans": [', spans, b"], ", tail.encode()))
+    return [head.encode(), b'"spans": [', *spans, b"], ", tail.encode()]
 
 
-def _in_blocks(tell: Callable[[int, str, Placed], str], text: str, placed: Sequence[Placed]) -> bytes:
-    """Return what *tell* gives for each place, joined. Encoded in blocks: as a text a long one takes several times the space."""
+def _in_blocks(tell: Callable[[int, str, Placed], str], text: str, placed: Sequence[Placed]) -> list[bytes]:
+    """Return what *tell* gives for each place, in blocks that are to be joined: as a text a long one takes several times the space."""
     if len(placed) <= _BLOCK:
-        return ", ".join([tell(number, text, place) for number, place in enumerate(placed, start=1)]).encode()
-    blocks = (
-        ", ".join([tell(number, text, place) for number, place in enumerate(placed[at : at + _BLOCK], start=at + 1)]).encode()
-        for at in range(0, len(placed), _BLOCK)
-    )
-    return b", ".join(blocks)
+        return [", ".join([tell(number, text, place) for number, place in enumerate(placed, start=1)]).encode()]
+    blocks: list[bytes] = []
+    for at in range(0, len(placed), _BLOCK):
+        told = [tell(number, text, place) for number, place in enumerate(placed[at : at + _BLOCK], start=at + 1)]
+        blocks += (b", " if at else b"", ", ".join(told).encode())
+    return blocks
 
 
 def _span_json(number: int, text: str, place: Placed) -> str:
@@ -121,9 +126,14 @@ def _told(key: str, value: str | None) -> str:
 
 def map_line(document: Document, replaced: Replaced, question: Replaced | None = None) -> bytes:
     """Return the line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
+    return b"".join(map_parts(document, replaced, question))
+
+
+def map_parts(document: Document, replaced: Replaced, question: Replaced | None = None) -> list[bytes]:
+    """Return the line of ``map.jsonl`` in parts, as ``record_parts``."""
     ranges = _in_blocks(_range_json, "", replaced.placed)
-    asked = b', "question_ranges": [' + _in_blocks(_range_json, "", question.placed) + b"]" if question is not None else b""
-    return b"".join((_head(document).encode(), b', "ranges": [', ranges, b"]", asked, b"}\n"))
+    asked = [b', "question_ranges": [', *_in_blocks(_range_json, "", question.placed), b"]"] if question is not None else []
+    return [_head(document).encode(), b', "ranges": [', *ranges, b"]", *asked, b"}\n"]
 
 
 def skipped_line(file: str, line: int, reason: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.mentions import Gender
@@ -89,15 +89,23 @@ class Cues:
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
+        self._entries = entries
         self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
-        self._before = re.compile("(?:" + "|".join(f"(?P<c{n}>{e.before})" for n, e in enumerate(entries) if e.before) + rf"){_GAP}$")
         births = [f"(?:{entry.before})" for entry in entries if entry.kind == "birth_date" and entry.before]
         self._birth = re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
         self._forms: dict[str, list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]]] = {}
         for form in (form for language in languages for form in vocabulary_file(language).forms):
             before = re.compile(f"(?:{form.before}){_GAP}$") if form.before else None
             self._forms.setdefault(form.kind, []).append((before, re.compile(form.after) if form.after else None, form.form))
-        self._after = re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(entries) if e.after))
+
+    # Compiled when they are first needed, since tags that say what they are need no cues.
+    @cached_property
+    def _before(self) -> re.Pattern[str]:
+        return re.compile("(?:" + "|".join(f"(?P<c{n}>{e.before})" for n, e in enumerate(self._entries) if e.before) + rf"){_GAP}$")
+
+    @cached_property
+    def _after(self) -> re.Pattern[str]:
+        return re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(self._entries) if e.after))
 
     def has_forms(self, kind: str) -> bool:
         """Whether the text beside a value of *kind* may tell a form."""
