@@ -11,10 +11,10 @@ from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.persona_assignment.together import announced_together, named_before
+from piiloom.surrogates.side_by_side import OWN_INDEX, address_run
 
 NOBODY: Final = -1
 DATING: Final = frozenset({"age", "birth_date", "birth_year"})  # kinds that must agree on when a person was born
-_OWN_INDEX: Final = "+"  # begins the index of a name that was joined of several mentions in this document
 
 
 @dataclass(slots=True)
@@ -72,12 +72,12 @@ class PlannedPeople:
             key = (role, index)
         clusters = self.clusters
         at = self._by_key.get(key)
-        if original and index and not index.startswith(_OWN_INDEX):
+        if original and index and not index.startswith(OWN_INDEX):
             at = self._by_id.setdefault(index, len(clusters) if at is None else at)
             at = None if at == len(clusters) else at
         if at is None:
             at = len(clusters)
-            corpus = key is not None and not original and (same == "corpus" or (self._everywhere and not index.startswith(_OWN_INDEX)))
+            corpus = key is not None and not original and (same == "corpus" or (self._everywhere and not index.startswith(OWN_INDEX)))
             clusters.append(Cluster((role, index), CODES[gender], 2 if plural else 1, [number], corpus))
             if key is not None:
                 self._by_key[key] = at
@@ -90,12 +90,13 @@ class PlannedPeople:
             cluster.code = CODES[gender]
         return at
 
-    def add_nameless(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
-        """Let the ages and birth dates among *values* be one person's in a document that names nobody, so that they agree.
+    def add_nameless(self, text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
+        """Let the ages and birth dates among *values*, and the parts of an address, be one person's in a document that names nobody.
 
-        Values with a number of their own are left out, as are those that the text tells.
+        So they agree. Values with a number of their own are left out, as are those that the text tells.
         """
         own = [number for number in values if mentions[number].kind in DATING and not mentions[number].index]
+        own += address_run(text, mentions, values)
         if own:
             self.clusters.append(Cluster(("", ""), OPEN, 0, []))
             for number in own:
@@ -119,7 +120,7 @@ class PlannedPeople:
                     named = self._by_id.get(index)
                 if named is not None:
                     owner = named
-                elif index and not original:
+                elif index and not original and (kind in DATING or not index.startswith(OWN_INDEX)):
                     owner = NOBODY
                 else:
                     before = bisect_left(numbers, number)

@@ -24,6 +24,7 @@ from piiloom.surrogates.persona_assignment.registers import register_of
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
+from piiloom.surrogates.side_by_side import OWN_INDEX
 from piiloom.surrogates.seeds import mix
 from piiloom.surrogates.settings import Settings
 
@@ -146,6 +147,8 @@ class _DocumentReplacer:
                 else:
                     person = people[owner][0]
                     value_id = person.value_id
+                    if index and index[0] == OWN_INDEX:
+                        person = person.again(int(index[1:]))  # another value of theirs, told apart by where it stands
                 plain = asked is None and not original and not given and not (fitted and (value_number, owner) in fitted)
                 known = drawn.get((value_number, owner, form)) if plain and value_number in again else None
                 if known is not None:

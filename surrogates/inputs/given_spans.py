@@ -12,10 +12,12 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.formats.placing import keep_disjoint
+from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.kinds.legal_forms import legal_form_of
+from piiloom.surrogates.kinds.told_by_original import told_by_original
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap
 
@@ -102,6 +104,10 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
         subtype = subtype if isinstance(subtype, str) else None
         original = text[start:end]
         kind = kind_of(read[position].type, subtype)
+        if subtype is None:
+            kind = told_by_original(kind, original)
+            if kind == "date" and role_before(text, start, 0) == "birth":
+                kind = "birth_date"
         if kind in _NAMED and legal_form_of(original):
             kind = "company"  # "Janssen B.V." is one, whatever a detector took it for
         form = _form_of(read[position].type, subtype) if kind == "person" else ""

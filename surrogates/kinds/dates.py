@@ -1,7 +1,7 @@
 """Dates, years, months, weekdays and holidays; birth dates agree with their owner.
 
 If there is an original, it moves by ``draw.shift`` (see ``date_shifts``). If there is none, or it cannot be read, the date is drawn
-from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, month_year, numeric, iso, year,
+from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, month_year, numeric, iso, year,
 month, weekday or datetime.
 """
 
@@ -25,7 +25,7 @@ _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
-_PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
+_PATTERNS: Final = frozenset({"day_month", "day_and_month", "month_year", "numeric", "iso"})
 
 
 def near_day(draw: Draw) -> date:

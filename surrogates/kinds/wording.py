@@ -38,6 +38,7 @@ condition = spoken("condition")
 medication = spoken("medication")
 product = spoken("product")
 kin = spoken("kin")
+marital_status = spoken("marital_status", owned=True)
 title = spoken("title", owned=True)
 
 _company = spoken("company")

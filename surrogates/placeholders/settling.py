@@ -24,6 +24,10 @@ _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
+# What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
+_CONTACT: Final = "contact"
+_REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
+_PLACED: Final = frozenset({"city", "hospital", "school", "university", "employer"})
 _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
 _DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
@@ -76,7 +80,7 @@ class Settling:
         Guesses count only for masks, which say nothing themselves and stand for everything.
         """
         cue = self._cues.around(self._text, candidate.start, candidate.end)
-        if meaning.role != MASK and cue is not None and cue.sure < GUESS:
+        if cue is not None and ((meaning.role != MASK and cue.sure < GUESS) or (meaning.role == _CONTACT and cue.kind not in _REACHED)):
             cue = None
         if meaning.kind != "generic":
             return cue
@@ -93,14 +97,18 @@ class Settling:
         return cue
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """Refine *meaning*: recognize a birth date, a date followed by its year, a location that is a street address, what a number is."""
+        """Refine *meaning*: a birth date, a date followed by its year, a location that is an address, a town or a school, what a number is."""
         if meaning.kind in _DAYS:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")
             if not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
-                meaning = meaning._replace(form="day_month")
+                meaning = meaning._replace(form="day_and_month")
         elif meaning.kind == "location" and _address().match(verdict.original):
             meaning = meaning._replace(kind="address")
+        elif meaning.kind == "location" and meaning.same == "mention" and not meaning.index and not verdict.original:
+            cue = self._cues.around(self._text, candidate.start, candidate.end)
+            if cue is not None and cue.kind in _PLACED and cue.sure >= 1:
+                meaning = meaning._replace(kind=cue.kind)
         elif meaning.kind == "number":
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _NUMBERS:
