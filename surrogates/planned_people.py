@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from piiloom.surrogates.kinds.ages import KIN
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
@@ -95,7 +96,7 @@ class PlannedPeople:
 
         So they agree. Values with a number of their own are left out, as are those that the text tells.
         """
-        own = [number for number in values if mentions[number].kind in DATING and not mentions[number].index]
+        own = [number for number in values if mentions[number].kind in DATING and not mentions[number].index and mentions[number].form not in KIN]
         own += address_run(text, mentions, values)
         if own:
             self.clusters.append(Cluster(("", ""), OPEN, 0, []))
@@ -112,7 +113,7 @@ class PlannedPeople:
         numbers = self.numbers
         known: dict[tuple[str, str], int] = {}
         for number in values:
-            _, _, kind, role, index, _, _, _, original, _, _ = mentions[number]
+            _, _, kind, role, index, _, form, _, original, _, _ = mentions[number]
             owner = known.get((kind, original)) if original else None
             if owner is None:
                 named = self._by_key.get((role, index)) if role else None
@@ -120,7 +121,7 @@ class PlannedPeople:
                     named = self._by_id.get(index)
                 if named is not None:
                     owner = named
-                elif index and not original and (kind in DATING or not index.startswith(OWN_INDEX)):
+                elif not original and (form in KIN or (index and (kind in DATING or not index.startswith(OWN_INDEX)))):
                     owner = NOBODY
                 else:
                     before = bisect_left(numbers, number)

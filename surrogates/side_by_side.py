@@ -74,6 +74,8 @@ def _tell(text: str, out: list[Mention], number: int) -> None:
         out[number] = mention._replace(form="own")
     if mention.kind != before.kind or mention.kind not in _TOLD_APART or mention.original or mention.role != before.role:
         return
+    if mention.kind == "age" and mention.form and not before.form and _joined().fullmatch(gap):
+        before = out[number - 1] = before._replace(form=mention.form)  # "a [AGE] and a [AGE] boy"
     apart = before.index.startswith(OWN_INDEX)
     if mention.index or (before.index and not apart) or mention.form != before.form:
         return

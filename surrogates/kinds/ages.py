@@ -20,7 +20,9 @@ _REACH: Final = 3
 _OLD: Final = 89
 _ADULT: Final = (19, 60)
 UNITS: Final = {"months": (30.436875, 23), "weeks": (7.0, 16), "days": (1.0, 20)}  # days of each, and the most of them that an age has
-_ATTRIBUTIVE: Final = "attributive"
+_KIN_AGES: Final = {"kin_old": (48, 38), "kin_young": (3, 13)}  # lowest age and how many
+KIN: Final = frozenset({"kin", *_KIN_AGES})  # forms of an age that is a relative's: "my [AGE] father"
+BEFORE_NOUNS: Final = KIN | {"attributive"}
 _BEFORE_NOUN: Final = {"en": "{n}-year-old", "nl": "{n}-jarige"}  # "my [AGE] father"
 _AFTER_AN: Final = (18,) * 10 + tuple(range(80, _OLD + 1))  # plausible ages that take the article "an"; 18 is half of them
 
@@ -71,7 +73,7 @@ def _in_units(draw: Draw, seed: int) -> str:
 
 def age(draw: Draw, sound: int = ANY) -> str:
     """Draw an age in the format of the original; without one, in digits, in words for ``form="words"``,
-    in months, weeks or days, or as what stands before a noun ("attributive": "my 72-year-old father").
+    in months, weeks or days, or as what stands before a noun ("my 72-year-old father").
 
     An owner whose age the text tells (``told_age``) keeps the distances between several of theirs ("smoked at 20, now 54").
     *sound* is the initial sound that the article before it requires. It is ignored if there is an owner, whose age is fixed.
@@ -92,9 +94,10 @@ def age(draw: Draw, sound: int = ANY) -> str:
         spelled = other_word(original, draw.language, new)
         if spelled is not None:
             return spelled
-    years = owner.age if owner is not None else suited_age(_ADULT[0] + below(seed, _ADULT[1]), seed, sound)
+    low, count = _KIN_AGES.get(draw.form, _ADULT)
+    years = owner.age if owner is not None else suited_age(low + below(seed, count), seed, sound)
     if draw.form in UNITS:
         return _in_units(draw, seed)
-    if draw.form == _ATTRIBUTIVE:
+    if draw.form in BEFORE_NOUNS:
         return _BEFORE_NOUN.get(draw.language, "{n}").replace("{n}", str(years))
     return (in_words(years, draw.language) if draw.form == "words" else None) or str(years)

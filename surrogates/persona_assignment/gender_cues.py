@@ -55,6 +55,7 @@ class Cues:
 
     before: dict[str, Gender]
     after: dict[str, Gender]
+    nouns: dict[str, Gender]  # those of ``after`` that are neither pronouns nor kin
     words_after: frozenset[str]
     ends: frozenset[str]  # the last three characters of the words in ``before``; words shorter than that include the blank before them
 
@@ -68,7 +69,9 @@ def cues_of(language: str) -> Cues | None:
     known = load_yaml(source, _CuesFile)
     before = _spelled(_sides(known.titles, known.kin), ".")
     after = _spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…')
-    return Cues(before, after, frozenset(after), frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN))
+    kin = {*known.kin.female, *known.kin.male}
+    nouns = {word: gender for word, gender in _sides(known.nouns).items() if word not in kin}
+    return Cues(before, after, _spelled(nouns, ',.;:!?)"”’…'), frozenset(after), frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN))
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:
@@ -128,7 +131,7 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
 def gender_after_age(text: str, end: int, cues: Cues) -> Gender | None:
     """Return the gender of the noun that follows an age at once, up to *end*: "-year-old woman", " y.o. male"; None if there is none."""
     for match in _AGED.finditer(text, end, end + _AGED_WITHIN):
-        gender = cues.after.get(match[0])
+        gender = cues.nouns.get(match[0])
         if gender is not None:
             return gender
         if match[0].endswith((",", ".")) and not _ABBREVIATED.search(match[0]):
