@@ -91,7 +91,7 @@ def _tell_places(text: str, out: list[Mention], close: Sequence[int]) -> None:
     runs: list[list[int]] = []
     for number in close:
         one, two = out[number - 1], out[number]
-        if not (_unspecified(one) and _unspecified(two)) or not _joined().fullmatch(text[one.end : two.start]):
+        if not (_unspecified(one) and _unspecified(two, first=False)) or not _joined().fullmatch(text[one.end : two.start]):
             continue
         if runs and runs[-1][-1] == number - 1:
             runs[-1].append(number)
@@ -107,8 +107,10 @@ def _tell_places(text: str, out: list[Mention], close: Sequence[int]) -> None:
                 out[number] = out[number]._replace(kind="city", index=f"{OWN_INDEX}{number}", same="document")
 
 
-def _unspecified(mention: Mention) -> bool:
-    return mention.kind == "location" and not mention.index and not mention.original and not mention.form
+def _unspecified(mention: Mention, *, first: bool = True) -> bool:
+    """Whether a tag says no more than that it is a place; of the *first* one the text may have told that it is a town."""
+    told = mention.kind == "location" or (first and mention.kind == "city" and "city" not in mention.rule.casefold())
+    return told and mention.same == "mention" and not mention.index and not mention.original and not mention.form
 
 
 def address_run(text: str, mentions: Sequence[Mention], values: Sequence[int]) -> list[int]:

@@ -32,6 +32,7 @@ _ROAD: Final = re.compile(
     r"|terrace|circle|cir|parkway|pkwy|highway|hwy|close|crescent|row)\b",
     re.IGNORECASE,
 )
+_STATE_OF: Final = re.compile(r"\b(?:Republic|Kingdom|Emirates|Federation|Islands?)\b")  # the long names of countries
 _TOWN_AND_STATE: Final = re.compile(r"\w [A-Z]{2}$")  # "San Jose CA"
 _HOUSE_ALONE: Final = re.compile(r"\d{1,4}[A-Za-z]?|\d{1,3}[/-]\d{1,3}")
 _SMALL: Final = re.compile(r"\{(flat|n+)\}")
@@ -170,7 +171,7 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             out.append(piece)
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
-        if piece.casefold() in countries(draw.language):
+        if piece.casefold() in countries(draw.language) or _STATE_OF.search(piece):
             out.append(places.country(draw._replace(form="own", original="")))
         else:
             out.append(_piece(piece, country, city, seed, first=first))

@@ -7,6 +7,7 @@ month, weekday or datetime.
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from typing import Final
 
@@ -21,11 +22,16 @@ from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 from piiloom.surrogates.seeds import below, mix
 
+_OF_MONTH: Final = re.compile(
+    r"\s+(?:of|van|des|de|del|du|di)? ?(?:this|next|last|the|deze|volgende|vorige|dieses|nächsten|letzten|ce|este|próximo|questo|prossimo"
+    r"|denna|nästa)? ?(?:coming |same |current )?(?:month|maand|monats|mois|mes|mese|mês|månad)$",
+    re.IGNORECASE,
+)
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
-_PATTERNS: Final = frozenset({"day_month", "day_and_month", "month_year", "numeric", "iso"})
+_PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
 
 
 def near_day(draw: Draw) -> date:
@@ -48,6 +54,10 @@ def born_on(draw: Draw) -> date:
 def _moved(draw: Draw) -> str | None:
     if not draw.original:
         return None
+    of_month = _OF_MONTH.search(draw.original)
+    if of_month is not None:  # "the 5th of this month": the day moves, and the month stays "this"
+        day = _moved(draw._replace(original=draw.original[: of_month.start()]))
+        return None if day is None else day + of_month.group()
     return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
 

@@ -32,7 +32,8 @@ _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
 _DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
-_YEAR_FOLLOWS: Final = re.compile(r",? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
+_IN_MONTH: Final = re.compile(r"\b(?:in|en|em|im|i|nel|a)\s+\Z", re.IGNORECASE)  # "in [DATE] 2012"
+_YEAR_FOLLOWS: Final = re.compile(r"/(?:1[89]|20)\d{2}\b|,? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
 
 _Key = tuple[str, str]
 
@@ -102,7 +103,10 @@ class Settling:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")
             if not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
-                meaning = meaning._replace(form="day_and_month")
+                if self._text.startswith("/", candidate.end):
+                    return meaning._replace(form="day_slash_month")
+                inside = _IN_MONTH.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+                meaning = meaning._replace(form="month" if inside and meaning.kind == "date" else "day_and_month")
         elif meaning.kind == "location" and _address().match(verdict.original):
             meaning = meaning._replace(kind="address")
         elif meaning.kind == "location" and meaning.same == "mention" and not meaning.index and not verdict.original:
