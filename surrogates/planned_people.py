@@ -96,7 +96,8 @@ class PlannedPeople:
 
         So they agree. Values with a number of their own are left out, as are those that the text tells.
         """
-        own = [number for number in values if mentions[number].kind in DATING and not mentions[number].index and mentions[number].form not in KIN]
+        dating = (number for number in values if mentions[number].kind in DATING and mentions[number].form not in KIN)
+        own = [number for number in dating if not mentions[number].index]
         own += address_run(text, mentions, values)
         if own:
             self.clusters.append(Cluster(("", ""), OPEN, 0, []))

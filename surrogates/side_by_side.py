@@ -40,7 +40,8 @@ def _joined() -> re.Pattern[str]:
     """Return the pattern of what joins two values of one kind that are not the same."""
     known = load_yaml(files("piiloom.surrogates") / "data" / "words" / "side_by_side.yaml", _JoinersFile)
     joiners, beside, labels = ("|".join(map(re.escape, words)) for words in (known.joiners, known.beside, known.labels))
-    return re.compile(rf"[\s,;/|&*.)-]*(?:\b(?:{joiners}|{labels})\b)?[\s,.:*(-]*(?:\b(?:{beside})\b\s*){{0,3}}", re.IGNORECASE)
+    joined = rf"[\s,;/|&*.)-]*(?:\b(?:{joiners})\b)?\s*(?:\b(?:{labels})\b)?[\s,.:*(-]*(?:\b(?:{beside})\b\s*){{0,3}}"
+    return re.compile(joined, re.IGNORECASE)
 
 
 def told_by_neighbours(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:

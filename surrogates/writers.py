@@ -72,9 +72,10 @@ def told_writers(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
 def _introductions(text: str, mentions: Sequence[Mention]) -> Iterator[int]:
     """Yield the numbers of the mentions with which somebody introduces themselves."""
     for number, mention in enumerate(mentions):
-        if _anybody(mention) and _introducing().search(text, max(0, mention[0] - _BEFORE), mention[0]):
-            if not _POSSESSED.match(text, mention[1]):
-                yield number
+        if not _anybody(mention) or _POSSESSED.match(text, mention[1]):
+            continue
+        if _introducing().search(text, max(0, mention[0] - _BEFORE), mention[0]):
+            yield number
 
 
 def _anybody(mention: Mention) -> bool:
@@ -82,7 +83,7 @@ def _anybody(mention: Mention) -> bool:
 
 
 def _is_signature(text: str, mentions: Sequence[Mention], number: int) -> bool:
-    """Whether mention *number* ends its line, with what people write beside a signature, after a closing or alone at the end of the text."""
+    """Whether mention *number* and what is written beside a signature end their line, after a closing or alone at the end of the text."""
     mention = mentions[number]
     if not _anybody(mention):
         return False

@@ -142,17 +142,14 @@ def _small(slot: str, seed: int) -> str:
 def location(draw: Draw) -> str:
     """Draw an unspecified place; an original of several parts, or with a number, part by part: "Austin, Texas", "98 Anton Street"."""
     original = draw.original.strip()
-    if not original:
-        return places.location(draw)
+    regions = _regions(home_of(draw)) if original else frozenset()
     if "," in original or any(map(str.isdigit, original)):
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
-    if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in _regions(home_of(draw)):
-        return _place(original, home_city(draw), _regions(home_of(draw)))
-    if original.casefold() in countries(draw.language):
+    if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
+        return _place(original, home_city(draw), regions)
+    if original and original.casefold() in countries(draw.language):
         return places.country(draw)
-    if original.casefold() in _regions(home_of(draw)):
-        return places.region(draw)
-    return places.location(draw)
+    return places.region(draw) if original.casefold() in regions else places.location(draw)
 
 
 def _cased(original: str, value: str) -> str:
@@ -200,9 +197,9 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
     facts = facts_of(country)
     regions = _regions(country)
     road = _ROAD.match(piece)
-    if road is not None and piece[road.end() :].strip():
-        rest = piece[road.end() :].lstrip(". ")
-        return " ".join(_piece(part, country, city, seed, first=False) for part in (road.group(), rest))
+    rest = piece[road.end() :].lstrip(". ") if road is not None else ""
+    if road is not None and rest:
+        return f"{_road(road.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
     if _HOUSE_ALONE.fullmatch(piece):
         return house_number(facts, seed)
     if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
@@ -210,16 +207,22 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
     code = None if road is not None else _CODE.search(piece)
     if code is not None:
         around = piece[: code.start()] + "\0" + piece[code.end() :]
-        rest = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
+        words = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
         new = postcode_of(city, country, seed)
-        return rest.replace("\0", new if " " in code.group() else new.replace(" ", ""))
+        return words.replace("\0", new if " " in code.group() else new.replace(" ", ""))
+    if _NUMBERED.search(piece) is not None or (first and piece.casefold() not in regions):
+        return _road(piece, country, seed)
+    return _place(piece, city, regions) if piece.casefold() in regions else city.name if piece else piece
+
+
+def _road(piece: str, country: str, seed: int) -> str:
+    """Return another street, with another house number on the same side of it if *piece* has one."""
+    road = street_name(country, mix(seed, _STREET))
     numbered = _NUMBERED.search(piece)
-    if numbered is not None:
-        house, road = house_number(facts, seed), street_name(country, mix(seed, _STREET))
-        return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
-    if piece.casefold() in regions:
-        return _place(piece, city, regions)
-    return street_name(country, mix(seed, _STREET)) if first else city.name if piece else piece
+    if numbered is None:
+        return road
+    house = house_number(facts_of(country), seed)
+    return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
 
 
 def _place(word: str, city: City, regions: Collection[str]) -> str:

@@ -72,9 +72,9 @@ def _in_units(draw: Draw, seed: int) -> str:
 
 
 def age(draw: Draw, sound: int = ANY) -> str:
-    """Draw an age in the format of the original; without one, in digits, in words for ``form="words"``,
-    in months, weeks or days, or as what stands before a noun ("my 72-year-old father").
+    """Draw an age in the format of the original, or in that of the form.
 
+    Without either it is in digits. Forms: words; months, weeks, days; what stands before a noun ("my 72-year-old father").
     An owner whose age the text tells (``told_age``) keeps the distances between several of theirs ("smoked at 20, now 54").
     *sound* is the initial sound that the article before it requires. It is ignored if there is an owner, whose age is fixed.
     """

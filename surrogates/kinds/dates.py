@@ -1,8 +1,8 @@
 """Dates, years, months, weekdays and holidays; birth dates agree with their owner.
 
 If there is an original, it moves by ``draw.shift`` (see ``date_shifts``). If there is none, or it cannot be read, the date is drawn
-from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, month_year, numeric, iso, year,
-month, weekday or datetime.
+from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, day_slash_month,
+month_year, numeric, iso, year, month, weekday or datetime.
 """
 
 from __future__ import annotations

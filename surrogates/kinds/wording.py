@@ -53,8 +53,8 @@ _LEGAL: Final = re.compile(
 _kin = spoken("kin")
 _kin_plural = spoken("kin_plural")
 _SEVERAL: Final = re.compile(
-    r"(?P<count>\b(?:two|three|four|five|six|seven|\d+))? ?(?:\w+ )?\b(?:children|kids|kiddos|parents|siblings|twins|in-laws|cousins|\w*(?:sons|daughters|brothers"
-    r"|sisters|nephews|nieces|uncles|aunts))$",
+    r"(?P<count>\b(?:two|three|four|five|six|seven|\d+))? ?(?:\w+ )?\b(?:children|kids|kiddos|parents|siblings|twins|in-laws|cousins"
+    r"|\w*(?:sons|daughters|brothers|sisters|nephews|nieces|uncles|aunts))$",
     re.IGNORECASE,
 )
 _political = spoken("political")

@@ -71,7 +71,13 @@ def cues_of(language: str) -> Cues | None:
     after = _spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…')
     kin = {*known.kin.female, *known.kin.male}
     nouns = {word: gender for word, gender in _sides(known.nouns).items() if word not in kin}
-    return Cues(before, after, _spelled(nouns, ',.;:!?)"”’…'), frozenset(after), frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN))
+    return Cues(
+        before,
+        after,
+        _spelled(nouns, ',.;:!?)"”’…'),
+        frozenset(after),
+        frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN),
+    )
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:

@@ -98,7 +98,7 @@ class Settling:
         return cue
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """Refine *meaning*: a birth date, a date followed by its year, a location that is an address, a town or a school, what a number is."""
+        """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
         if meaning.kind in _DAYS:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")

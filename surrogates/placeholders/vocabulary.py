@@ -22,8 +22,8 @@ class Word(NamedTuple):
 
     ``stem`` is the role that it names, ``owner`` the role of the person who has an id of this kind ("student" for "student id").
     ``sure`` is the confidence (0 to 1), ``party``: may also be an organization, ``lettered``: may follow a letter ("a-straat").
-    ``beside``: what stands beside
-    the tag may tell another kind. ``head_last``: in compounds of this language the last word determines the meaning. ``language`` is the one whose file has it.
+    ``beside``: what stands beside the tag may tell another kind. ``head_last``: in compounds of this language the last word determines
+    the meaning. ``language`` is the one whose file has it.
     """
 
     what: What
