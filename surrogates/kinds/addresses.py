@@ -32,6 +32,10 @@ _ROAD: Final = re.compile(
     r"|terrace|circle|cir|parkway|pkwy|highway|hwy|close|crescent|row)\b",
     re.IGNORECASE,
 )
+_TOWN_AND_DISTRICT: Final = re.compile(  # "Praha 4"; no "Hauptstraße 4"
+    r"(?!.*(?:stra(?:ß|ss)e|str\.|straat|weg|laan|plein|gasse|gatan|vägen|street|road|rue|calle|via|rua)\b)[^\W\d][^\d,]* \d{1,2}",
+    re.IGNORECASE,
+)
 _STATE_OF: Final = re.compile(r"\b(?:Republic|Kingdom|Emirates|Federation|Islands?)\b")  # the long names of countries
 _TOWN_AND_STATE: Final = re.compile(r"\w [A-Z]{2}$")  # "San Jose CA"
 _HOUSE_ALONE: Final = re.compile(r"\d{1,4}[A-Za-z]?|\d{1,3}[/-]\d{1,3}")
@@ -143,7 +147,7 @@ def location(draw: Draw) -> str:
     """Draw an unspecified place; an original of several parts, or with a number, part by part: "Austin, Texas", "98 Anton Street"."""
     original = draw.original.strip()
     regions = _regions(home_of(draw)) if original else frozenset()
-    if "," in original or any(map(str.isdigit, original)):
+    if "," in original or (any(map(str.isdigit, original)) and not _TOWN_AND_DISTRICT.fullmatch(original)):
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
     if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
         return _place(original, home_city(draw), regions)

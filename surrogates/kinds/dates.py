@@ -27,6 +27,13 @@ _OF_MONTH: Final = re.compile(
     r"|denna|nästa)? ?(?:coming |same |current )?(?:month|maand|monats|mois|mes|mese|mês|månad)$",
     re.IGNORECASE,
 )
+_RELATIVE: Final = re.compile(
+    r"(?:(?:later |earlier )?(?:today|tonight)|(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday|now"
+    r"|vandaag|morgen|overmorgen|gisteren|eergisteren|heute|übermorgen|gestern|vorgestern|aujourd['’]hui|demain|hier|après-demain"
+    r"|hoy|mañana|ayer|pasado mañana|oggi|domani|ieri|hoje|amanhã|ontem|idag|i dag|imorgon|i morgon|igår|i går)"
+    r"(?: (?:morning|night|evening|afternoon))?",
+    re.IGNORECASE,
+)
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
@@ -62,11 +69,16 @@ def _moved(draw: Draw) -> str | None:
 
 
 def date_value(draw: Draw) -> str:
-    """Return the original date moved by the shift, else a day near the anchor in the format that ``draw.form`` requests."""
+    """Return the original date moved by the shift, else a day near the anchor in the format that ``draw.form`` requests.
+
+    A day that the text tells by its own ("tomorrow") stays as it is: it tells no date, and any other would break the order.
+    """
     if draw.original:
         found = _moved(draw)
         if found is not None:
             return found
+        if _RELATIVE.fullmatch(draw.original.strip()):
+            return draw.original
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))
     return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)

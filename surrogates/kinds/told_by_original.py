@@ -32,7 +32,7 @@ def _patterns() -> Mapping[str, _Told]:
     }
 
 
-COARSE: Final = frozenset({"religion", "appearance", "school", "kin", "date", "id_number", "nationality", "location", "generic"})
+COARSE: Final = frozenset({"religion", "appearance", "school", "kin", "date", "id_number", "nationality", "location", "city", "generic"})
 
 
 def told_by_original(kind: str, original: str) -> str:

@@ -69,7 +69,8 @@ def test_two_places_with_a_comma_are_a_town_and_its_region():
     ("before", "kind"),
     [
         ("My email is ", "email"), ("email me at ", "email"), ("my Email:-", "email"), ("Cell: ", "phone"), ("Cell# ", "phone"),
-        ("contact number :-", "phone"), ("my home address is ", "address"), ("calling ", "phone"), ("spoke with ", "person"), ("Thanks, ", "email"),
+        ("contact number :-", "phone"), ("my home address is ", "address"), ("calling ", "phone"), ("spoke with ", "person"),
+        ("Thanks, ", "email"),
     ],
 )  # fmt: skip
 def test_what_stands_beside_a_contact_tells_its_kind(before, kind):

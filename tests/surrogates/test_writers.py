@@ -69,7 +69,7 @@ def test_the_age_of_a_relative_is_not_the_writers():
     ("text", "gender"),
     [
         ("[PATIENT], [AGE] y.o. male (DOB [DATE])", "male"), ("<<PATIENT>>, <<AGE>> y.o. female (DOB <<DATE>>)", "female"),
-        ("Saw [PATIENT] here today, as planned by the clinic. There were no complaints. None. The patient is a [AGE]-year-old woman", "female"),
+        ("Saw [PATIENT] here, as planned by the clinic. There were no complaints. None. It is a [AGE]-year-old woman", "female"),
     ],
 )  # fmt: skip
 def test_the_noun_after_an_age_tells_the_gender(text, gender):
@@ -87,13 +87,19 @@ def test_children_are_children_and_months_are_months():
 
 
 COARSE = [
-    ("belief", "Libertarian", r"[A-Z][A-Za-z ]+"), ("appearance", "177cm", r".*(?:\d ?(?:cm|m|feet|ft|inch|')|'\d).*"), ("appearance", "45kg", r".*\d.*"),
-    ("appearance", "A+", r"(?:A|B|AB|O)[ -]?.*"), ("education", "Bachelor's degree", r".* in .*|.*(?:BA|MA|degree).*"), ("datetime", "48d", r"\d+d"),
-    ("datetime", "15:05:48 CET", r"\d\d:\d\d:\d\d CET"), ("relationship", "engaged", "married|divorced|widowed|single|separated|in a relationship"),
+    ("belief", "Libertarian", r"[A-Z][A-Za-z ]+"),
+    ("appearance", "177cm", r".*(?:\d ?(?:cm|m|feet|ft|inch|')|'\d).*"),
+    ("appearance", "45kg", r".*\d.*"),
+    ("appearance", "A+", r"(?:A|B|AB|O)[ -]?.*"),
+    ("education", "Bachelor's degree", r".* in .*|.*(?:BA|MA|degree).*"),
+    ("datetime", "48d", r"\d+d"),
+    ("datetime", "15:05:48 CET", r"\d\d:\d\d:\d\d CET"),
+    ("relationship", "engaged", "married|divorced|widowed|single|separated|in a relationship"),
     ("code", "bh@outlook.com", r".*@.*\.(?:example|test|invalid|com|org|net)"), ("location", "Austin, Texas", r"[\w. ]+, [\w ]+"),
     ("location", "Hyderabad, WI 62297", r"[\w. ]+, [A-Z]{2} \d{5}"), ("location", "98 Anton Street", r"\d+ [\w ]+"),
     ("ADDRESS", "813 Oak Ave. San Jose CA 32455", r"\d+ [\w ]+ [A-Z]{2} \d{5}"), ("HOSPITAL", "BWH", "[A-Z]{2,5}"),
-    ("DATE", "5th of this month", r"\d{1,2}(?:st|nd|rd|th) of this month"), ("TIME", "half past 3 in the afternoon", r"half past \d in the afternoon"),
+    ("DATE", "5th of this month", r"\d{1,2}(?:st|nd|rd|th) of this month"),
+    ("TIME", "half past 3 in the afternoon", r"half past \d in the afternoon"),
     ("relationship", "two children", r"two [a-z]+"), ("organization", "Acme Ltd", r".* Ltd"),
 ]  # fmt: skip
 
