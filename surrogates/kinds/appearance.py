@@ -79,7 +79,7 @@ def blood_type(draw: Draw) -> str:
     """Draw a blood type other than the original."""
     known = _blood(draw.original)
     value = next(value for value in _phrases("blood_type", draw, _BLOOD) if _blood(value) != known)
-    return cased_like(draw.original, value)
+    return cased_like(_GROUP.sub("", draw.original), value)  # the letters of a group are capitals anyway
 
 
 def _one_of_several(kind: str) -> Drawing:

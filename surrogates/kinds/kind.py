@@ -12,7 +12,7 @@ from piiloom.surrogates.seeds import mix, seed_of
 Owner = Literal["person", "document", "none"]
 Drawing = Callable[[Draw], str]
 
-_SHOUTED: Final = 4  # with at least this many letters, all capitals are a style and not just an abbreviation
+_SHOUTED: Final = 2  # with at least this many letters, all capitals are a style and not just an initial
 
 
 class Kind(NamedTuple):
@@ -57,7 +57,7 @@ def home_of(draw: Draw) -> str:
 
 
 def cased_like(original: str, value: str) -> str:
-    """Return *value*, in capitals if *original* is (with more letters than an abbreviation: "LAX" becomes "Baltimore")."""
+    """Return *value*, in capitals if *original* is (with at least two letters)."""
     if original and original.isupper() and sum(map(str.isalpha, original)) >= _SHOUTED:
         return value.upper()
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -18,6 +19,7 @@ from piiloom.surrogates.seeds import below, mix, pick, seed_of
 _HOME: Final = salt_of("home")
 _LOCATION: Final = salt_of("location")
 _TURNS: Final = 6
+_ABBREVIATION: Final = re.compile("[A-Z]{2,3}")
 
 
 class _HomelandsFile(FileModel):
@@ -81,8 +83,9 @@ def _other_city(known: City, country: str, seed: int) -> City:
 
 
 def city(draw: Draw) -> str:
-    """Draw the name of a city."""
-    return cased_like(draw.original, home_city(draw).name)
+    """Draw the name of a city; in capitals if the original is, unless that is an abbreviation ("LAX")."""
+    name = home_city(draw).name
+    return name if _ABBREVIATION.fullmatch(draw.original) else cased_like(draw.original, name)
 
 
 def region(draw: Draw) -> str:
