@@ -33,6 +33,12 @@ _FORMS: Final = {
     **dict.fromkeys(("firstname", "givenname", "forename", "fname", "namefirst", "namegiven"), "given"),
     **dict.fromkeys(("lastname", "surname", "familyname", "lname", "namelast", "namefamily"), "family"),
 }
+_TOLD_WITHIN: Final = 32
+_FAMILY_NAME: Final = re.compile(
+    r"(?:\b(?:last|maiden|family|second) name|\bsurname|\bachternaam|\bfamilienaam|\bnachname|\bfamilienname|\bapellidos?|\bcognome|\bsobrenome"
+    r"|\befternamn|\bnom de famille)(?: (?:is|was|ist|est|es|är|é|è))?\s*[:,]?\s*\Z",
+    re.IGNORECASE,
+)
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
 _TELLING: Final = 4  # shortest original (code points) that is searched for in other fields; shorter ones match by chance
 
@@ -110,7 +116,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
                 kind = "birth_date"
         if kind in _NAMED and legal_form_of(original):
             kind = "company"  # "Janssen B.V." is one, whatever a detector took it for
-        form = _form_of(read[position].type, subtype) if kind == "person" else ""
+        form = _form_of(read[position].type, subtype) or _form_told(text, start) if kind == "person" else ""
         index = value if isinstance(value, str) else ""
         mentions.append(Mention(start, end, kind, index=index, form=form, original=original, rule="span"))
     return GivenSpans(tuple(mentions), len(placed.dropped))
@@ -119,6 +125,11 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
 def _form_of(entity_type: str, subtype: str | None) -> str:
     """Return the part of a name that a span's type tells ("FIRST_NAME", "surname"), or ""."""
     return next((_FORMS[key] for name in (subtype, entity_type) if name and (key := _NO_LETTER.sub("", name.casefold())) in _FORMS), "")
+
+
+def _form_told(text: str, start: int) -> str:
+    """Return the part of a name that the words before it tell ("her maiden name is Smith"), or ""."""
+    return "family" if _FAMILY_NAME.search(text, max(0, start - _TOLD_WITHIN), start) is not None else ""
 
 
 def _checked(item: Any, position: int, text: str) -> GivenSpan:

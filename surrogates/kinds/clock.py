@@ -16,7 +16,7 @@ _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
-_HOUR: Final = re.compile(r"(?<!\d)\d{1,2}(?![\d:.])")
+_HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _NEAR: Final = 3  # a duration changes by at most one third, or by 1
 _LARGEST: Final = 10**9
 _FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
@@ -93,7 +93,8 @@ def _said(draw: Draw, seed: int) -> str | None:
     """Return another hour in the words of the original: "half past 3 in the afternoon", "five in the evening"; None if it has no hour."""
     number = _HOUR.search(draw.original)
     if number is not None:
-        return draw.original[: number.start()] + str(_other_hour(int(number.group()), seed)) + draw.original[number.end() :]
+        minutes = f":{5 * below(mix(seed, 1), 12):02d}" if number[2] else ""
+        return f"{draw.original[: number.start()]}{_other_hour(int(number[1]), seed)}{minutes}{draw.original[number.end() :]}"
     return other_word(draw.original, draw.language, lambda hour: _other_hour(hour, seed))
 
 
@@ -109,7 +110,7 @@ def _like(known: re.Match[str], hour: int, minute: int) -> str:
     The hour is changed if it equals the original one.
     """
     first, sign, second, rest = known.groups()
-    twelve = re.match(r"\s*(?:[ap]\.?\s?m|in the (?:morning|afternoon|evening|night))", rest, re.IGNORECASE) is not None
+    twelve = re.search(r"^\s*[ap]\.?\s?m|\bin the (?:morning|afternoon|evening|night)", rest, re.IGNORECASE) is not None
     hours = (hour % 12 or 12) if twelve else hour
     if f"{hours:02d}" == first.zfill(2):
         hours = hours % 12 + 1 if twelve else (hours + 1) % 24
