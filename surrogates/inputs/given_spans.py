@@ -35,8 +35,8 @@ _FORMS: Final = {
 }
 _TOLD_WITHIN: Final = 32
 _FAMILY_NAME: Final = re.compile(
-    r"(?:\b(?:last|maiden|family|second) name|\bsurname|\bachternaam|\bfamilienaam|\bnachname|\bfamilienname|\bapellidos?|\bcognome|\bsobrenome"
-    r"|\befternamn|\bnom de famille)(?: (?:is|was|ist|est|es|är|é|è))?\s*[:,]?\s*\Z",
+    r"(?:\b(?:last|maiden|family|second) name|\bsurname|\bachternaam|\bfamilienaam|\bnachname|\bfamilienname|\bapellidos?|\bcognome"
+    r"|\bsobrenome|\befternamn|\bnom de famille)(?: (?:is|was|ist|est|es|är|é|è))?\s*[:,]?\s*\Z",
     re.IGNORECASE,
 )
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
