@@ -20,6 +20,7 @@ from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople
 from piiloom.surrogates.side_by_side import told_by_neighbours
+from piiloom.surrogates.titled_people import told_by_titles
 from piiloom.surrogates.writers import told_writers
 
 PERSON: Final = "person"
@@ -72,7 +73,8 @@ class Planner:
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
-        mentions, whole_names = joined_names(text, told_by_neighbours(text, told_writers(text, companies_told(text, mentions))))
+        told = told_by_titles(text, told_writers(text, companies_told(text, mentions)), self._cues)
+        mentions, whole_names = joined_names(text, told_by_neighbours(text, told))
         people = PlannedPeople(self._everywhere, self._names, whole_names)
         owners: list[int] = []
         values: list[int] = []

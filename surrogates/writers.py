@@ -72,20 +72,21 @@ def told_writers(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
 def _introductions(text: str, mentions: Sequence[Mention]) -> Iterator[int]:
     """Yield the numbers of the mentions with which somebody introduces themselves."""
     for number, mention in enumerate(mentions):
-        if not _anybody(mention) or _POSSESSED.match(text, mention[1]):
+        if not is_anybody(mention) or _POSSESSED.match(text, mention[1]):
             continue
         if _introducing().search(text, max(0, mention[0] - _BEFORE), mention[0]):
             yield number
 
 
-def _anybody(mention: Mention) -> bool:
+def is_anybody(mention: Mention) -> bool:
+    """Whether a name is redacted by a general tag without a number, which is somebody new at each mention."""
     return mention[2] == "person" and mention[5] == "mention" and mention[3] in _GENERAL and not mention[4] and not mention[8]
 
 
 def _is_signature(text: str, mentions: Sequence[Mention], number: int) -> bool:
     """Whether mention *number* and what is written beside a signature end their line, after a closing or alone at the end of the text."""
     mention = mentions[number]
-    if not _anybody(mention):
+    if not is_anybody(mention):
         return False
     end = mention.end
     for after in mentions[number + 1 :]:

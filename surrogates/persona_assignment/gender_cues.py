@@ -56,6 +56,7 @@ class Cues:
     before: dict[str, Gender]
     after: dict[str, Gender]
     nouns: dict[str, Gender]  # those of ``after`` that are neither pronouns nor kin
+    titles: dict[str, Gender]  # those of ``before`` that are no kin
     words_after: frozenset[str]
     ends: frozenset[str]  # the last three characters of the words in ``before``; words shorter than that include the blank before them
 
@@ -75,6 +76,7 @@ def cues_of(language: str) -> Cues | None:
         before,
         after,
         _spelled(nouns, ',.;:!?)"”’…'),
+        _spelled(_sides(known.titles), "."),
         frozenset(after),
         frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN),
     )

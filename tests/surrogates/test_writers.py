@@ -46,6 +46,21 @@ def test_a_conversation_or_a_third_person_is_nobody_else(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "locale", "people"),
+    [
+        ("Mr. [NAME] is a man. Mr. [NAME] was seen. Mrs. [NAME], his wife, spoke. Later Mrs. [NAME] left.", "en_US", "aabb"),
+        ("Mr. [NAME] told Mr. [NAME] so. Then Mr. [NAME] left.", "en_US", "abc"),
+        ("Mevrouw [naam] woont hier. Dat zegt mevrouw [naam]. De heer [naam] en de heer [naam] niet.", "nl_NL", "aabc"),
+        ("Mme [NOM] est là. Mme [NOM] part. [NOM] reste.", "fr_FR", "aab"),
+        ("Dr. [NAME] came. Dr. [NAME] left.", "en_US", "ab"),
+    ],
+)
+def test_one_title_is_one_person_where_no_two_meet(text, locale, people):
+    (done,) = filled(text, locale)
+    assert [ids(done).index(one) for one in ids(done)] == [people.index(one) for one in people]
+
+
+@pytest.mark.parametrize(
     ("text", "form"),
     [
         ("my [AGE] father", r"\d\d-year-old"), ("his [AGE] son", r"\d{1,2}-year-old"), ("a [AGE] and a [AGE] boy", r"\d{1,2}-year-old"),
