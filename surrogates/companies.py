@@ -26,14 +26,37 @@ def companies_told(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
         ):
             found.append(number)
     if not found:
-        return mentions
+        return _of_parties(mentions)
     keys = {_key(mentions[number]) for number in found} - {None}
     alone = set(found)
+    return _of_parties(
+        [
+            mention._replace(kind="company", form="", gender=None, plural=False)
+            if mention.kind == "person" and (number in alone or _key(mention) in keys)
+            else mention
+            for number, mention in enumerate(mentions)
+        ]
+    )
+
+
+def _of_parties(mentions: Sequence[Mention]) -> Sequence[Mention]:
+    """Let the number of a party that is a company and one person ("[appellante sub 4A]", "[appellant sub 4B]") stand for that person.
+
+    "Hierna tezamen en in enkelvoud: [appellant sub 4]" would be a third name otherwise.
+    """
+    parties = {(mention[3], mention[4][:-1]) for mention in mentions if mention[2] == "company" and mention[4][-1:].isalpha()}
+    if not parties:
+        return mentions
+    people: dict[tuple[str, str], set[str]] = {}
+    for mention in mentions:
+        if mention.kind == "person" and (mention.role, mention.index[:-1]) in parties:
+            people.setdefault((mention.role, mention.index[:-1]), set()).add(mention.index)
+    alone = {party: next(iter(found)) for party, found in people.items() if len(found) == 1}
     return [
-        mention._replace(kind="company", form="", gender=None, plural=False)
-        if mention.kind == "person" and (number in alone or _key(mention) in keys)
+        mention._replace(index=alone[mention.role, mention.index])
+        if mention.kind == "person" and mention.index[-1:].isdigit() and (mention.role, mention.index) in alone
         else mention
-        for number, mention in enumerate(mentions)
+        for mention in mentions
     ]
 
 

@@ -133,3 +133,14 @@ def test_tags_can_be_linked_in_the_mapping():
 def test_a_legal_form_is_not_doubled():
     for done in filled("[naam 1] B.V. en [NAAM_2] N.V.", "nl_NL", count=12):
         assert done.text.count("B.V.") + done.text.count("V.O.F.") == 1
+
+
+def test_the_number_of_a_party_of_a_company_and_one_person_is_that_person():
+    text = (
+        "4. [appellante sub 4A], gevestigd te Bladel, en [appellant sub 4B], wonend te Bladel (hierna tezamen en in enkelvoud: "
+        "[appellant sub 4]). Het beroep van [appellant sub 4] en [appellant sub 5]."
+    )
+    (done,) = filled(text, "nl_NL")
+    assert [place.kind for place in done.placed] == ["company", *["person"] * 4]
+    _, one, together, again, other = ids(done)
+    assert one == together == again != other
