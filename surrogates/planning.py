@@ -73,7 +73,9 @@ class Planner:
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
-        told = told_by_titles(text, told_writers(text, companies_told(text, mentions)), self._cues)
+        told = companies_told(text, mentions)
+        if "mention" in [mention[5] for mention in told]:  # somebody may be named by a general tag
+            told = told_by_titles(text, told_writers(text, told), self._cues)
         mentions, whole_names = joined_names(text, told_by_neighbours(text, told))
         people = PlannedPeople(self._everywhere, self._names, whole_names)
         owners: list[int] = []

@@ -59,12 +59,14 @@ def told_by_neighbours(text: str, mentions: Sequence[Mention]) -> Sequence[Menti
 def _close(mentions: Sequence[Mention]) -> list[int]:
     """Return the numbers of values that stand close behind another value: a cheap check that rules out most documents."""
     found: list[int] = []
-    end, last = -_CLOSE - 1, ""
+    reached = -1  # up to where the next value stands close
     for number, mention in enumerate(mentions):
-        start, kind = mention[0], mention[2]
-        if start - end <= _CLOSE and kind != "person" and last != "person":
+        if mention[2] == "person":
+            reached = -1
+            continue
+        if mention[0] <= reached:
             found.append(number)
-        end, last = mention[1], kind
+        reached = mention[1] + _CLOSE
     return found
 
 

@@ -30,7 +30,7 @@ def told_by_titles(text: str, mentions: Sequence[Mention], cues: Cues | None) ->
         return mentions
     titled: dict[str, list[int]] = {}
     for number, mention in enumerate(mentions):
-        if mention[2] == "person" and mention[5] == "mention" and is_anybody(mention) and not mention[9]:
+        if mention[2] == "person" and is_anybody(mention) and not mention[9]:
             title = _title(text, mention[0], cues)
             if title:
                 titled.setdefault(title, []).append(number)

@@ -72,7 +72,7 @@ def told_writers(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
 def _introductions(text: str, mentions: Sequence[Mention]) -> Iterator[int]:
     """Yield the numbers of the mentions with which somebody introduces themselves."""
     for number, mention in enumerate(mentions):
-        if not is_anybody(mention) or _POSSESSED.match(text, mention[1]):
+        if mention[2] != "person" or not is_anybody(mention) or _POSSESSED.match(text, mention[1]):
             continue
         if _introducing().search(text, max(0, mention[0] - _BEFORE), mention[0]):
             yield number
