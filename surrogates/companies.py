@@ -1,10 +1,10 @@
-"""Tell companies from people by what follows a name: "[naam] B.V.", "[NAME], with registered office in"."""
+"""Tell companies from people by what stands beside a name: "[naam] B.V.", "[NAME], with registered office in", "the company [NAME]"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.surrogates.kinds.legal_forms import beginnings, company_follows
+from piiloom.surrogates.kinds.legal_forms import beginnings, company_follows, company_precedes, endings
 from piiloom.surrogates.mentions import Mention
 
 _SIGNS = frozenset(",)")
@@ -15,15 +15,16 @@ def companies_told(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
 
     If there is none, they are the same object.
     """
-    told, found = beginnings(), []
+    told, last, found = beginnings(), endings(), []
     for number, mention in enumerate(mentions):
         if mention[2] != "person":
             continue
-        end = mention[1]
+        start, end = mention[0], mention[1]
         # Hardly any name passes the first check, which is cheap: what follows begins like a legal form.
-        if (text[end + 1 : end + 4] in told or (text[end : end + 1] in _SIGNS and text[end + 2 : end + 5] in told)) and company_follows(
-            text, end
-        ):
+        if (
+            (text[end + 1 : end + 4] in told or (text[end : end + 1] in _SIGNS and text[end + 2 : end + 5] in told))
+            and company_follows(text, end)
+        ) or (text[start - 4 : start - 1] in last and company_precedes(text, start)):
             found.append(number)
     if not found:
         return _of_parties(mentions)

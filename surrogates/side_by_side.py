@@ -18,6 +18,7 @@ from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.mentions import Mention
 
 OWN_INDEX: Final = "+"  # begins the index of what is told apart, or joined, in this document alone
+CONTACT: Final = "contact"  # the role of a tag that says how to reach somebody, and not by what
 ADDRESS_PARTS: Final = frozenset({"city", "region", "postcode", "street", "address"})
 _TOLD_APART: Final = ADDRESS_PARTS | {"phone", "fax", "email", "url", "age", "username"}
 _CLOSE: Final = 24  # code points between two placeholders that stand side by side, at most
@@ -75,6 +76,10 @@ def _tell(text: str, out: list[Mention], number: int) -> None:
     gap = text[before.end : mention.start]
     if mention.kind == "country" and before.kind in ADDRESS_PARTS and not mention.original and _BLANK.fullmatch(gap):
         out[number] = mention._replace(form="own")
+    if mention.kind == before.kind == "email" and mention.role != before.role and CONTACT in {mention.role, before.role}:
+        at = number if mention.role == CONTACT else number - 1
+        out[at] = out[at]._replace(kind="phone")  # "[CONTACT] [EMAIL]" are two ways to reach somebody
+        return
     if mention.kind != before.kind or mention.kind not in _TOLD_APART or mention.original or mention.role != before.role:
         return
     if mention.kind == "age" and mention.form and not before.form and _joined().fullmatch(gap):

@@ -38,6 +38,7 @@ _TOWN_AND_DISTRICT: Final = re.compile(  # "Praha 4"; no "Hauptstraße 4"
 )
 _STATE_OF: Final = re.compile(r"\b(?:Republic|Kingdom|Emirates|Federation|Islands?)\b")  # the long names of countries
 _TOWN_AND_STATE: Final = re.compile(r"\w [A-Z]{2}$")  # "San Jose CA"
+_SHORT_REGION: Final = 3
 _HOUSE_ALONE: Final = re.compile(r"\d{1,4}[A-Za-z]?|\d{1,3}[/-]\d{1,3}")
 _SMALL: Final = re.compile(r"\{(flat|n+)\}")
 _CODES: Final = (  # shapes of postcodes in use, tried in this order at each position
@@ -164,7 +165,7 @@ def _cased(original: str, value: str) -> str:
 def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
     """Return the original with each part between commas or line breaks replaced; *named*: the first one is no street without a number."""
     city = home_city(draw._replace(original=_known_city(draw, country)))
-    pieces = re.split(r"(\s*,\s*|\n)", draw.original.strip())
+    pieces = re.split(r"(\s*,\s*|\s*\n\s*)", draw.original.strip())
     seen_street = any(_NUMBERED.search(piece) for piece in pieces[::2])
     out = []
     for at, piece in enumerate(pieces):
@@ -172,10 +173,13 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             out.append(piece)
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
-        if piece.casefold() in countries(draw.language) or _STATE_OF.search(piece):
-            out.append(places.country(draw._replace(form="own", original="")))
+        words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
+        if words.casefold() in countries(draw.language) or _STATE_OF.search(words):
+            own = places.country(draw._replace(form="own", original=""))
+            out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
         else:
-            out.append(_piece(piece, country, city, seed, first=first))
+            new = _piece(piece, country, city, seed, first=first)
+            out.append(_region_of(city, piece) if new == city.name in out else new)
     return "".join(out)
 
 
@@ -190,6 +194,11 @@ def _known_city(draw: Draw, country: str) -> str:
     known = places_of(country).by_name
     parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
     return next((known[part].name for part in parts if part in known), draw.original)
+
+
+def _region_of(city: City, piece: str) -> str:
+    """Return what stands for *piece* beside its town: the region, abbreviated where *piece* is ("VAN")."""
+    return city.region.short if city.region.short and piece.strip().isupper() and len(piece.strip()) <= _SHORT_REGION else city.region.name
 
 
 def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> str:
@@ -214,7 +223,7 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
         words = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
         new = postcode_of(city, country, seed)
         return words.replace("\0", new if " " in code.group() else new.replace(" ", ""))
-    if _NUMBERED.search(piece) is not None or (first and piece.casefold() not in regions):
+    if _NUMBERED.search(piece) is not None or road is not None or (first and piece.casefold() not in regions):
         return _road(piece, country, seed)
     return _place(piece, city, regions) if piece.casefold() in regions else city.name if piece else piece
 
@@ -223,9 +232,9 @@ def _road(piece: str, country: str, seed: int) -> str:
     """Return another street, with another house number on the same side of it if *piece* has one."""
     road = street_name(country, mix(seed, _STREET))
     numbered = _NUMBERED.search(piece)
-    if numbered is None:
-        return road
     house = house_number(facts_of(country), seed)
+    if numbered is None:
+        return f"{house} {road}" if piece[:1].isdigit() else road
     return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
 
 

@@ -12,6 +12,7 @@ from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import cased_like, salt_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.phrases import nation, phrase, spoken, words_of
+from piiloom.surrogates.kinds.places import countries, country
 from piiloom.surrogates.seeds import below, mix, pick
 
 room = spoken("room")
@@ -72,7 +73,7 @@ def company(draw: Draw) -> str:
 
 def kin(draw: Draw) -> str:
     """Draw a relative; several of them where the original is a plural ("two children") and the language has words for it."""
-    several = _SEVERAL.search(draw.original) if draw.original else None
+    several = _SEVERAL.search(draw.original) if draw.original and " and " not in draw.original else None
     if several is not None and "kin_plural" in words_of(draw.language):
         value = _kin_plural(draw)
         return f"{several['count']} {value}" if several["count"] else value
@@ -89,6 +90,8 @@ def political(draw: Draw) -> str:
 def nationality(draw: Draw) -> str:
     """Return the nationality of the owner's origin, in the form for their gender; without an owner, draw any."""
     owner = draw.owner
+    if draw.original.casefold() in countries(draw.language) and draw.original:
+        return country(draw)  # "I am from Saudi Arabia"
     if owner is not None:
         found = nation(owner.origin, draw.language, female=owner.gender == "female")
         if found is not None:

@@ -27,7 +27,7 @@ _NUMBERS: Final = frozenset(
 # What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
 _CONTACT: Final = "contact"
 _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
-_PLACED: Final = frozenset({"city", "hospital", "school", "university", "employer"})
+_PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
 _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
 _DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8

@@ -46,6 +46,10 @@ def test_a_value_that_is_repeated_later_stays_the_same():
     assert mail == link
 
 
+def test_a_contact_beside_an_email_is_another_way_to_reach_somebody():
+    assert kinds("Details: [NAME] [CONTACT] [EMAIL]") == ["person", "phone", "email"]
+
+
 def test_the_parts_of_an_address_are_one_place_also_where_nobody_is_named():
     for done in filled(
         "{{building_number}} {{street_name}} {{secondary_address}} {{city}} {{state_abbr}} {{zipcode}} {{country}}", count=6

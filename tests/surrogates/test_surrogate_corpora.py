@@ -126,8 +126,8 @@ def test_genders_that_the_texts_tell_are_those_of_the_names(run: WholeRun) -> No
 
 def test_each_span_is_exact_and_typed(run: WholeRun) -> None:
     types = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in load_taxonomy().types.values()}
-    for document, found, _, record, _ in run.rows():
-        for mention, span in zip(found.mentions, record["spans"], strict=True):
+    for document, _, plan, record, _ in run.rows():
+        for mention, span in zip(plan.mentions, record["spans"], strict=True):
             value, kind = span["text"], KINDS[mention.kind]
             assert record["context"][span["start"] : span["end"]] == value == value.strip() != "", document.id
             assert span["type"] == kind.entity_type

@@ -115,6 +115,9 @@ COARSE = [
     ("ADDRESS", "813 Oak Ave. San Jose CA 32455", r"\d+ [\w ]+ [A-Z]{2} \d{5}"), ("HOSPITAL", "BWH", "[A-Z]{2,5}"),
     ("DATE", "5th of this month", r"\d{1,2}(?:st|nd|rd|th) of this month"),
     ("TIME", "half past 3 in the afternoon", r"half past \d in the afternoon"),
+    ("demographic", "Saudi Arabia", r"(?!.*(?:ian|ese|ish)$)[A-Z].*"),
+    ("location", "Vancouver, BC", r"[\w. ]+, [A-Z]{2}"),
+    ("location", "39 79 Argyll Road\nNoorderwijk\n, VAN\n Portugal 76970", r"\d+ [\w ]+\n[\w. ]+\n, [A-Z]{2}\n United States \d{5}"),
     ("relationship", "two children", r"two [a-z]+"), ("organization", "Acme Ltd", r".* Ltd"),
 ]  # fmt: skip
 
