@@ -98,4 +98,5 @@ def _is_signature(text: str, mentions: Sequence[Mention], number: int) -> bool:
         return False
     if _closing().search(text, max(0, mention.start - _CLOSED), mention.start):
         return True
-    return _BEGINS.search(text, 0, mention.start) is not None and not text[last.end() :].strip("\n")
+    alone = text.startswith("\n", last.end()) or not text[last.end() :].strip()  # a blank line follows, or nothing
+    return alone and _BEGINS.search(text, 0, mention.start) is not None

@@ -16,6 +16,7 @@ _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_HALF_TOLD: Final = re.compile(r"\b(?:in the|at) (?:morning|afternoon|evening|night)", re.IGNORECASE)
 _HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _NEAR: Final = 3  # a duration changes by at most one third, or by 1
 _LARGEST: Final = 10**9
@@ -81,7 +82,7 @@ def time_value(draw: Draw) -> str:
         hour, minute = pick(seed, _HOURS)
         return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
-    if known is not None:
+    if known is not None and _HALF_TOLD.search(draw.original) is None:
         return _like(known, *pick(seed, _HOURS))
     said = _said(draw, seed) if draw.original else None
     if said is not None:
@@ -110,7 +111,7 @@ def _like(known: re.Match[str], hour: int, minute: int) -> str:
     The hour is changed if it equals the original one.
     """
     first, sign, second, rest = known.groups()
-    twelve = re.search(r"^\s*[ap]\.?\s?m|\bin the (?:morning|afternoon|evening|night)", rest, re.IGNORECASE) is not None
+    twelve = re.match(r"\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
     hours = (hour % 12 or 12) if twelve else hour
     if f"{hours:02d}" == first.zfill(2):
         hours = hours % 12 + 1 if twelve else (hours + 1) % 24

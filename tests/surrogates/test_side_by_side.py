@@ -98,8 +98,11 @@ def test_masks_that_spell_a_date_are_written_so():
 
 
 def test_a_date_before_its_year_names_its_month_and_has_a_day_only_where_one_can_stand():
-    (done,) = filled("[verdachte], geboren op [geboortedatum] 1974 (geb. [geboortedatum]/1974), in [datum] 2012", "nl_NL")
-    _, birth, slashed, month = words(done)
+    (done,) = filled(
+        "[verdachte], geboren op [geboortedatum] 1974 (geb. [geboortedatum]/1974), in [datum] 2012, op [geboortejaar] 1974", "nl_NL"
+    )
+    _, birth, slashed, month, instead = words(done)
+    assert re.fullmatch(r"\d{1,2} [a-z]{3,}", instead)
     assert re.fullmatch(r"\d{1,2} [a-z]{3,}", birth)
     assert re.fullmatch(r"\d\d/\d\d", slashed)
     assert re.fullmatch(r"[a-z]{3,}", month)

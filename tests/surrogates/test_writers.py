@@ -14,6 +14,7 @@ from tests.surrogates.persons_filled import filled, filled_spans, ids, words
 LETTERS = [
     ("Hello, my name is [NAME]. Dr [NAME] sent me.\nSincerely, [NAME] [LOCATION] [CONTACT]\nWhat now?", "en_US"),
     ("Hi, I am [NAME] and I ask for [NAME].\nThanks in advance!\n[NAME]", "en_US"),
+    ("My name is [NAME]. I met [NAME] there. It helps.\n[NAME]\n\nDoes it help?", "en_US"),
     ("Mijn naam is [naam]. Mijn buurman heet [naam].\nMet vriendelijke groet,\n[naam]", "nl_NL"),
     ("Je m'appelle [NOM]. Ma voisine est [NOM].\nCordialement,\n[NOM]", "fr_FR"),
     ("Me llamo [PERSONA]. Vi a [PERSONA] ayer.\nSaludos,\n[PERSONA]", "es_ES"),
