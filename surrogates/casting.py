@@ -17,7 +17,7 @@ from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked
 from piiloom.surrogates.seeds import mix
-from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated
+from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
 _PEOPLE, _FURTHER = 0x10, 0x70
 _FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second"})
@@ -98,6 +98,8 @@ class Cast:
                 self._plan, people, self._notable, shift=self._shift, anchor=self._anchor, language=terms.language, country=terms.country
             )
         stated = tell_stated(self._plan, people, self._told) if self._told is not None else set()
+        if self._told is not None:
+            stated |= tell_young(self._plan, people, self._notable, self.dated | stated)
         if self._asked:
             suit_ages(self._plan, people, self._notable, self._asked, self.dated | stated)
         return people

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from piiloom.surrogates.kinds.ages import KIN
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.persona_assignment.together import announced_together, named_before
+from piiloom.surrogates.side_by_side import OWN_INDEX, address_run
 
 NOBODY: Final = -1
 DATING: Final = frozenset({"age", "birth_date", "birth_year"})  # kinds that must agree on when a person was born
-_OWN_INDEX: Final = "+"  # begins the index of a name that was joined of several mentions in this document
 
 
 @dataclass(slots=True)
@@ -79,12 +80,12 @@ class PlannedPeople:
             key = (role, index)
         clusters = self.clusters
         at = self._by_key.get(key)
-        if original and index and not index.startswith(_OWN_INDEX):
+        if original and index and not index.startswith(OWN_INDEX):
             at = self._by_id.setdefault(index, len(clusters) if at is None else at)
             at = None if at == len(clusters) else at
         if at is None:
             at = len(clusters)
-            corpus = key is not None and not original and (same == "corpus" or (self._everywhere and not index.startswith(_OWN_INDEX)))
+            corpus = key is not None and not original and (same == "corpus" or (self._everywhere and not index.startswith(OWN_INDEX)))
             clusters.append(Cluster(_key(role, index), CODES[gender], 2 if plural else 1, [number], corpus))
             if key is not None:
                 self._by_key[key] = at
@@ -97,12 +98,14 @@ class PlannedPeople:
             cluster.code = CODES[gender]
         return at
 
-    def add_nameless(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
-        """Let the ages and birth dates among *values* be one person's in a document that names nobody, so that they agree.
+    def add_nameless(self, text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
+        """Let the ages and birth dates among *values*, and the parts of an address, be one person's in a document that names nobody.
 
-        Values with a number of their own are left out, as are those that the text tells.
+        So they agree. Values with a number of their own are left out, as are those that the text tells.
         """
-        own = [number for number in values if mentions[number].kind in DATING and not mentions[number].index]
+        dating = (number for number in values if mentions[number].kind in DATING and mentions[number].form not in KIN)
+        own = [number for number in dating if not mentions[number].index]
+        own += address_run(text, mentions, values)
         if own:
             self.clusters.append(Cluster(("", ""), OPEN, 0, []))
             for number in own:
@@ -118,7 +121,7 @@ class PlannedPeople:
         numbers = self.numbers
         known: dict[tuple[str, str], int] = {}
         for number in values:
-            _, _, kind, role, index, _, _, _, original, _, _ = mentions[number]
+            _, _, kind, role, index, _, form, _, original, _, _ = mentions[number]
             owner = known.get((kind, original)) if original else None
             if owner is None:
                 named = self._by_key.get((role, index)) if role else None
@@ -126,7 +129,7 @@ class PlannedPeople:
                     named = self._by_id.get(index)
                 if named is not None:
                     owner = named
-                elif index and not original:
+                elif not original and (form in KIN or (index and (kind in DATING or not index.startswith(OWN_INDEX)))):
                     owner = NOBODY
                 else:
                     before = bisect_left(numbers, number)

@@ -16,9 +16,12 @@ from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.name_joining import joined_names
-from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_before
+from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_after_age, gender_before
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople
+from piiloom.surrogates.side_by_side import told_by_neighbours
+from piiloom.surrogates.titled_people import told_by_titles
+from piiloom.surrogates.writers import told_writers
 
 PERSON: Final = "person"
 _PHONES: Final = frozenset({"phone", "fax"})
@@ -70,7 +73,10 @@ class Planner:
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
-        mentions, whole_names = joined_names(text, companies_told(text, mentions))
+        told = companies_told(text, mentions)
+        if "mention" in [mention[5] for mention in told]:  # somebody may be named by a general tag
+            told = told_by_titles(text, told_writers(text, told), self._cues)
+        mentions, whole_names = joined_names(text, told_by_neighbours(text, told))
         people = PlannedPeople(self._everywhere, self._names, whole_names)
         owners: list[int] = []
         values: list[int] = []
@@ -106,13 +112,14 @@ class Planner:
         """Say whose the *values* of people are, who several people together are, and what gender the text tells of each."""
         if not people.clusters:
             if values:
-                people.add_nameless(values, mentions, owners)
+                people.add_nameless(text, values, mentions, owners)
             return
         if values:
             people.give(text, values, mentions, owners)
         people.join_groups(text, mentions, owners)
         if self._cues is not None:
             _tell_genders(text, mentions, people, owners, self._cues)
+            _tell_genders_of_aged(text, mentions, people, values, owners, self._cues)
         if people.names_here is not None:
             _tell_genders_by_name(mentions, people.clusters, people.names_here)
 
@@ -136,6 +143,17 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople,
             gender = gender_after(text, end, limit, cues)
         if gender is not None:
             cluster.code = CODES[gender]
+
+
+def _tell_genders_of_aged(
+    text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: Sequence[int], cues: Cues
+) -> None:
+    """Set the gender that is open of each person whose age a noun follows: "the patient is a [AGE]-year-old woman"."""
+    for number in values:
+        if mentions[number][2] == "age" and owners[number] != NOBODY:
+            cluster = people.clusters[owners[number]]
+            if cluster.code == OPEN and cluster.size == 1:
+                cluster.code = CODES[gender_after_age(text, mentions[number][1], cues)]
 
 
 def _tell_genders_by_name(mentions: Sequence[Mention], clusters: Sequence[Cluster], names: KnownNames) -> None:

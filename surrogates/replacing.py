@@ -22,12 +22,14 @@ from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.original_values import FACTS, OriginalValues
 from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
+from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.registers import register_of
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
 from piiloom.surrogates.seeds import mix
 from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.side_by_side import OWN_INDEX
 
 _VALUES, _DAYS = 0x20, 0x50
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
@@ -148,7 +150,7 @@ class _DocumentReplacer:
             else:
                 entity_type, subtype, make = kinds[kind]
                 value_number = values[number]
-                person = None if owner == NOBODY else people[owner][0]
+                person = None if owner == NOBODY else _meant(people[owner][0], index)
                 value_id = f"v{value_number + 1}" if person is None else person.value_id
                 plain = asked is None and not original and not given and not (fitted and (value_number, owner) in fitted)
                 known = drawn.get((value_number, owner, form)) if plain and value_number in again else None
@@ -221,6 +223,11 @@ class _DocumentReplacer:
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         return value
+
+
+def _meant(person: Persona, index: str) -> Persona:
+    """Return *person*, with other choices for a value that is told apart from another of theirs by where it stands."""
+    return person.again(int(index[1:])) if index and index[0] == OWN_INDEX else person
 
 
 def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place | None) -> str:

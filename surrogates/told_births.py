@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from piiloom.surrogates.fitting import Place
-from piiloom.surrogates.kinds.ages import age_in, near_age, suited_age
+from piiloom.surrogates.fitting import Place, sounds
+from piiloom.surrogates.kinds.ages import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.literal_dates import LiteralDate
@@ -15,10 +15,11 @@ from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planned_people import DATING, NOBODY
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked, asked_of_age
-from piiloom.surrogates.seeds import below, mix
-from piiloom.surrogates.stated_ages import stated_age
+from piiloom.surrogates.seeds import below, mix, pick
+from piiloom.surrogates.stated_ages import child_follows, stated_age
 
 _AGAIN: Final = 0x60
+_YOUNGEST, _OLDEST_CHILD = 3, 14
 _NEAR: Final = 400  # code points between an age and the birth date in the text that is the same person's
 People = Sequence[tuple[Persona, ...]]
 Notable = Mapping[int, Place]
@@ -70,15 +71,35 @@ def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate]) -> set
         if mention[2] not in DATING or mention.original or owner == NOBODY or owner in told or plan.clusters[owner].corpus:
             continue
         if "age" not in kinds[owner]:
-            years = stated_age(plan.text, plan.mentions, number)
-            if years is not None:
-                _tell_age(people[owner][0], years)
+            stated = stated_age(plan.text, plan.mentions, number)
+            if stated is not None:
+                _tell_age(people[owner][0], stated.number, "months" if stated.months else "")
                 told.add(owner)
         elif kinds[owner] == {"age"} and born:
             near = min(born, key=lambda one: abs(one.start - mention.start))
             if abs(near.start - mention.start) <= _NEAR and near.day < people[owner][0].anchor:
                 people[owner][0].born = near.day
                 told.add(owner)
+    return told
+
+
+def tell_young(plan: Plan, people: People, notable: Notable, fixed: Collection[int]) -> set[int]:
+    """Make children of people whose age the text gives in months, weeks or days, or before a word for a child; return them.
+
+    Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus.
+    """
+    told: set[int] = set()
+    for number, mention in enumerate(plan.mentions):
+        owner = plan.owners[number]
+        if mention[2] != "age" or mention.original or owner == NOBODY or owner in fixed or owner in told or plan.clusters[owner].corpus:
+            continue
+        person = people[owner][0]
+        unit = mention.form if mention.form in UNITS else ""
+        if unit or child_follows(plan.text, mention.end):
+            ages = range(1, UNITS[unit][1] + 1) if unit else range(_YOUNGEST, _OLDEST_CHILD + 1)
+            sound = asked_of_age(plan, notable, owner)
+            _tell_age(person, pick(mix(person.seed, _AGAIN + 1), [age for age in ages if sounds(str(age), sound)]), unit)
+            told.add(owner)
     return told
 
 
@@ -97,5 +118,7 @@ def suit_ages(plan: Plan, people: People, notable: Notable, asked: Asked, fixed:
             _tell_age(person, age)
 
 
-def _tell_age(person: Persona, age: int) -> None:
-    person.born = person.anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
+def _tell_age(person: Persona, age: int, unit: str = "") -> None:
+    """Let *person* be *age* years old, or as many of a *unit* of ``UNITS``."""
+    days = int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363) if not unit else round(age * UNITS[unit][0])
+    person.born = person.anchor - timedelta(days=days)

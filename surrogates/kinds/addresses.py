@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds import places
 from piiloom.surrogates.kinds.facts import facts_of
 from piiloom.surrogates.kinds.files import CountryEntry, StreetsFile
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, places_of
 from piiloom.surrogates.kinds.masks import fill, reshaped
-from piiloom.surrogates.kinds.places import home_city, place_seed
+from piiloom.surrogates.kinds.places import countries, home_city, place_seed
 from piiloom.surrogates.seeds import below, mix, pick
 
 _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
 _POST: Final = salt_of("postcode")
 _FULL: Final = 30  # percentage of addresses without a requested form that include city and postcode
+_PARTS: Final = {"house": "", "unit": "Apt"}  # forms for a part: the house number alone, or the flat
 _NUMBERED: Final = re.compile(
     r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$"
 )
+_ROAD: Final = re.compile(
+    r"\d+[A-Za-z]? (?:[\w.'’-]+ ){0,4}?(?:street|st|avenue|ave|road|rd|drive|dr|lane|ln|boulevard|blvd|way|court|ct|place|pl|square|sq"
+    r"|terrace|circle|cir|parkway|pkwy|highway|hwy|close|crescent|row)\b",
+    re.IGNORECASE,
+)
+_TOWN_AND_DISTRICT: Final = re.compile(  # "Praha 4"; no "Hauptstraße 4"
+    r"(?!.*(?:stra(?:ß|ss)e|str\.|straat|weg|laan|plein|gasse|gatan|vägen|street|road|rue|calle|via|rua)\b)[^\W\d][^\d,]* \d{1,2}",
+    re.IGNORECASE,
+)
+_STATE_OF: Final = re.compile(r"\b(?:Republic|Kingdom|Emirates|Federation|Islands?)\b")  # the long names of countries
+_TOWN_AND_STATE: Final = re.compile(r"\w [A-Z]{2}$")  # "San Jose CA"
+_SHORT_REGION: Final = 3
+_HOUSE_ALONE: Final = re.compile(r"\d{1,4}[A-Za-z]?|\d{1,3}[/-]\d{1,3}")
 _SMALL: Final = re.compile(r"\{(flat|n+)\}")
 _CODES: Final = (  # shapes of postcodes in use, tried in this order at each position
     r"[0-9]{5}-[0-9]{3,4}", r"[0-9]{4} ?[A-Z]{2}\b", r"[0-9]{3} [0-9]{2}\b", r"[0-9]{2}-[0-9]{3}\b", r"[0-9]{4,6}",
@@ -88,15 +104,18 @@ def postcode(draw: Draw) -> str:
 
 
 def address(draw: Draw) -> str:
-    """Draw house number and street; with city and postcode for ``form="full"``, and sometimes without a form.
+    """Draw house number and street; with city and postcode for ``form="full"``, and sometimes without a form; or a part of an address.
 
     If there is an original, each of its parts is replaced by a new one of the same type, in the same place.
     """
     country = home_of(draw)
-    seed = place_seed(draw)
+    part = draw.form if draw.form in _PARTS else ""
+    seed = place_seed(draw._replace(form="") if part else draw)
     if draw.original.strip():
-        return cased_like(draw.original, _like(draw, country, seed))
+        return _cased(draw.original, _like(draw, country, seed))
     facts = facts_of(country)
+    if part:
+        return house_number(facts, seed) if part == "house" else f"{_PARTS[part]} {_small('flat', mix(seed, _HOUSE + 6))}"
     city = home_city(draw)
     full = draw.form == "full" or (not draw.form and below(mix(seed, _HOUSE + 3), 100) < _FULL)
     text = pick(mix(seed, _HOUSE + 4), facts.address).replace("{street}", street_name(country, mix(seed, _STREET)))
@@ -125,19 +144,49 @@ def _small(slot: str, seed: int) -> str:
     return str(low + below(seed, 9 * low))
 
 
-def _like(draw: Draw, country: str, seed: int) -> str:
-    """Return the original with each part between commas or line breaks replaced."""
+def location(draw: Draw) -> str:
+    """Draw an unspecified place; an original of several parts, or with a number, part by part: "Austin, Texas", "98 Anton Street"."""
+    original = draw.original.strip()
+    regions = _regions(home_of(draw)) if original else frozenset()
+    if "," in original or (any(map(str.isdigit, original)) and not _TOWN_AND_DISTRICT.fullmatch(original)):
+        return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
+    if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
+        return _place(original, home_city(draw), regions)
+    if original and original.casefold() in countries(draw.language):
+        return places.country(draw)
+    return places.region(draw) if original.casefold() in regions else places.location(draw)
+
+
+def _cased(original: str, value: str) -> str:
+    """Return *value* in capitals or in small letters if *original* is written in them."""
+    return value.lower() if original.islower() and " " in original else cased_like(original, value)
+
+
+def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
+    """Return the original with each part between commas or line breaks replaced; *named*: the first one is no street without a number."""
     city = home_city(draw._replace(original=_known_city(draw, country)))
-    pieces = re.split(r"(\s*,\s*|\n)", draw.original.strip())
+    pieces = re.split(r"(\s*,\s*|\s*\n\s*)", draw.original.strip())
     seen_street = any(_NUMBERED.search(piece) for piece in pieces[::2])
     out = []
     for at, piece in enumerate(pieces):
         if at % 2:
             out.append(piece)
             continue
-        first = at == 0 and not seen_street and len(pieces) > 1
-        out.append(_piece(piece, country, city, seed, first=first))
+        first = at == 0 and not seen_street and len(pieces) > 1 and not named
+        words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
+        if words.casefold() in countries(draw.language) or _STATE_OF.search(words):
+            own = places.country(draw._replace(form="own", original=""))
+            out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
+        else:
+            new = _piece(piece, country, city, seed, first=first)
+            out.append(_region_of(city, piece) if new == city.name in out else new)
     return "".join(out)
+
+
+@cache
+def _regions(country: str) -> frozenset[str]:
+    """Return the names and abbreviations of the regions of *country*, casefolded."""
+    return frozenset(name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name)
 
 
 def _known_city(draw: Draw, country: str) -> str:
@@ -147,6 +196,11 @@ def _known_city(draw: Draw, country: str) -> str:
     return next((known[part].name for part in parts if part in known), draw.original)
 
 
+def _region_of(city: City, piece: str) -> str:
+    """Return what stands for *piece* beside its town: the region, abbreviated where *piece* is ("VAN")."""
+    return city.region.short if city.region.short and piece.strip().isupper() and len(piece.strip()) <= _SHORT_REGION else city.region.name
+
+
 def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> str:
     """Replace one part of an address.
 
@@ -154,26 +208,41 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
     street if *first*, else a city.
     """
     facts = facts_of(country)
-    regions = {name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name}
+    regions = _regions(country)
+    road = _ROAD.match(piece)
+    rest = piece[road.end() :].lstrip(". ") if road is not None else ""
+    if road is not None and rest:
+        return f"{_road(road.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
+    if _HOUSE_ALONE.fullmatch(piece):
+        return house_number(facts, seed)
     if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
         return reshaped_digits(piece, seed)
-    code = _CODE.search(piece)
+    code = None if road is not None else _CODE.search(piece)
     if code is not None:
         around = piece[: code.start()] + "\0" + piece[code.end() :]
-        rest = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
+        words = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
         new = postcode_of(city, country, seed)
-        return rest.replace("\0", new if " " in code.group() else new.replace(" ", ""))
+        return words.replace("\0", new if " " in code.group() else new.replace(" ", ""))
+    if _NUMBERED.search(piece) is not None or road is not None or (first and piece.casefold() not in regions):
+        return _road(piece, country, seed)
+    return _place(piece, city, regions) if piece.casefold() in regions else city.name if piece else piece
+
+
+def _road(piece: str, country: str, seed: int) -> str:
+    """Return another street, with another house number on the same side of it if *piece* has one."""
+    road = street_name(country, mix(seed, _STREET))
     numbered = _NUMBERED.search(piece)
-    if numbered is not None:
-        house, road = house_number(facts, seed), street_name(country, mix(seed, _STREET))
-        return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
-    if piece.casefold() in regions:
-        return _place(piece, city, regions)
-    return street_name(country, mix(seed, _STREET)) if first else city.name if piece else piece
+    house = house_number(facts_of(country), seed)
+    if numbered is None:
+        return f"{house} {road}" if piece[:1].isdigit() else road
+    return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
 
 
-def _place(word: str, city: City, regions: set[str]) -> str:
-    """Replace a word beside a postcode: by the region or its abbreviation if it is one, else by the city."""
+def _place(word: str, city: City, regions: Collection[str]) -> str:
+    """Replace words beside a postcode: by the region or its abbreviation if they are one, else by the city ("San Jose CA": by both)."""
+    town, _, region = word.rpartition(" ")
+    if town and len(region) == 2 and region.isupper():
+        return f"{cased_like(town, city.name)} {city.region.short or city.region.name}"
     if word.casefold() in regions or (len(word) == 2 and word.isupper()):
         return city.region.short if city.region.short and len(word) <= 3 else city.region.name
     return city.name

@@ -19,6 +19,11 @@ _NUMBER: Final = re.compile(r"[0-9]{1,3}")
 _REACH: Final = 3
 _OLD: Final = 89
 _ADULT: Final = (19, 60)
+UNITS: Final = {"months": (30.436875, 23), "weeks": (7.0, 16), "days": (1.0, 20)}  # days of each, and the most of them that an age has
+_KIN_AGES: Final = {"kin_old": (48, 38), "kin_young": (3, 13)}  # lowest age and how many
+KIN: Final = frozenset({"kin", *_KIN_AGES})  # forms of an age that is a relative's: "my [AGE] father"
+BEFORE_NOUNS: Final = KIN | {"attributive"}
+_BEFORE_NOUN: Final = {"en": "{n}-year-old", "nl": "{n}-jarige"}  # "my [AGE] father"
 _AFTER_AN: Final = (18,) * 10 + tuple(range(80, _OLD + 1))  # plausible ages that take the article "an"; 18 is half of them
 
 
@@ -58,9 +63,18 @@ def _later(age: int, years: int) -> int:
     return min(LARGEST, max(0, age + years))
 
 
-def age(draw: Draw, sound: int = ANY) -> str:
-    """Draw an age in the format of the original; without one, in digits, or in words for ``form="words"``.
+def _in_units(draw: Draw, seed: int) -> str:
+    """Return an age in months, weeks or days: the owner's where they are as young, else any."""
+    days, most = UNITS[draw.form]
+    owner = draw.owner
+    told = round((owner.anchor - owner.born).days / days) if owner is not None else 0
+    return str(told if 0 < told <= most else 1 + below(seed, most))
 
+
+def age(draw: Draw, sound: int = ANY) -> str:
+    """Draw an age in the format of the original, or in that of the form.
+
+    Without either it is in digits. Forms: words; months, weeks, days; what stands before a noun ("my 72-year-old father").
     An owner whose age the text tells (``told_age``) keeps the distances between several of theirs ("smoked at 20, now 54").
     *sound* is the initial sound that the article before it requires. It is ignored if there is an owner, whose age is fixed.
     """
@@ -80,5 +94,10 @@ def age(draw: Draw, sound: int = ANY) -> str:
         spelled = other_word(original, draw.language, new)
         if spelled is not None:
             return spelled
-    years = owner.age if owner is not None else suited_age(_ADULT[0] + below(seed, _ADULT[1]), seed, sound)
+    low, count = _KIN_AGES.get(draw.form, _ADULT)
+    years = owner.age if owner is not None else suited_age(low + below(seed, count), seed, sound)
+    if draw.form in UNITS:
+        return _in_units(draw, seed)
+    if draw.form in BEFORE_NOUNS:
+        return _BEFORE_NOUN.get(draw.language, "{n}").replace("{n}", str(years))
     return (in_words(years, draw.language) if draw.form == "words" else None) or str(years)

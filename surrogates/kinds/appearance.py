@@ -79,7 +79,8 @@ def blood_type(draw: Draw) -> str:
     """Draw a blood type other than the original."""
     known = _blood(draw.original)
     value = next(value for value in _phrases("blood_type", draw, _BLOOD) if _blood(value) != known)
-    return cased_like(draw.original, value)
+    words = _GROUP.sub("", draw.original)  # the letters of a group are capitals anyway
+    return value.upper() if words.isupper() else value
 
 
 def _one_of_several(kind: str) -> Drawing:

@@ -16,6 +16,8 @@ _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_HALF_TOLD: Final = re.compile(r"\b(?:in the|at) (?:morning|afternoon|evening|night)", re.IGNORECASE)
+_HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _NEAR: Final = 3  # a duration changes by at most one third, or by 1
 _LARGEST: Final = 10**9
 _FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
@@ -80,9 +82,27 @@ def time_value(draw: Draw) -> str:
         hour, minute = pick(seed, _HOURS)
         return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
-    if known is not None:
+    if known is not None and _HALF_TOLD.search(draw.original) is None:
         return _like(known, *pick(seed, _HOURS))
+    said = _said(draw, seed) if draw.original else None
+    if said is not None:
+        return said
     return pick(seed, _pool(draw.language, below(style_seed(draw, _TIME), len(_compiled(draw.language)))))
+
+
+def _said(draw: Draw, seed: int) -> str | None:
+    """Return another hour in the words of the original: "half past 3 in the afternoon", "five in the evening"; None if it has no hour."""
+    number = _HOUR.search(draw.original)
+    if number is not None:
+        minutes = f":{5 * below(mix(seed, 1), 12):02d}" if number[2] else ""
+        return f"{draw.original[: number.start()]}{_other_hour(int(number[1]), seed)}{minutes}{draw.original[number.end() :]}"
+    return other_word(draw.original, draw.language, lambda hour: _other_hour(hour, seed))
+
+
+def _other_hour(hour: int, seed: int) -> int:
+    """Return another hour of the same half of the day, so that "in the afternoon" stays right: at most two off, from 1 to 12."""
+    nearby = [other for other in range(hour - 2, hour + 3) if 1 <= other <= 12 and other != hour]
+    return pick(seed, nearby) if nearby else hour
 
 
 def _like(known: re.Match[str], hour: int, minute: int) -> str:

@@ -47,7 +47,13 @@ def _getter(field: str, words: CalendarEntry) -> Getter:
 def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]:
     words = calendar_of(language)
     order = date_order(language, country)
+    named, slashed = precision == "day_and_month", precision == "day_slash_month"
+    precision = "day_month" if named or slashed else precision
     listed = words.patterns.get(f"{precision}_{order}") or words.patterns.get(precision) or words.patterns[f"{precision}_dmy"]
+    if slashed:
+        listed = ["{mm}/{dd}" if order == "mdy" else "{dd}/{mm}"]
+    elif named:
+        listed = [pattern for pattern in listed if "{month}" in pattern] or listed
     return tuple(_writer(_FIELD.sub("%s", text), [_getter(field, words) for field in _FIELD.findall(text)]) for text in listed)
 
 
@@ -62,7 +68,8 @@ def _writer(template: str, getters: list[Getter]) -> Getter:
 def usual(day: date, precision: str, draw: Draw) -> str:
     """Write *day* in one of the usual formats, the same one throughout a document.
 
-    *precision*: date, birth, day_month, month_year, numeric or iso.
+    *precision*: date, birth, day_month, month_year, numeric, iso, day_and_month (the month by its name) or
+    day_slash_month (what stands before "/1979").
     """
     known = _compiled(precision, draw.language, draw.country)
     return known[style_seed(draw, _STYLE) % len(known)](day)

@@ -1,12 +1,13 @@
 """Dates, years, months, weekdays and holidays; birth dates agree with their owner.
 
 If there is an original, it moves by ``draw.shift`` (see ``date_shifts``). If there is none, or it cannot be read, the date is drawn
-from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, month_year, numeric, iso, year,
-month, weekday or datetime.
+from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, day_slash_month,
+month_year, numeric, iso, year, month, weekday or datetime.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from typing import Final
 
@@ -21,11 +22,23 @@ from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 from piiloom.surrogates.seeds import below, mix
 
+_OF_MONTH: Final = re.compile(
+    r"\s+(?:of|van|des|de|del|du|di)? ?(?:this|next|last|the|deze|volgende|vorige|dieses|nächsten|letzten|ce|este|próximo|questo|prossimo"
+    r"|denna|nästa)? ?(?:coming |same |current )?(?:month|maand|monats|mois|mes|mese|mês|månad)$",
+    re.IGNORECASE,
+)
+_RELATIVE: Final = re.compile(
+    r"(?:(?:later |earlier )?(?:today|tonight)|(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday|now"
+    r"|vandaag|morgen|overmorgen|gisteren|eergisteren|heute|übermorgen|gestern|vorgestern|aujourd['’]hui|demain|hier|après-demain"
+    r"|hoy|mañana|ayer|pasado mañana|oggi|domani|ieri|hoje|amanhã|ontem|idag|i dag|imorgon|i morgon|igår|i går)"
+    r"(?: (?:morning|night|evening|afternoon))?",
+    re.IGNORECASE,
+)
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
-_PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
+_PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
 
 
 def near_day(draw: Draw) -> date:
@@ -48,15 +61,24 @@ def born_on(draw: Draw) -> date:
 def _moved(draw: Draw) -> str | None:
     if not draw.original:
         return None
+    of_month = _OF_MONTH.search(draw.original)
+    if of_month is not None:  # "the 5th of this month": the day moves, and the month stays "this"
+        day = _moved(draw._replace(original=draw.original[: of_month.start()]))
+        return None if day is None else day + of_month.group()
     return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
 
 def date_value(draw: Draw) -> str:
-    """Return the original date moved by the shift, else a day near the anchor in the format that ``draw.form`` requests."""
+    """Return the original date moved by the shift, else a day near the anchor in the format that ``draw.form`` requests.
+
+    A day that the text tells by its own ("tomorrow") stays as it is: it tells no date, and any other would break the order.
+    """
     if draw.original:
         found = _moved(draw)
         if found is not None:
             return found
+        if _RELATIVE.fullmatch(draw.original.strip()):
+            return draw.original
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))
     return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)

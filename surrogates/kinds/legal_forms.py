@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.yaml_files import load_yaml
 
+_WIDTH_BEFORE: Final = 72
 _WIDTH: Final = 48  # code points after a name that may tell that it is a company's
 _BEGINNING: Final = 3
 _LATER: Final = r"(?![\w])(?! [A-ZÀ-Þ]{2,})"
@@ -22,6 +23,7 @@ class _CompaniesFile(BaseModel):
     forms: list[str]
     doubtful: list[str]
     seats: list[str]
+    before: list[str]
 
 
 @cache
@@ -69,6 +71,23 @@ def _at_end() -> re.Pattern[str]:
 def company_follows(text: str, end: int) -> bool:
     """Whether what follows a name that ends at *end* makes it a company's: a legal form, or where it has its seat."""
     return _after().match(text, end, end + _WIDTH) is not None
+
+
+@cache
+def _before() -> re.Pattern[str]:
+    words = "|".join(r"\s+".join(map(re.escape, told.split())) for told in _file().before)
+    return re.compile(rf"\b(?:{words})\s+\Z", re.IGNORECASE)
+
+
+@cache
+def endings() -> frozenset[str]:
+    """Return the last three characters of all that tells that the name of a company follows."""
+    return frozenset(words[-3:] for words in _file().before)
+
+
+def company_precedes(text: str, start: int) -> bool:
+    """Whether what stands before a name that starts at *start* makes it a company's: "de besloten vennootschap"."""
+    return _before().search(text, max(0, start - _WIDTH_BEFORE), start) is not None
 
 
 def legal_form_of(name: str) -> str:

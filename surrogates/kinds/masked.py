@@ -12,7 +12,7 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import accounts, dates, identifiers, phones
-from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.kind import Drawing, salt_of
 from piiloom.surrogates.kinds.masks import digits
 from piiloom.surrogates.seeds import below, mix
@@ -20,6 +20,7 @@ from piiloom.surrogates.seeds import below, mix
 MASK: Final = "mask:"
 _SALT: Final = salt_of("mask")
 _PARTS: Final = re.compile(r"[Xx]+|[0-9]+")
+_LETTERS: Final = re.compile(r"Month|[DT] ?[DT]|M ?M|[YJ](?: ?[YJ]){1,3}")
 _FREE: Final = re.compile(r"[Xx]")
 _DAYS: Final = 28  # every month has as many
 
@@ -56,8 +57,10 @@ def date_value(draw: Draw) -> str:
     if not draw.form.startswith(MASK):
         return dates.date_value(draw)
     mask = draw.form.removeprefix(MASK)
-    parts = _PARTS.findall(mask)
     day = dates.near_day(draw)
+    if not _FREE.search(mask):
+        return _spelt(mask, day, draw.language)
+    parts = _PARTS.findall(mask)
     year = next((int(part) for part in parts if part.isdigit() and len(part) == 4), day.year)
     if year != day.year:
         seed = mix(draw.seed, _SALT)
@@ -76,6 +79,22 @@ def date_value(draw: Draw) -> str:
         return f"{day.month if name == 'm' else day.day:02d}"
 
     return _PARTS.sub(written, mask)
+
+
+def _spelt(mask: str, day: date, language: str) -> str:
+    """Write *day* into a mask that spells its parts: "Month DD, YYYY", "YYYY-MM-DD", "TT.MM.JJJJ"."""
+
+    def written(part: re.Match[str]) -> str:
+        letters = part.group().replace(" ", "")
+        if letters == "Month":
+            return calendar_of(language).months[day.month - 1]
+        if letters[0] in "YJ":
+            return str(day.year) if len(letters) == 4 else f"{day.year % 100:02d}"
+        if mask.startswith("Month"):
+            return str(day.day)
+        return f"{day.month if letters[0] == 'M' else day.day:02d}"
+
+    return _LETTERS.sub(written, mask)
 
 
 national_id = _masked(identifiers.national_id)

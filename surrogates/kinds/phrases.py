@@ -20,11 +20,14 @@ from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.files import WordsFile
 from piiloom.surrogates.kinds.kind import Drawing, cased_like, numbered_seed, owned_seed, salt_of
 from piiloom.surrogates.kinds.locations import city_names
+from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.seeds import mix, pick
 
 FALLBACK: Final = "en"  # the language whose words are used for languages without a file
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 _GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
+_SHORT: Final = re.compile(r"[A-Z]{2,5}(\d{0,4})")
+_NAME: Final = re.compile(r"[^\W\d_]+")
 _LARGEST: Final = 6000  # words of a flattened entry; of more combinations, this many are sampled
 
 # A %-template and the words for each of its slots.
@@ -122,11 +125,17 @@ def phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
     return said(known[seed % len(known)], seed)
 
 
-def spoken(kind: str, *, owned: bool = False, numbered: bool = False) -> Drawing:
+def _initials(name: str) -> str:
+    """Return the abbreviation of an institution's *name*: "Ellsworth Medical Center" is "EMC"."""
+    words = [word for word in _NAME.findall(name) if word[0].isupper()]
+    return "".join(word[0] for word in words).upper() if len(words) > 1 else name[:3].upper()
+
+
+def spoken(kind: str, *, owned: bool = False, numbered: bool = False, institution: bool = False) -> Drawing:
     """Return the drawing function of *kind*, which draws from its grammar.
 
     With *owned*, an owner always gets the same value; with *numbered*, the same value for each index. A value equal to the original is
-    drawn again, up to three times.
+    drawn again, up to three times. Of an *institution* whose original is an abbreviation ("BWH", "HCS843"), it is one, too.
     """
     salt = salt_of(kind)
     seed_for: Callable[[Draw, int], int] = numbered_seed if numbered else owned_seed if owned else _own_seed
@@ -140,6 +149,9 @@ def spoken(kind: str, *, owned: bool = False, numbered: bool = False) -> Drawing
                 if value.casefold() != draw.original.casefold():
                     break
                 value = phrase(kind, draw, mix(seed, turn), female=female)
+            short = _SHORT.fullmatch(draw.original) if institution else None
+            if short is not None:
+                return _initials(value) + reshaped(short[1], seed)
             return cased_like(draw.original, value)
         return value
 

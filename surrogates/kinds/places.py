@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
+from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.files import FileModel
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
-from piiloom.surrogates.kinds.phrases import phrase, spoken
+from piiloom.surrogates.kinds.phrases import phrase, spoken, words_of
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.seeds import below, mix, pick, seed_of
 
 _HOME: Final = salt_of("home")
 _LOCATION: Final = salt_of("location")
 _TURNS: Final = 6
+_ABBREVIATION: Final = re.compile("[A-Z]{2,3}")
+
+
+class _HomelandsFile(FileModel):
+    """``words/homelands.yaml``: by language, the names of the countries in which it is spoken."""
+
+    homelands: dict[str, dict[str, str]]
+
+
 _IN: Final = "in:"
+_SHORT: Final = "short"
 
 
 def place_seed(draw: Draw) -> int:
@@ -69,16 +83,19 @@ def _other_city(known: City, country: str, seed: int) -> City:
 
 
 def city(draw: Draw) -> str:
-    """Draw the name of a city."""
-    return cased_like(draw.original, home_city(draw).name)
+    """Draw the name of a city; in capitals if the original is, unless that is an abbreviation ("LAX")."""
+    name = home_city(draw).name
+    return name if _ABBREVIATION.fullmatch(draw.original) else cased_like(draw.original, name)
 
 
 def region(draw: Draw) -> str:
-    """Draw the name of a region, or its abbreviation if the original is one."""
+    """Draw the name of a region, or its abbreviation if the original is one, and for the form "short"."""
+    abbreviated = draw.form == _SHORT
+    draw = draw._replace(form="") if abbreviated else draw
     found = other_region(draw, home_city(draw).region)
     original = draw.original.strip()
     short = found.short
-    if short and original and len(original) <= 3 and original.isupper():
+    if short and (abbreviated or (original and len(original) <= 3 and original.isupper())):
         return short
     return cased_like(original, found.name)
 
@@ -92,7 +109,25 @@ def other_region(draw: Draw, found: Region) -> Region:
     return found
 
 
-country = spoken("country")
+_country = spoken("country")
+
+
+@cache
+def _homelands() -> dict[str, dict[str, str]]:
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "homelands.yaml", _HomelandsFile).homelands
+
+
+@cache
+def countries(language: str) -> frozenset[str]:
+    """Return the names of countries in *language*, casefolded, and the usual short ones of some."""
+    known = (*words_of(language).get("country", ()), *_homelands().get(language, {}).values(), "USA", "US", "U.S.", "UK")
+    return frozenset(name.casefold().removeprefix("the ") for name in known)
+
+
+def country(draw: Draw) -> str:
+    """Draw a country; the text's own for the form "own", where its name is known in the text's language."""
+    own = _homelands().get(draw.language, {}).get(draw.country) if draw.form == "own" else None
+    return own or _country(draw)
 
 
 def location(draw: Draw) -> str:

@@ -11,36 +11,36 @@ from typing import Final
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import cased_like, salt_of
 from piiloom.surrogates.kinds.masks import reshaped
-from piiloom.surrogates.kinds.phrases import nation, phrase, spoken
+from piiloom.surrogates.kinds.phrases import nation, phrase, spoken, words_of
+from piiloom.surrogates.kinds.places import countries, country
 from piiloom.surrogates.seeds import below, mix, pick
 
 room = spoken("room")
 landmark = spoken("landmark")
-organisation = spoken("organisation")
-employer = spoken("employer", numbered=True)
-school = spoken("school")
-university = spoken("university")
-hospital = spoken("hospital")
-department = spoken("department")
-bank = spoken("bank")
-charity = spoken("charity")
-club = spoken("club")
-authority = spoken("authority")
+organisation = spoken("organisation", institution=True)
+employer = spoken("employer", numbered=True, institution=True)
+school = spoken("school", institution=True)
+university = spoken("university", institution=True)
+hospital = spoken("hospital", institution=True)
+department = spoken("department", institution=True)
+bank = spoken("bank", institution=True)
+charity = spoken("charity", institution=True)
+club = spoken("club", institution=True)
+authority = spoken("authority", institution=True)
 course = spoken("course")
 degree = spoken("degree")
 field = spoken("field")
 occupation = spoken("occupation", numbered=True)
 ethnicity = spoken("ethnicity", owned=True)
 language = spoken("language")
-political = spoken("political")
 orientation = spoken("orientation", owned=True)
 condition = spoken("condition")
 medication = spoken("medication")
 product = spoken("product")
-kin = spoken("kin")
+marital_status = spoken("marital_status", owned=True)
 title = spoken("title", owned=True)
 
-_company = spoken("company")
+_company = spoken("company", institution=True)
 _GRADE: Final = salt_of("grade")
 _LONGEST: Final = 6  # digits of a score
 _DIGITS: Final = "0123456789"
@@ -51,6 +51,16 @@ _LEGAL: Final = re.compile(
     r",? (?:Inc|Ltd|LLC|LLP|Corp|plc|Limited|PLC|GmbH(?: & Co\. KG)?|AG|KG|OHG|UG|SE|e\. ?K\.|B\.?V|N\.?V|VOF|SARL|SAS|SA|S\.A"
     r"|S\.A\. de C\.V|S\.L|S\.L\.U|SL|S\.r\.l|S\.p\.A|Ltda|S/A|Lda|AB|HB)\.?$"
 )
+_kin = spoken("kin")
+_kin_plural = spoken("kin_plural")
+_SEVERAL: Final = re.compile(
+    r"(?P<count>\b(?:two|three|four|five|six|seven|\d+))? ?(?:\w+ )?\b(?:children|kids|kiddos|parents|siblings|twins|in-laws|cousins"
+    r"|\w*(?:sons|daughters|brothers|sisters|nephews|nieces|uncles|aunts))$",
+    re.IGNORECASE,
+)
+_political = spoken("political")
+_leaning = spoken("leaning")
+_PARTY: Final = re.compile(r"part(?:y|ij|ei|i|ido|ito)\b|partiet|union|alliance|movement|coalition|front\b", re.IGNORECASE)
 _gender = spoken("gender", owned=True)
 _nationality = spoken("nationality", owned=True)
 
@@ -61,9 +71,27 @@ def company(draw: Draw) -> str:
     return _LEGAL.sub("", value) if draw.form == "bare" else value
 
 
+def kin(draw: Draw) -> str:
+    """Draw a relative; several of them where the original is a plural ("two children") and the language has words for it."""
+    several = _SEVERAL.search(draw.original) if draw.original and " and " not in draw.original else None
+    if several is not None and "kin_plural" in words_of(draw.language):
+        value = _kin_plural(draw)
+        return f"{several['count']} {value}" if several["count"] else value
+    return _kin(draw)
+
+
+def political(draw: Draw) -> str:
+    """Draw a party or a leaning; a leaning alone where the original names no party ("Libertarian"), if the language has words for it."""
+    if draw.original and not _PARTY.search(draw.original) and "leaning" in words_of(draw.language):
+        return _leaning(draw)
+    return _political(draw)
+
+
 def nationality(draw: Draw) -> str:
     """Return the nationality of the owner's origin, in the form for their gender; without an owner, draw any."""
     owner = draw.owner
+    if draw.original.casefold() in countries(draw.language) and draw.original:
+        return country(draw)  # "I am from Saudi Arabia"
     if owner is not None:
         found = nation(owner.origin, draw.language, female=owner.gender == "female")
         if found is not None:

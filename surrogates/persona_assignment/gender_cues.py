@@ -19,12 +19,15 @@ from piiloom.surrogates.mentions import Gender
 
 AFTER: Final = 80  # code points after a mention within which a pronoun is taken to refer to the person
 _BEFORE: Final = 26
+_AGED_WITHIN: Final = 32
+_AGED: Final = re.compile(r"[^\s-]+")
 _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
 _BETWEEN: Final = " \u00a0\n\r\t"
 _DOT_OR_BLANK: Final = "." + _BETWEEN
 _OPENED: Final = "([\"'“‘«"
 _WORD: Final = re.compile(r"\S+")
+_ABBREVIATED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]\.")  # the dots of "y.o." and "M.D." end no sentence
 
 
 class _Words(BaseModel):
@@ -52,6 +55,8 @@ class Cues:
 
     before: dict[str, Gender]
     after: dict[str, Gender]
+    nouns: dict[str, Gender]  # those of ``after`` that are neither pronouns nor kin
+    titles: dict[str, Gender]  # those of ``before`` that are no kin
     words_after: frozenset[str]
     ends: frozenset[str]  # the last three characters of the words in ``before``; words shorter than that include the blank before them
 
@@ -65,7 +70,16 @@ def cues_of(language: str) -> Cues | None:
     known = load_yaml(source, _CuesFile)
     before = _spelled(_sides(known.titles, known.kin), ".")
     after = _spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…')
-    return Cues(before, after, frozenset(after), frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN))
+    kin = {*known.kin.female, *known.kin.male}
+    nouns = {word: gender for word, gender in _sides(known.nouns).items() if word not in kin}
+    return Cues(
+        before,
+        after,
+        _spelled(nouns, ',.;:!?)"”’…'),
+        _spelled(_sides(known.titles), "."),
+        frozenset(after),
+        frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN),
+    )
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:
@@ -118,7 +132,18 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
             continue
         # After two sentence ends, a pronoun more likely refers to somebody else.
         before = window[: match.start()]
-        return gender if sum(map(before.count, _SENTENCE_ENDS)) < 2 else None
+        return gender if sum(map(before.count, _SENTENCE_ENDS)) - len(_ABBREVIATED.findall(before)) < 2 else None
+    return None
+
+
+def gender_after_age(text: str, end: int, cues: Cues) -> Gender | None:
+    """Return the gender of the noun that follows an age at once, up to *end*: "-year-old woman", " y.o. male"; None if there is none."""
+    for match in _AGED.finditer(text, end, end + _AGED_WITHIN):
+        gender = cues.nouns.get(match[0])
+        if gender is not None:
+            return gender
+        if match[0].endswith((",", ".")) and not _ABBREVIATED.search(match[0]):
+            return None
     return None
 
 

@@ -26,6 +26,7 @@ DOTTED: Final = "dotted"
 SMALL_LETTERS: Final = "small_letters"
 REDACTED: Final = "redacted"
 _FREE: Final = re.compile(r"[Xx]")
+_SPELT: Final = re.compile(r"Month ?D|[DMTY]{1,4}[-/.][DMT]{1,2}[-/.][DYJ]{2,4}$")  # "Month DD, YYYY", "YYYY-MM-DD"
 _MASKED: Final = re.compile(r"X{4,}|x{4,}")
 _MASK_SURE: Final = 0.86  # four X's and more are always a mask
 _CAPITAL: Final = re.compile(r"[A-Z]")
@@ -92,7 +93,7 @@ class Judge:
         """Return the verdict on *candidate*, based on its own text only."""
         grammar, literal = candidate.grammar, candidate.literal
         if grammar.kind:
-            form = f"mask:{literal}" if _FREE.search(literal) else ""
+            form = f"mask:{literal}" if _FREE.search(literal) or _SPELT.match(literal) else ""
             family = re.sub(r"\d+", "{digits}", literal)
             return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
         by_name = self._by_name.get(grammar.name)

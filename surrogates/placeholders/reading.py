@@ -223,4 +223,5 @@ def _value(values: list[Word], role: str, index: str, ids: dict[str, str], sure:
     others = " ".join(dict.fromkeys(word.stem or word.kind for word in strong if word is not head and word.kind != head.kind))
     same: Same = "document" if index or role else head.same
     owner = "" if index else head.owner
-    return Meaning(kind, role=role or head.stem or owner or others, index=index, same=same, form=head.form, plural=head.plural, sure=sure)
+    found = Meaning(kind, role=role or head.stem or owner or others, index=index, same=same, form=head.form, plural=head.plural, sure=sure)
+    return found._replace(context="mention") if head.beside and not role else found

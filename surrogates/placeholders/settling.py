@@ -25,12 +25,18 @@ _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
+# What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
+_CONTACT: Final = "contact"
+_REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
+_PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
 _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
 _DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
-_REFINED: Final = _DAYS | {"location", "number"}
-_YEAR_FOLLOWS: Final = re.compile(r",? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
+_YEARS: Final = {"year": "date", "birth_year": "birth_date"}
+_REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
+_IN_MONTH: Final = re.compile(r"\b(?:in|en|em|im|i|nel|a)\s+\Z", re.IGNORECASE)  # "in [DATE] 2012"
+_YEAR_FOLLOWS: Final = re.compile(r"/(?:1[89]|20)\d{2}\b|,? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
 
 _Key = tuple[str, str]
 
@@ -78,7 +84,7 @@ class Settling:
         Guesses count only for masks, which say nothing themselves and stand for everything.
         """
         cue = self._cues.around(self._text, candidate.start, candidate.end)
-        if meaning.role != MASK and cue is not None and cue.sure < GUESS:
+        if cue is not None and ((meaning.role != MASK and cue.sure < GUESS) or (meaning.role == _CONTACT and cue.kind not in _REACHED)):
             cue = None
         if meaning.kind != "generic":
             return cue
@@ -95,19 +101,39 @@ class Settling:
         return cue
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """Refine *meaning*: recognize a birth date, a date followed by its year, a location that is a street address, what a number is."""
+        """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
+        if meaning.kind in _YEARS and not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
+            meaning = meaning._replace(kind=_YEARS[meaning.kind])  # "born on [YEAR OF BIRTH] 1981" hides the day and the month
         if meaning.kind in _DAYS:
-            if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
-                meaning = meaning._replace(kind="birth_date", same="document")
-            if not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
-                meaning = meaning._replace(form="day_month")
-        elif meaning.kind == "location" and _address().match(verdict.original):
-            meaning = meaning._replace(kind="address")
+            meaning = self._dated(candidate, meaning, told=bool(verdict.original))
+        elif meaning.kind == "location":
+            meaning = self._located(candidate, verdict, meaning)
         elif meaning.kind == "number":
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _NUMBERS:
                 meaning = meaning._replace(kind=cue.kind)
         return self._formed(candidate, meaning)
+
+    def _dated(self, candidate: Candidate, meaning: Meaning, *, told: bool) -> Meaning:
+        """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
+        if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
+            meaning = meaning._replace(kind="birth_date", same="document")
+        if told or not _YEAR_FOLLOWS.match(self._text, candidate.end):
+            return meaning
+        if self._text.startswith("/", candidate.end):
+            return meaning._replace(form="day_slash_month")
+        inside = _IN_MONTH.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+        return meaning._replace(form="month" if inside and meaning.kind == "date" else "day_and_month")
+
+    def _located(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
+        """Recognize a street address by its original, and a town, a school … by what stands beside it."""
+        if _address().match(verdict.original):
+            return meaning._replace(kind="address")
+        if meaning.same == "mention" and not meaning.index and not verdict.original:
+            cue = self._cues.around(self._text, candidate.start, candidate.end)
+            if cue is not None and cue.kind in _PLACED and cue.sure >= 1:
+                return meaning._replace(kind=cue.kind)
+        return meaning
 
     def _formed(self, candidate: Candidate, meaning: Meaning) -> Meaning:
         """Add the form that the text asks for, unless the tag itself says one."""

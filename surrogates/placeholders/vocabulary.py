@@ -22,7 +22,8 @@ class Word(NamedTuple):
 
     ``stem`` is the role that it names, ``owner`` the role of the person who has an id of this kind ("student" for "student id").
     ``sure`` is the confidence (0 to 1), ``party``: may also be an organization, ``lettered``: may follow a letter ("a-straat").
-    ``head_last``: in compounds of this language the last word determines the meaning. ``language`` is the one whose file has it.
+    ``beside``: what stands beside the tag may tell another kind. ``head_last``: in compounds of this language the last word determines
+    the meaning. ``language`` is the one whose file has it.
     """
 
     what: What
@@ -36,6 +37,7 @@ class Word(NamedTuple):
     sure: float = 1.0
     party: bool = False
     lettered: bool = False
+    beside: bool = False
     head_last: bool = False
     language: str = ""
 
@@ -112,7 +114,8 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
     owners = {kind: role for role, kind in reversed(source.ids.items())}
     for value in source.values:
         owner = owners.get(value.kind, "") if value.kind not in _ANYBODYS else ""
-        base = Word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure, lettered=value.lettered)
+        base = Word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure)
+        base = base._replace(lettered=value.lettered, beside=value.beside)
         yield from ((spelling, base) for spelling in value.words)
         yield from ((spelling, base._replace(plural=True)) for spelling in value.plural)
     yield from ((spelling, Word("blank", "generic", same="mention")) for spelling in source.blanks)

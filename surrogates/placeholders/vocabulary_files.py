@@ -42,7 +42,7 @@ class NamesEntry(_Entry):
 
 
 class ValuesEntry(_Entry):
-    """Words of another kind."""
+    """Words of another kind; ``beside``: what stands beside the tag may tell another one."""
 
     kind: str
     words: tuple[str, ...]
@@ -52,6 +52,7 @@ class ValuesEntry(_Entry):
     form: str = ""
     sure: float = 1.0
     lettered: bool = False
+    beside: bool = False
 
 
 class TitlesEntry(_Entry):

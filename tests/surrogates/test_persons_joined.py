@@ -133,3 +133,29 @@ def test_tags_can_be_linked_in_the_mapping():
 def test_a_legal_form_is_not_doubled():
     for done in filled("[naam 1] B.V. en [NAAM_2] N.V.", "nl_NL", count=12):
         assert done.text.count("B.V.") + done.text.count("V.O.F.") == 1
+
+
+def test_the_number_of_a_party_of_a_company_and_one_person_is_that_person():
+    text = (
+        "4. [appellante sub 4A], gevestigd te Bladel, en [appellant sub 4B], wonend te Bladel (hierna tezamen en in enkelvoud: "
+        "[appellant sub 4]). Het beroep van [appellant sub 4] en [appellant sub 5]."
+    )
+    (done,) = filled(text, "nl_NL")
+    assert [place.kind for place in done.placed] == ["company", *["person"] * 4]
+    _, one, together, again, other = ids(done)
+    assert one == together == again != other
+
+
+def test_what_stands_before_a_name_makes_it_a_companys():
+    text = (
+        "1. de besloten vennootschap met beperkte aansprakelijkheid\n[gedaagde1],\ngevestigd te [vestigingsplaats], 2. [gedaagde2]. "
+        "Dat [gedaagde1] zegt."
+    )
+    (done,) = filled(text, "nl_NL")
+    assert [place.kind for place in done.placed] == ["company", "city", "person", "company"]
+    assert [place.kind for place in filled("La société [NOM] et Mme [NOM]", "fr_FR")[0].placed] == ["company", "person"]
+
+
+def test_not_everybody_lives_where_they_were_born():
+    towns = [words(done)[1:] for done in filled("[verdachte], geboren te [geboorteplaats], wonende te [woonplaats].", "nl_NL", count=5)]
+    assert any(born != home for born, home in towns)

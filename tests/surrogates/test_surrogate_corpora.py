@@ -126,8 +126,8 @@ def test_genders_that_the_texts_tell_are_those_of_the_names(run: WholeRun) -> No
 
 def test_each_span_is_exact_and_typed(run: WholeRun) -> None:
     types = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in load_taxonomy().types.values()}
-    for document, found, _, record, _ in run.rows():
-        for mention, span in zip(found.mentions, record["spans"], strict=True):
+    for document, _, plan, record, _ in run.rows():
+        for mention, span in zip(plan.mentions, record["spans"], strict=True):
             value, kind = span["text"], KINDS[mention.kind]
             assert record["context"][span["start"] : span["end"]] == value == value.strip() != "", document.id
             assert span["type"] == kind.entity_type
@@ -145,10 +145,10 @@ def test_each_span_is_exact_and_typed(run: WholeRun) -> None:
 def test_a_numbered_party_keeps_its_family_name_through_a_long_judgment(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_of("rechtspraak_nl", tmp_path_factory)
     (row,) = [row for row in run.rows() if row[0].id.startswith("ECLI.NL.RVS.2015.3394")]
-    document, found, _, record, _ = row
+    document, _, plan, record, _ = row
     assert len(document.text.encode()) > 190_000
     names: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for mention, span in zip(found.mentions, record["spans"], strict=True):
+    for mention, span in zip(plan.mentions, record["spans"], strict=True):  # where "[appellant sub 4]" is 4B, as 4A is a company
         if mention.kind == "person" and mention.index and not mention.plural:
             names[mention.role, mention.index].append(span["text"])
     assert len([one for one in names if one[0] == "appellant"]) > 15
@@ -166,7 +166,7 @@ def test_a_numbered_party_keeps_its_family_name_through_a_long_judgment(tmp_path
     assert len(families) == len(names)  # nobody shares it with another
     several = [
         (mention, span["text"])
-        for mention, span in zip(found.mentions, record["spans"], strict=True)
+        for mention, span in zip(plan.mentions, record["spans"], strict=True)
         if mention.plural and mention.kind == "person"
     ]
     assert several

@@ -107,11 +107,11 @@ def check_balance(people: dict[str, Any]) -> None:
 
 
 def check_one_to_one(run: WholeRun) -> None:
-    """In each document an identity stands for one role and index, and the other way round."""
-    for document, found, _, record, _ in run.rows():
+    """In each document an identity stands for one role and index (as the plan has them), and the other way round."""
+    for document, _, plan, record, _ in run.rows():
         pairs = {
             (key_of(mention), span["value_id"])
-            for mention, span in zip(found.mentions, record["spans"], strict=True)
+            for mention, span in zip(plan.mentions, record["spans"], strict=True)
             if mention.kind == "person" and not mention.original
         }
         for side in (0, 1):

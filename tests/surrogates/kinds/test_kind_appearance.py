@@ -172,7 +172,7 @@ def test_the_original_never_comes_out_and_its_capitals_are_kept(name: str) -> No
             first = get_kind(name).draw(made)
             again = get_kind(name).draw(made._replace(original=first))
             assert again.casefold() != first.casefold()
-            if sum(map(str.isalpha, first)) > 1:
+            if sum(map(str.isalpha, first)) > 2:  # "AB+" is written in capitals anyway
                 loud = get_kind(name).draw(made._replace(original=first.upper()))
                 assert loud == loud.upper() != first.upper(), (name, language)
 

@@ -18,7 +18,7 @@ NAMES = (
     "password parcel number letter date birth_date year birth_year month weekday time duration holiday datetime age city "
     "region country street address location room landmark organisation company employer school university hospital department "
     "bank charity club authority course degree field grade occupation money nationality ethnicity language gender religion percent "
-    "political orientation kin condition medication product title generic "
+    "political orientation kin marital_status condition medication product title generic "
     "height weight hair eyes body_mark build feature blood_type look appearance "
 ).split()
 # Kinds of which there are not two dozen to choose from.
@@ -36,6 +36,7 @@ FEW = {
     "city",
     "ip_address",
     "person",
+    "marital_status",
 }
 
 

@@ -117,7 +117,7 @@ def test_what_a_tag_bears_is_the_original() -> None:
 
 def test_a_date_before_a_year_has_none() -> None:
     found = FINDER.find("geboren op [datum] 1948, op [datum] in 2010").mentions
-    assert [(m.kind, m.form) for m in found] == [("birth_date", "day_month"), ("date", "")]
+    assert [(m.kind, m.form) for m in found] == [("birth_date", "day_and_month"), ("date", "")]
 
 
 def test_equal_indexes_and_roles_belong_together() -> None:
