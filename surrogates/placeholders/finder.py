@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.placeholders.judging import UNTOLD, Judge, Verdict
+from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
 from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
 from piiloom.surrogates.placeholders.reading import Reader
@@ -15,6 +15,7 @@ from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
 from piiloom.surrogates.placeholders.tag_rules import TagRules
+from piiloom.surrogates.placeholders.verdicts import UNTOLD, Verdict
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 OnUnknown = Literal["keep", "error", "generic"]

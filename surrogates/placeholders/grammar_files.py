@@ -37,12 +37,13 @@ class SignsEntry(_Entry):
 
 
 class RunEntry(_Entry):
-    """A run of one sign, between ``open`` and ``close`` if it has them."""
+    """A run of one sign, between ``open`` and ``close`` if it has them; ``most`` is 0 if it may be of any length."""
 
     open: str = ""
     sign: str
     close: str = ""
     least: int = Field(alias="from")
+    most: int = 0
     sure: float
 
 
@@ -68,6 +69,7 @@ class GrammarsFile(BaseModel):
     markup_in_capitals: frozenset[str]
     tokens: frozenset[str]
     editorial: frozenset[str]
+    redacting: frozenset[str]
     streets: tuple[str, ...]
 
 

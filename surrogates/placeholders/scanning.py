@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -12,20 +12,36 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+from piiloom.surrogates.placeholders.widening import WIDENED, widened
 
 TITLED: Final = "titled"
 LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"
+ROLE_LETTER: Final = "role_letter"
+INITIALS: Final = "initials"
 _LONGEST_TITLE: Final = 14
 _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
 # A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
-_SENTENCE: Final = re.compile(
-    r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
+_OPENERS: Final = (
+    "He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|When|After|You|My|De|Het|Hij|Zij|Een|Die|Der|Das|Er|Sie|Es|Wir|"
+    "Il|Elle|La|Le|Les|Un|Une|El|Los|Ella|O|Ela|Ele|Os|Lo|Han|Hon|Det"
 )
+_SENTENCE: Final = re.compile(rf"\.\s+(?:{_OPENERS})\b")
 _NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
+# All that is said of a name: "Herr A. sagt", "Mr A.B. said". What follows tells that no family name does, and whose the last dot is.
+_PARTICLE: Final = r" (?:van|von|de|der|den|da|do|dos|das|du|la|le|di|del|della|dello|dei|ter|ten|zu|af|av|bin|ibn|al|el|d’|d')\b"
+_INITIALS: Final = re.compile(
+    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.(?:[\n\"”’»!?]|\s*$|\s+(?:{_OPENERS})\b)))"
+)
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
+_LONGEST_ROLE: Final = 24
+# What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
+_NAMED_BEFORE: Final = {
+    ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
+    **dict.fromkeys(("initials_x", "initial_x"), re.compile(r"(?<!\w)[A-Z]\.(?:[- ]?[A-Z]\.){0,3} $")),
+}
 _NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
 _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
@@ -81,10 +97,14 @@ class Scanner:
     def scan(self, text: str) -> Iterator[Candidate]:
         """Yield candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs) if self._signs else []
+        wide = any(candidate.grammar.name in WIDENED for candidate in found)
+        if wide:
+            found = list(_widened(text, found))
         if self._words:
-            words = list(self._scan_words(text, self._words))
+            words = list(_widened(text, self._scan_words(text, self._words)))
             if words:
                 found = [*_without_texts(found, words), *words]
+            if words or wide:
                 found.sort(key=_by_place)
         reached = 0
         for candidate in found:
@@ -113,12 +133,19 @@ class Scanner:
                 continue
             if name == LETTERS:
                 reached = end = _repeated(text, start, end)
-            yield Candidate(start, end, self._grammars[name], text[start:end])
+            literal = text[start:end]
+            if name in _NAMED_BEFORE:
+                before = _NAMED_BEFORE[name].search(text, max(0, start - _LONGEST_ROLE), start)
+                if before is None:
+                    continue
+                literal = before.group() + literal
+            yield Candidate(start, end, self._grammars[name], literal)
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
-        if single and not _stands_alone(text, start):
+        initials = _INITIALS.match(text, start) if single else None
+        if single and initials is None and not _stands_alone(text, start):
             return
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
@@ -126,11 +153,25 @@ class Scanner:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
         if text.startswith(".", end) and _is_initial(title, head, text[start]):
             return
+        if initials is not None:
+            end = initials.end()
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
         while single and text[end - 1] == text[start] and (more := _JOINED.match(text, end)) is not None:
             start, end = more.span(1)
             yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
+
+
+def _widened(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield *found* with those whole that were found by a part."""
+    for candidate in found:
+        if candidate.grammar.name not in WIDENED:
+            yield candidate
+            continue
+        whole = widened(text, candidate.start, candidate.end, candidate.grammar)
+        if whole is not None:
+            start, end, grammar = whole
+            yield candidate if end - start == len(candidate.literal) else Candidate(start, end, grammar, text[start:end])
 
 
 def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[Candidate]:
@@ -192,7 +233,8 @@ def _run_pattern(entry: RunEntry) -> str:
     after = f"(?!{entry.not_after})" if entry.not_after else ""
     if entry.open:
         return rf"{re.escape(entry.open)}(?P<{entry.name}>{sign}{{{entry.least},}}+{re.escape(entry.close)}){after}"
-    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
+    most = entry.most - 1 if entry.most else ""
+    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},{most}}}+){after}"
 
 
 def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:

@@ -9,11 +9,11 @@ from typing import Final
 
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
-from piiloom.surrogates.placeholders.judging import MASK, UNTOLD, Verdict
 from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
+from piiloom.surrogates.placeholders.verdicts import MASK, UNTOLD, Verdict
 
 # The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
 _PARTY: Final = ("person", "company")

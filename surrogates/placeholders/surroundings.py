@@ -7,8 +7,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.placeholders.judging import Verdict
 from piiloom.surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.verdicts import Verdict
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabulary_file
 
 _WIDTH: Final = 48  # characters looked at on each side
@@ -18,6 +18,15 @@ _BIRTH_WIDTH: Final = 30
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
 _CHECKBOX: Final = "[ ]"
+# Templates have "Dear {name}", and so have programs.
+_IN_PROGRAMS: Final = frozenset(
+    "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word word_numbered at_user quotes double_quotes".split()
+)
+_LINE: Final = 160
+_PROGRAM: Final = re.compile(
+    r"\b[fF][\"']|`|\.format\(|=>|\(\)|\);|[;{]\s*$|\w ?[-+]?==? ?[\w\"'({\[$]|\w\([\"'\w]"
+    r"|\b(?:def|return|import|const|echo|export|elif|SELECT|INSERT)\b"
+)
 
 
 class Surroundings:
@@ -36,6 +45,8 @@ class Surroundings:
             return _LINK_AFTER.match(self._text, candidate.end) is not None
         if name == "square":
             return self._in_code(candidate, verdict)
+        if name in _IN_PROGRAMS:
+            return self._in_program(candidate)
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
 
     def _anywhere(self, piece: str) -> bool:
@@ -64,6 +75,12 @@ class Surroundings:
         if candidate.literal.isupper() and verdict.meaning.kind == "person":
             return False
         return _LINK_AFTER.match(self._text, end) is not None
+
+    def _in_program(self, candidate: Candidate) -> bool:
+        """Whether the line is one of a program: "print(f'Hello {name}')", "const x = `${name}`"."""
+        start = self._text.rfind("\n", max(0, candidate.start - _LINE), candidate.start) + 1 or max(0, candidate.start - _LINE)
+        end = self._text.find("\n", candidate.end, candidate.end + _LINE)
+        return _PROGRAM.search(self._text, start, end if end >= 0 else candidate.end + _LINE) is not None
 
     def _is_heading(self, candidate: Candidate) -> bool:
         """Whether the tag is alone on its line."""

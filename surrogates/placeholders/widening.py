@@ -1,0 +1,100 @@
+"""Candidates that are found by their most telling part, and are longer: "555-***-****" by its stars, "Ort_3" by its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
+
+SIGNS: Final = "Xx*#_?•█▇■×"  # what stands for one character of a masked number
+BEARERS: Final = frozenset(
+    {"letters", "small_letters", "asterisks", "blank", "bars", "blocks", "squares", "questions", "hash_run", "bullets"}
+)
+WORD_NUMBERED: Final = "word_numbered"
+_REACH: Final = 40  # characters looked at on each side
+_PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
+_STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
+_FORM_SURE: Final = 0.55
+_NUMBER: Final = "masked_number"
+_STARRED: Final = re.compile(r"\*")
+
+# What a masked value looks like, by the grammar that tells its kind; the first that fits counts. ° is a place.
+_SHAPES: Final = {
+    "masked_email": r"[\w.+*•-]+@[\w*•-]+(?:\.[\w*•-]+)+",
+    "masked_date": r"(?:°{1,2}(?P<a>[-/.])°{1,2}(?P=a)(?:°{4}|°{2})|°{4}(?P<b>[-/.])°{2}(?P=b)°{2})",
+    "masked_id": r"(?:°{3}-°{2}-°{4}|°{3}\.°{3}\.°{3}-°{2})",
+    "masked_card": r"(?:°{4}-°{4}-°{4}-°{3,4}|°{4}-°{6}-°{5}|°{4} °{4} °{4} \d{3,4}|(?:[*•]{4} ){3}[*•\d]{4}|\d{4,6}[*•Xx]{6,8}\d{4})",
+    "masked_phone": r"(?:(?:\+?°{1,3}[ .-]?)?(?:\(°{3}\) ?|°{3}[ .-])°{3}[ .-]°{4}|\+\d{1,3}(?:[ .-][\d*•]{2,7}){1,5})",
+    _NUMBER: r"(?:[*•]{4} \d{3,4}|(?=(?:°[-.]?){6})°+(?:[-.]°+)+|[A-Z]{0,2}°*\d[Xx*•]{2,}°*|[A-Z]{0,2}[Xx*•]{3,}\d{2,}°*)",
+}
+_EDGE: Final = rf"[\w{re.escape('*#?•@')}]"
+_WHOLE: Final = re.compile(
+    rf"(?<!{_EDGE})(?:" + "|".join(f"(?P<{name}>{shape.replace('°', _PLACE)})" for name, shape in _SHAPES.items()) + rf")(?!{_EDGE}|[-/]\w)"
+)
+_BESIDE_RIGHT: Final = re.compile(rf"[\w@]|[-/. )]{{1,2}}{_PLACE}")
+_BESIDE_LEFT: Final = re.compile(rf"{_PLACE}[-/. (]{{1,2}}$|[\w@]$|\d\)? $")
+_WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
+_NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
+_ADDRESS_BEFORE: Final = re.compile(r"(?<!\w)https?(?::\S*)?$")
+
+Place = tuple[int, int, Grammar]
+
+
+def widened(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return the whole of the candidate ``[start, end)`` of *text*, with the grammar that it is of; None if it is none after all."""
+    return _WIDENERS[grammar.name](text, start, end, grammar) if grammar.name in _WIDENERS else (start, end, grammar)
+
+
+def _mask(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return the number, date or address that the mask is a part of, or the mask alone."""
+    begin = max(0, start - _REACH)
+    if _BESIDE_RIGHT.match(text, end) or _BESIDE_LEFT.search(text[max(0, start - 3) : start]):
+        for match in _WHOLE.finditer(text, begin, end + _REACH):
+            if match.start() <= start and match.end() >= end and (match.start() < start or match.end() > end):
+                return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
+    return None if grammar.name in _ONLY_WHOLE else (start, end, grammar)
+
+
+def _told(literal: str, name: str) -> Grammar:
+    grammar = grammars()[name]
+    return grammar if name == "masked_email" or _STRONG & set(literal) else grammar._replace(upper=min(grammar.upper, _FORM_SURE))
+
+
+def _numbered(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "Ort_3" for "_3"."""
+    words = _WORDS_BEFORE.search(text, max(0, start - _REACH), start)
+    return (words.start(), end, grammar) if words else None
+
+
+def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "j***@example.com" for "***@example.com"."""
+    name = _NAME_BEFORE.search(text, max(0, start - _REACH), start)
+    return (name.start(), end, grammar) if name else None
+
+
+def _cut_address(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "https://t.co/…" for "…"."""
+    address = _ADDRESS_BEFORE.search(text, max(0, start - _REACH), start)
+    return (address.start(), end, grammar) if address else None
+
+
+def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "J***", unless its stars end what is bold: "**Plan B**"."""
+    line = text.rfind("\n", 0, start) + 1
+    if text.endswith("**", 0, end) and "**" in text[max(line, start - 4 * _REACH) : start]:
+        return None
+    return start, end, grammar
+
+
+_ONLY_WHOLE: Final = frozenset({"part_starred", "part_crossed", "short_crossed", "starred_tail", "crossed_tail"})
+_WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = {
+    **dict.fromkeys(BEARERS | _ONLY_WHOLE, _mask),
+    WORD_NUMBERED: _numbered,
+    "starred_email": _starred_email,
+    "cut_address": _cut_address,
+    "cut_address_dots": _cut_address,
+    "starred_name": _starred_name,
+}
+WIDENED: Final = frozenset(_WIDENERS)
