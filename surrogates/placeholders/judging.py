@@ -12,7 +12,7 @@ from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import NUMBERED, ROLE_LETTER, TITLED, Candidate, Scanner
 from piiloom.surrogates.placeholders.verdicts import DIGITS, UNREAD, Verdict
-from piiloom.surrogates.placeholders.widening import WORD_NUMBERED
+from piiloom.surrogates.placeholders.widening import WORD_LABEL, WORD_NUMBERED
 
 _DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
@@ -40,6 +40,7 @@ _REDACTING_SURE: Final = 0.5
 _SHORTEST_ROLE: Final = 4
 _PARTY_LESS: Final = 0.1  # "Party A": contracts write so of nobody
 _GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
+_FOREIGN_TITLE: Final = 0.3  # the confidence in a title of a language that the texts are not in
 _LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
 
 
@@ -54,7 +55,7 @@ class Judge:
         self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
             TITLED: self._titled,
             NUMBERED: self._numbered,
-            WORD_NUMBERED: self._word_numbered,
+            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL), self._word_numbered),
             ROLE_LETTER: self._role_letter,
             **FORM_VERDICTS,
         }
@@ -78,7 +79,8 @@ class Judge:
             "person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language)
         )
         usual = len(index) > 1 or letters in "XYZ"
-        return Verdict("known", f"{title} {{letter}}", meaning, sure=grammar.upper - _LETTER_LESS * (not usual))
+        sure = grammar.upper - _LETTER_LESS * (not usual) if told.language in self._reader.languages else _FOREIGN_TITLE
+        return Verdict("known", f"{title} {{letter}}", meaning, sure=sure)
 
     def _numbered(self, grammar: Grammar, literal: str) -> Verdict:
         meaning = self._reader.read(literal)

@@ -54,6 +54,11 @@ class Reader:
         self._words = words
         self._home = home
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages whose words it reads."""
+        return self._words.languages
+
     def foreign(self, language: str) -> str:
         """Return *language* if it is none of the home languages, else ""."""
         return language if self._home and language not in self._home else ""

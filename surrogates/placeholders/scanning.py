@@ -33,7 +33,7 @@ _NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
 # All that is said of a name: "Herr A. sagt", "Mr A.B. said". What follows tells that no family name does, and whose the last dot is.
 _PARTICLE: Final = r" (?:van|von|de|der|den|da|do|dos|das|du|la|le|di|del|della|dello|dei|ter|ten|zu|af|av|bin|ibn|al|el|d’|d')\b"
 _INITIALS: Final = re.compile(
-    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.(?:[\n\"”’»!?]|\s*$|\s+(?:{_OPENERS})\b)))"
+    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.{{1,2}}(?:[\n\"”’»!?]|\s*$|\s+(?:{_OPENERS})\b)))"
 )
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _LONGEST_ROLE: Final = 24
@@ -74,6 +74,12 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     return found
 
 
+@cache
+def _long_titles() -> dict[str, Title]:
+    """Return the titles of all languages but those of one letter ("M.", "D."), which elsewhere are initials."""
+    return {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}
+
+
 class Scanner:
     """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
 
@@ -86,7 +92,7 @@ class Scanner:
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
         data = grammars_file()
-        self._titles = titles(languages)
+        self._titles = {**_long_titles(), **titles(languages)}
         wanted = set(self._grammars if names is None else names)
         signs = [_run_pattern(r) for r in data.runs if r.name in wanted] + [_signs_pattern(s) for s in data.signs if s.name in wanted]
         # Every alternative begins with a literal character, so that ``re`` can skip quickly to possible starts.
@@ -248,4 +254,4 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     for entry in sorted(entries, key=lambda entry: entry.name != TITLED):
         rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
         parts.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
-    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D|xxx)[a-z]{{2}})(?:{'|'.join(parts)})")
+    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")

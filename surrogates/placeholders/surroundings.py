@@ -24,7 +24,7 @@ _IN_PROGRAMS: Final = frozenset(
 )
 _LINE: Final = 160
 _PROGRAM: Final = re.compile(
-    r"\b[fF][\"']|`|\.format\(|=>|\(\)|\);|[;{]\s*$|\w ?[-+]?==? ?[\w\"'({\[$]|\w\([\"'\w]"
+    r"^\s+[rbuf]{0,2}[\"']|\b[fF][\"']|`|\.format\(|=>|\(\)|\);|[;{]\s*$|\w ?[-+]?==? ?[\w\"'({\[$]|\w\([\"'\w]"
     r"|\b(?:def|return|import|const|echo|export|elif|SELECT|INSERT)\b"
 )
 
@@ -45,6 +45,8 @@ class Surroundings:
             return _LINK_AFTER.match(self._text, candidate.end) is not None
         if name == "square":
             return self._in_code(candidate, verdict)
+        if name == "round":
+            return self._text[candidate.start - 1 : candidate.start] == "]"  # "[LICENSE](LICENSE)"
         if name in _IN_PROGRAMS:
             return self._in_program(candidate)
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
@@ -74,13 +76,13 @@ class Surroundings:
             return True
         if candidate.literal.isupper() and verdict.meaning.kind == "person":
             return False
-        return _LINK_AFTER.match(self._text, end) is not None
+        return _LINK_AFTER.match(self._text, end) is not None or self._text.startswith(f"({candidate.literal[1:-1]})", end)
 
     def _in_program(self, candidate: Candidate) -> bool:
         """Whether the line is one of a program: "print(f'Hello {name}')", "const x = `${name}`"."""
         start = self._text.rfind("\n", max(0, candidate.start - _LINE), candidate.start) + 1 or max(0, candidate.start - _LINE)
         end = self._text.find("\n", candidate.end, candidate.end + _LINE)
-        return _PROGRAM.search(self._text, start, end if end >= 0 else candidate.end + _LINE) is not None
+        return _PROGRAM.search(self._text[start : end if end >= 0 else candidate.end + _LINE]) is not None
 
     def _is_heading(self, candidate: Candidate) -> bool:
         """Whether the tag is alone on its line."""

@@ -12,7 +12,9 @@ SIGNS: Final = "Xx*#_?•█▇■×"  # what stands for one character of a mask
 BEARERS: Final = frozenset(
     {"letters", "small_letters", "asterisks", "blank", "bars", "blocks", "squares", "questions", "hash_run", "bullets"}
 )
+PARTS: Final = frozenset("part_starred starred_tail part_crossed short_crossed crossed_tail".split())  # nothing by themselves
 WORD_NUMBERED: Final = "word_numbered"
+WORD_LABEL: Final = "word_label"  # "Doctor_2: yes"
 _REACH: Final = 40  # characters looked at on each side
 _PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
 _STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
@@ -54,7 +56,7 @@ def _mask(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
         for match in _WHOLE.finditer(text, begin, end + _REACH):
             if match.start() <= start and match.end() >= end and (match.start() < start or match.end() > end):
                 return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
-    return None if grammar.name in _ONLY_WHOLE else (start, end, grammar)
+    return None if grammar.name in PARTS else (start, end, grammar)
 
 
 def _told(literal: str, name: str) -> Grammar:
@@ -88,10 +90,10 @@ def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | 
     return start, end, grammar
 
 
-_ONLY_WHOLE: Final = frozenset({"part_starred", "part_crossed", "short_crossed", "starred_tail", "crossed_tail"})
 _WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = {
-    **dict.fromkeys(BEARERS | _ONLY_WHOLE, _mask),
+    **dict.fromkeys(BEARERS | PARTS, _mask),
     WORD_NUMBERED: _numbered,
+    WORD_LABEL: _numbered,
     "starred_email": _starred_email,
     "cut_address": _cut_address,
     "cut_address_dots": _cut_address,
