@@ -208,6 +208,8 @@ class Judge:
             return Verdict("left", f"{grammar.open}{{number}}{grammar.close}" if digits else literal[:_LONGEST_SHOWN])
         if grammar.name == "round":
             return self._redacting(literal, tag) or Verdict("left", "({text})")
+        if grammar.name == "square" and self._reader.is_own(tag) and words[-1].casefold() not in self._data.editorial:
+            return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
         if self._looks_redacted(grammar, tag, words):
             index = re.search(r"(?<!\d)(\d{1,4})\W*$", literal)
             family = f"{literal[: index.start(1)]}{{index}}{literal[index.end(1) :]}" if index else literal

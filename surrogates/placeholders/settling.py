@@ -24,6 +24,7 @@ _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
+_CONTACT: Final = "contact"  # the role of a tag for any way to reach somebody: "[CONTACT]"
 _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
 _DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
@@ -93,7 +94,8 @@ class Settling:
         return cue
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """Refine *meaning*: recognize a birth date, a date followed by its year, a location that is a street address, what a number is."""
+        """Refine *meaning*: recognize a birth date, a date followed by its year, a location that is a street address, what a number is,
+        how somebody can be reached."""
         if meaning.kind in _DAYS:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")
@@ -101,6 +103,8 @@ class Settling:
                 meaning = meaning._replace(form="day_month")
         elif meaning.kind == "location" and _address().match(verdict.original):
             meaning = meaning._replace(kind="address")
+        elif meaning.role == _CONTACT and meaning.kind == "phone":
+            meaning = meaning._replace(kind=self._cues.contact(self._text, candidate.start, candidate.end) or meaning.kind)
         elif meaning.kind == "number":
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _NUMBERS:

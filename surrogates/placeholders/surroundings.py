@@ -15,6 +15,7 @@ _WIDTH: Final = 48  # characters looked at on each side
 GUESS: Final = 0.4  # less sure cues are guesses
 _GAP: Final = r"[\s(\"“'*]*"  # what may stand between a cue and the placeholder
 _BIRTH_WIDTH: Final = 30
+_BRACKET: Final = re.compile(r" ?\(")
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
 _CHECKBOX: Final = "[ ]"
@@ -113,11 +114,27 @@ class Cues:
         for form in (form for language in languages for form in vocabulary_file(language).forms):
             before = re.compile(f"(?:{form.before}){_GAP}$") if form.before else None
             self._forms.setdefault(form.kind, []).append((before, re.compile(form.after) if form.after else None, form.form))
+        contacts: dict[str, list[str]] = {}
+        for language in languages:
+            for kind, words in vocabulary_file(language).contacts.items():
+                contacts.setdefault(kind, []).append(words)
+        kinds = (f"(?P<{kind}>{'|'.join(words)})" for kind, words in contacts.items())
+        self._contact = re.compile(rf"\b(?:{'|'.join(kinds)})(?!\w)" if contacts else "(?!)", re.IGNORECASE)
         self._after = re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(entries) if e.after))
 
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
         return self._birth is not None and self._birth.search(text[max(0, start - _BIRTH_WIDTH) : start]) is not None
+
+    def contact(self, text: str, start: int, end: int) -> str:
+        """Return the kind of contact that the words right after or, the last of them, before ``[start, end)`` of *text* tell; or ""."""
+        after = _BRACKET.match(text, end)
+        told = self._contact.match(text, after.end()) if after else None
+        if told is None:
+            window = text[max(0, start - _WIDTH) : start]
+            window = window[max(window.rfind(sign) for sign in "])}>") + 1 :]
+            told = max(self._contact.finditer(window), key=re.Match.start, default=None)
+        return (told.lastgroup or "") if told else ""
 
     def form(self, kind: str, text: str, start: int, end: int) -> str:
         """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""
