@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
+from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, stands_alone
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
 from piiloom.surrogates.placeholders.widening import WIDENED, widened
 
@@ -23,18 +24,6 @@ _LONGEST_TITLE: Final = 14
 _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
-# A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
-_OPENERS: Final = (
-    "He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|When|After|You|My|De|Het|Hij|Zij|Een|Die|Der|Das|Er|Sie|Es|Wir|"
-    "Il|Elle|La|Le|Les|Un|Une|El|Los|Ella|O|Ela|Ele|Os|Lo|Han|Hon|Det"
-)
-_SENTENCE: Final = re.compile(rf"\.\s+(?:{_OPENERS})\b")
-_NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
-# All that is said of a name: "Herr A. sagt", "Mr A.B. said". What follows tells that no family name does, and whose the last dot is.
-_PARTICLE: Final = r" (?:van|von|de|der|den|da|do|dos|das|du|la|le|di|del|della|dello|dei|ter|ten|zu|af|av|bin|ibn|al|el|d’|d')\b"
-_INITIALS: Final = re.compile(
-    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.{{1,2}}(?:[\n\"”’»!?]|\s*$|\s+(?:{_OPENERS})\b)))"
-)
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _LONGEST_ROLE: Final = 24
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
@@ -42,8 +31,6 @@ _NAMED_BEFORE: Final = {
     ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
     **dict.fromkeys(("initials_x", "initial_x"), re.compile(r"(?<!\w)[A-Z]\.(?:[- ]?[A-Z]\.){0,3} $")),
 }
-_NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
-_PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
 
 class Candidate(NamedTuple):
@@ -101,22 +88,18 @@ class Scanner:
         self._words = _words_pattern(words, data.letters, tuple(self._titles)) if words else None
 
     def scan(self, text: str) -> Iterator[Candidate]:
-        """Yield candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
+        """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs) if self._signs else []
         wide = any(candidate.grammar.name in WIDENED for candidate in found)
         if wide:
             found = list(_widened(text, found))
-        if self._words:
-            words = list(_widened(text, self._scan_words(text, self._words)))
-            if words:
-                found = [*_without_texts(found, words), *words]
-            if words or wide:
-                found.sort(key=_by_place)
-        reached = 0
-        for candidate in found:
-            if candidate.start >= reached:
-                yield candidate
-                reached = candidate.end
+        words = list(_widened(text, self._scan_words(text, self._words))) if self._words else []
+        if not words and not wide:
+            return iter(found)
+        if words:
+            found = [*_without_texts(found, words), *words]
+        found.sort(key=_by_place)
+        return _disjoint(found)
 
     def title(self, word: str) -> Title:
         """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
@@ -150,17 +133,16 @@ class Scanner:
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
-        initials = _INITIALS.match(text, start) if single else None
-        if single and initials is None and not _stands_alone(text, start):
+        initials = end_of_initials(text, start) if single else 0
+        if single and not initials and not stands_alone(text, start):
             return
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
-        if text.startswith(".", end) and _is_initial(title, head, text[start]):
+        if text.startswith(".", end) and is_initial(title, head, text[start]):
             return
-        if initials is not None:
-            end = initials.end()
+        end = initials or end
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
         while single and text[end - 1] == text[start] and (more := _JOINED.match(text, end)) is not None:
@@ -194,12 +176,12 @@ def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[C
         yield candidate
 
 
-def _is_initial(title: str, head: str, letter: str) -> bool:
-    """Whether *title*, a single letter at the end of *head*, is an initial or a degree that follows a name: "House M. D."."""
-    if len(title.rstrip(".")) != 1:
-        return False
-    before = head[: len(head) - len(title)]
-    return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
+def _disjoint(found: list[Candidate]) -> Iterator[Candidate]:
+    reached = 0
+    for candidate in found:
+        if candidate.start >= reached:
+            yield candidate
+            reached = candidate.end
 
 
 def _by_place(candidate: Candidate) -> tuple[int, int]:
@@ -212,18 +194,6 @@ def _repeated(text: str, start: int, end: int) -> int:
     while text.startswith(again, end) and not text[end + len(again) : end + len(again) + 1].isalnum():
         end += len(again)
     return end
-
-
-def _stands_alone(text: str, start: int) -> bool:
-    """Whether the single letter at *start*, after a title, is the whole name and not an initial or an article."""
-    letter, after = text[start], text[start + 1 : start + 24]
-    if letter in _PLACEHOLDER_LETTERS:
-        return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
-    if _SENTENCE.match(after):
-        return True
-    if _NAME_FOLLOWS.match(after) or after[:2] == ". ":
-        return False
-    return letter != "A" or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."
 
 
 def _signs_pattern(entry: SignsEntry) -> str:

@@ -94,8 +94,7 @@ class Settling:
         return cue
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """Refine *meaning*: recognize a birth date, a date followed by its year, a location that is a street address, what a number is,
-        how somebody can be reached."""
+        """Refine *meaning*: a birth date, a date followed by its year, a street address, what a number or a contact is."""
         if meaning.kind in _DAYS:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")
