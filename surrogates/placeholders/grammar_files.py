@@ -34,6 +34,7 @@ class SignsEntry(_Entry):
     lower: float
     unknown: Policy
     kind: str = ""
+    needs: str = ""
 
 
 class RunEntry(_Entry):
@@ -44,6 +45,7 @@ class RunEntry(_Entry):
     close: str = ""
     least: int = Field(alias="from")
     most: int = 0
+    needs: str = ""
     sure: float
 
 

@@ -13,7 +13,7 @@ from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
 from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, stands_alone
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
-from piiloom.surrogates.placeholders.widening import WIDENED, widened
+from piiloom.surrogates.placeholders.widening import WIDENED, may_be_wider, widened
 
 TITLED: Final = "titled"
 LETTERS: Final = "letters"
@@ -81,20 +81,30 @@ class Scanner:
         data = grammars_file()
         self._titles = {**_long_titles(), **titles(languages)}
         wanted = set(self._grammars if names is None else names)
-        signs = [_run_pattern(r) for r in data.runs if r.name in wanted] + [_signs_pattern(s) for s in data.signs if s.name in wanted]
-        # Every alternative begins with a literal character, so that ``re`` can skip quickly to possible starts.
-        self._signs = re.compile("|".join(signs)) if signs else None
+        signs: dict[str, list[str]] = {"": []}
+        for run in data.runs:
+            if run.name in wanted:
+                signs.setdefault(run.needs, []).append(_run_pattern(run))
+        for sign in data.signs:
+            if sign.name in wanted:
+                signs.setdefault(sign.needs, []).append(_signs_pattern(sign))
+        # Every alternative without needs begins with a literal character, so that ``re`` can skip quickly to possible starts.
+        self._signs, *self._rarer = [(needs, re.compile("|".join(patterns) or "(?!)")) for needs, patterns in signs.items()]
         words = [w for w in data.words if w.name in wanted]
         self._words = _words_pattern(words, data.letters, tuple(self._titles)) if words else None
 
     def scan(self, text: str) -> Iterator[Candidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
-        found = self._scan_signs(text, self._signs) if self._signs else []
-        wide = any(candidate.grammar.name in WIDENED for candidate in found)
-        if wide:
+        found = self._scan_signs(text, self._signs[1])
+        mixed = any(candidate.grammar.name in WIDENED for candidate in found)
+        for needs, pattern in self._rarer:
+            if needs in text and (rarer := self._scan_signs(text, pattern)):
+                found += rarer
+                mixed = True
+        if mixed:
             found = list(_widened(text, found))
         words = list(_widened(text, self._scan_words(text, self._words))) if self._words else []
-        if not words and not wide:
+        if not words and not mixed:
             return iter(found)
         if words:
             found = [*_without_texts(found, words), *words]
@@ -153,13 +163,14 @@ class Scanner:
 def _widened(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield *found* with those whole that were found by a part."""
     for candidate in found:
-        if candidate.grammar.name not in WIDENED:
+        start, end, grammar, literal = candidate
+        if not may_be_wider(text, start, end, grammar.name):
             yield candidate
             continue
-        whole = widened(text, candidate.start, candidate.end, candidate.grammar)
+        whole = widened(text, start, end, grammar)
         if whole is not None:
             start, end, grammar = whole
-            yield candidate if end - start == len(candidate.literal) else Candidate(start, end, grammar, text[start:end])
+            yield candidate if end - start == len(literal) else Candidate(start, end, grammar, text[start:end])
 
 
 def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[Candidate]:
@@ -197,9 +208,11 @@ def _repeated(text: str, start: int, end: int) -> int:
 
 
 def _signs_pattern(entry: SignsEntry) -> str:
+    after = f"(?!{entry.not_after})" if entry.not_after else ""
+    if not entry.open:
+        return rf"(?P<{entry.name}>{entry.inner}{re.escape(entry.close)}){after}"
     first = re.escape(entry.open[0])
     before = rf"(?<!{entry.not_before}{first})" if entry.not_before else ""
-    after = f"(?!{entry.not_after})" if entry.not_after else ""
     return rf"{first}{before}(?P<{entry.name}>{re.escape(entry.open[1:])}{entry.inner}{re.escape(entry.close)}){after}"
 
 
@@ -216,7 +229,7 @@ def _run_pattern(entry: RunEntry) -> str:
 def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
     """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it."""
     firsts = "".join(dict.fromkeys(entry.first for entry in entries))
-    behind_title = "(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
+    behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
     # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
     ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
     groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"

@@ -35,28 +35,37 @@ _EDGE: Final = rf"[\w{re.escape('*#?•@')}]"
 _WHOLE: Final = re.compile(
     rf"(?<!{_EDGE})(?:" + "|".join(f"(?P<{name}>{shape.replace('°', _PLACE)})" for name, shape in _SHAPES.items()) + rf")(?!{_EDGE}|[-/]\w)"
 )
-_BESIDE_RIGHT: Final = re.compile(rf"[\w@]|[-/. )]{{1,2}}{_PLACE}")
-_BESIDE_LEFT: Final = re.compile(rf"{_PLACE}[-/. (]{{1,2}}$|[\w@]$|\d\)? $")
+_BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
+_SPACED: Final = frozenset("*•")
 _WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
 _NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
-_ADDRESS_BEFORE: Final = re.compile(r"(?<!\w)https?(?::\S*)?$")
 
 Place = tuple[int, int, Grammar]
 
 
 def widened(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     """Return the whole of the candidate ``[start, end)`` of *text*, with the grammar that it is of; None if it is none after all."""
-    return _WIDENERS[grammar.name](text, start, end, grammar) if grammar.name in _WIDENERS else (start, end, grammar)
+    return _WIDENERS[grammar.name](text, start, end, grammar)
 
 
 def _mask(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     """Return the number, date or address that the mask is a part of, or the mask alone."""
-    begin = max(0, start - _REACH)
-    if _BESIDE_RIGHT.match(text, end) or _BESIDE_LEFT.search(text[max(0, start - 3) : start]):
-        for match in _WHOLE.finditer(text, begin, end + _REACH):
-            if match.start() <= start and match.end() >= end and (match.start() < start or match.end() > end):
-                return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
+    for match in _WHOLE.finditer(text, max(0, start - _REACH), end + _REACH):
+        if match.start() <= start and match.end() >= end and (match.end() - match.start() > end - start or grammar.name in PARTS):
+            return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
     return None if grammar.name in PARTS else (start, end, grammar)
+
+
+def may_be_wider(text: str, start: int, end: int, name: str) -> bool:
+    """Whether the candidate ``[start, end)`` of the grammar *name* may be a part of something longer; a quick test."""
+    if name not in BEARERS:
+        return name in WIDENED
+    after, before = text[end : end + 1], text[start - 1 : start]
+    if after in _BESIDE or before in _BESIDE:
+        return after != "." or before in _BESIDE or text[end + 1 : end + 2].isalnum() or text[end + 1 : end + 2] in _BESIDE
+    if before == " " and (text[start - 2 : start - 1].isdigit() or text[start - 2 : start - 1] == ")"):
+        return True
+    return after == " " and text[start] in _SPACED
 
 
 def _told(literal: str, name: str) -> Grammar:
@@ -76,12 +85,6 @@ def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> Place |
     return (name.start(), end, grammar) if name else None
 
 
-def _cut_address(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
-    """Return "https://t.co/…" for "…"."""
-    address = _ADDRESS_BEFORE.search(text, max(0, start - _REACH), start)
-    return (address.start(), end, grammar) if address else None
-
-
 def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     """Return "J***", unless its stars end what is bold: "**Plan B**"."""
     line = text.rfind("\n", 0, start) + 1
@@ -95,8 +98,6 @@ _WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = 
     WORD_NUMBERED: _numbered,
     WORD_LABEL: _numbered,
     "starred_email": _starred_email,
-    "cut_address": _cut_address,
-    "cut_address_dots": _cut_address,
     "starred_name": _starred_name,
 }
 WIDENED: Final = frozenset(_WIDENERS)
