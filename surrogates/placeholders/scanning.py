@@ -50,6 +50,9 @@ class Title(NamedTuple):
     language: str
 
 
+_Patterns = tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str] | None]
+
+
 @cache
 def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     """Return the titles of *languages* by spelling; where two languages share one, the first language wins."""
@@ -67,6 +70,25 @@ def _long_titles() -> dict[str, Title]:
     return {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}
 
 
+@cache
+def _compiled(names: tuple[str, ...] | None, languages: tuple[str, ...]) -> _Patterns:
+    """Return the patterns of the signs, of those that need a piece of text, by that piece, and of the words."""
+    data = grammars_file()
+    wanted = set(grammars() if names is None else names)
+    signs: dict[str, list[str]] = {"": []}
+    for run in data.runs:
+        if run.name in wanted:
+            signs.setdefault(run.needs, []).append(_run_pattern(run))
+    for sign in data.signs:
+        if sign.name in wanted:
+            signs.setdefault(sign.needs, []).append(_signs_pattern(sign))
+    # Every alternative without needs begins with a literal character, so that ``re`` can skip quickly to possible starts.
+    (_, always), *rarer = [(needs, re.compile("|".join(patterns) or "(?!)")) for needs, patterns in signs.items()]
+    words = [w for w in data.words if w.name in wanted]
+    known = tuple({**_long_titles(), **titles(languages)})
+    return always, tuple(rarer), _words_pattern(words, data.letters, known) if words else None
+
+
 class Scanner:
     """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
 
@@ -78,24 +100,12 @@ class Scanner:
         for name in names or ():
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
-        data = grammars_file()
         self._titles = {**_long_titles(), **titles(languages)}
-        wanted = set(self._grammars if names is None else names)
-        signs: dict[str, list[str]] = {"": []}
-        for run in data.runs:
-            if run.name in wanted:
-                signs.setdefault(run.needs, []).append(_run_pattern(run))
-        for sign in data.signs:
-            if sign.name in wanted:
-                signs.setdefault(sign.needs, []).append(_signs_pattern(sign))
-        # Every alternative without needs begins with a literal character, so that ``re`` can skip quickly to possible starts.
-        self._signs, *self._rarer = [(needs, re.compile("|".join(patterns) or "(?!)")) for needs, patterns in signs.items()]
-        words = [w for w in data.words if w.name in wanted]
-        self._words = _words_pattern(words, data.letters, tuple(self._titles)) if words else None
+        self._signs, self._rarer, self._words = _compiled(names, languages)
 
     def scan(self, text: str) -> Iterator[Candidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
-        found = self._scan_signs(text, self._signs[1])
+        found = self._scan_signs(text, self._signs)
         mixed = any(candidate.grammar.name in WIDENED for candidate in found)
         for needs, pattern in self._rarer:
             if needs in text and (rarer := self._scan_signs(text, pattern)):
@@ -163,14 +173,16 @@ class Scanner:
 def _widened(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield *found* with those whole that were found by a part."""
     for candidate in found:
-        start, end, grammar, literal = candidate
+        start, end, grammar, _ = candidate
         if not may_be_wider(text, start, end, grammar.name):
             yield candidate
             continue
         whole = widened(text, start, end, grammar)
-        if whole is not None:
+        if whole == (start, end, grammar):
+            yield candidate
+        elif whole is not None:
             start, end, grammar = whole
-            yield candidate if end - start == len(literal) else Candidate(start, end, grammar, text[start:end])
+            yield Candidate(start, end, grammar, text[start:end])
 
 
 def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[Candidate]:

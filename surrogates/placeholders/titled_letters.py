@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.surrogates.placeholders.corpus_languages import common_words
+
 # A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
-_OPENERS: Final = (
-    "He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|When|After|You|My|De|Het|Hij|Zij|Een|Die|Der|Das|Er|Sie|Es|Wir|"
-    "Il|Elle|La|Le|Les|Un|Une|El|Los|Ella|O|Ela|Ele|Os|Lo|Han|Hon|Det"
+_SENTENCE: Final = re.compile(
+    r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
 )
-_SENTENCE: Final = re.compile(rf"\.\s+(?:{_OPENERS})\b")
 _NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
 # All that is said of a name: "Herr A. sagt", "Mr A.B. said". What follows tells that no family name does, and whose the last dot is.
 _PARTICLE: Final = r" (?:van|von|de|der|den|da|do|dos|das|du|la|le|di|del|della|dello|dei|ter|ten|zu|af|av|bin|ibn|al|el|d’|d')\b"
 _INITIALS: Final = re.compile(
-    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.{{1,2}}(?:[\n\"”’»!?]|\s*$|\s+(?:{_OPENERS})\b)))"
+    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.{{1,2}}(?:[\n\"”’»!?]|\s*$|\s+(?P<next>[A-ZÀ-Þ][\w’']*))))"
 )
+_TITLES: Final = frozenset("mr mrs ms dr prof herr frau mme m sr sra dhr mevr".split())
 _NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
 _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
@@ -24,7 +25,10 @@ _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 def end_of_initials(text: str, start: int) -> int:
     """Return where the initials at *start* end if they are all that is said of a name ("Herr A. sagt"), else 0."""
     found = _INITIALS.match(text, start)
-    return found.end() if found else 0
+    if found is None:
+        return 0
+    following = found["next"]
+    return found.end() if following is None or following.casefold() in common_words() | _TITLES else 0
 
 
 def is_initial(title: str, head: str, letter: str) -> bool:

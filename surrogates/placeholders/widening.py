@@ -29,7 +29,7 @@ _SHAPES: Final = {
     "masked_id": r"(?:°{3}-°{2}-°{4}|°{3}\.°{3}\.°{3}-°{2})",
     "masked_card": r"(?:°{4}-°{4}-°{4}-°{3,4}|°{4}-°{6}-°{5}|°{4} °{4} °{4} \d{3,4}|(?:[*•]{4} ){3}[*•\d]{4}|\d{4,6}[*•Xx]{6,8}\d{4})",
     "masked_phone": r"(?:(?:\+?°{1,3}[ .-]?)?(?:\(°{3}\) ?|°{3}[ .-])°{3}[ .-]°{4}|\+\d{1,3}(?:[ .-][\d*•]{2,7}){1,5})",
-    _NUMBER: r"(?:[*•]{4} \d{3,4}|(?=(?:°[-.]?){6})°+(?:[-.]°+)+|[A-Z]{0,2}°*\d[Xx*•]{2,}°*|[A-Z]{0,2}[Xx*•]{3,}\d{2,}°*)",
+    _NUMBER: r"(?:[*•]{4} \d{3,4}|(?=(?:°[-.]?){6})°{2,}(?:[-.]°{2,})+|[A-Z]{0,2}°*\d[Xx*•]{2,}°*|[A-Z]{0,2}[Xx*•]{3,}\d{2,}°*)",
 }
 _EDGE: Final = rf"[\w{re.escape('*#?•@')}]"
 _WHOLE: Final = re.compile(
@@ -38,6 +38,7 @@ _WHOLE: Final = re.compile(
 _BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
 _SPACED: Final = frozenset("*•")
 _WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
+_BOLD: Final = re.compile(r"(?<![\w*])\*{2,3}(?=[^\s*])")
 _NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
 
 Place = tuple[int, int, Grammar]
@@ -87,8 +88,8 @@ def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> Place |
 
 def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     """Return "J***", unless its stars end what is bold: "**Plan B**"."""
-    line = text.rfind("\n", 0, start) + 1
-    if text.endswith("**", 0, end) and "**" in text[max(line, start - 4 * _REACH) : start]:
+    line = max(text.rfind("\n", 0, start) + 1, start - 4 * _REACH)
+    if text.endswith("**", 0, end) and _BOLD.search(text, line, start):
         return None
     return start, end, grammar
 
