@@ -78,7 +78,7 @@ class Finder:
         settling = Settling(text, self._cues, found.mentions)
         for candidate, own in self._candidates(text):
             verdict, rule = own if own is not None else self._verdict(candidate)
-            if verdict.status == "left":
+            if verdict.status == "left" or (verdict.status == "unknown" and around.is_real(candidate, verdict)):
                 found.left.append((candidate.start, candidate.end))
             elif verdict.status == "unknown":
                 self._unknown(candidate, verdict, verdict.why, found, where)

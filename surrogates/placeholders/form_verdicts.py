@@ -101,7 +101,7 @@ def channel_verdict(grammar: Grammar, literal: str) -> Verdict:
 
 
 FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
-    **dict.fromkeys(("redacted", "empty_angle"), run_verdict),
+    **dict.fromkeys(("redacted", "empty_angle", "hash_run"), run_verdict),
     **dict.fromkeys((LETTERS, "small_letters", "mixed_letters"), letters_verdict),
     **dict.fromkeys((PAIR, UNDERSCORED, DOTTED, LETTER_BLANK), lettered_verdict),
     **dict.fromkeys(("initials_x", "initial_x"), initials_verdict),

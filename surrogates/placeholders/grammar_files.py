@@ -38,13 +38,12 @@ class SignsEntry(_Entry):
 
 
 class RunEntry(_Entry):
-    """A run of one sign, between ``open`` and ``close`` if it has them; ``most`` is 0 if it may be of any length."""
+    """A run of one sign, between ``open`` and ``close`` if it has them."""
 
     open: str = ""
     sign: str
     close: str = ""
     least: int = Field(alias="from")
-    most: int = 0
     needs: str = ""
     sure: float
 

@@ -234,8 +234,7 @@ def _run_pattern(entry: RunEntry) -> str:
     after = f"(?!{entry.not_after})" if entry.not_after else ""
     if entry.open:
         return rf"{re.escape(entry.open)}(?P<{entry.name}>{sign}{{{entry.least},}}+{re.escape(entry.close)}){after}"
-    most = entry.most - 1 if entry.most else ""
-    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},{most}}}+){after}"
+    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
 
 
 def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:

@@ -17,16 +17,18 @@ _GAP: Final = r"[\s(\"“'*]*"  # what may stand between a cue and the placehold
 _BIRTH_WIDTH: Final = 30
 _BRACKET: Final = re.compile(r" ?\(")
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
+_ADDRESS_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|:\s*https?:")
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
 _CHECKBOX: Final = "[ ]"
 # Templates have "Dear {name}", and so have programs.
 _IN_PROGRAMS: Final = frozenset(
-    "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word word_numbered at_user quotes double_quotes".split()
+    "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word small_dollar_word".split()
+    + "word_numbered at_user quotes double_quotes".split()
 )
 _LINE: Final = 160
 _PROGRAM: Final = re.compile(
     r"^\s+[rbuf]{0,2}[\"']|\b[fF][\"']|`|\.format\(|=>|\(\)|\);|[;{]\s*$|\w ?[-+]?==? ?[\w\"'({\[$]|\w\([\"'\w]"
-    r"|\b(?:def|return|import|const|echo|export|elif|SELECT|INSERT)\b"
+    r"|=~|\b(?:def|return|import|const|echo|export|elif|foreach|SELECT|INSERT)\b|\b(?:my|let|var) \$?\w+ ="
 )
 
 
@@ -38,19 +40,25 @@ class Surroundings:
         self._holds: dict[str, bool] = {}
 
     def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether a tag with known words is ordinary text after all: part of code, markup, a link or a heading."""
+        """Whether a tag is ordinary text after all: part of code, markup, a link or a heading; one with unknown words, of a link."""
         name = candidate.grammar.name
+        if verdict.status == "unknown":
+            return name == "square" and _ADDRESS_AFTER.match(self._text, candidate.end) is not None
         if name == "angle":
             return self._in_markup(candidate, verdict.markup)
-        if name == "stars":
-            return _LINK_AFTER.match(self._text, candidate.end) is not None
         if name == "square":
             return self._in_code(candidate, verdict)
-        if name == "round":
-            return self._text[candidate.start - 1 : candidate.start] == "]"  # "[LICENSE](LICENSE)"
         if name in _IN_PROGRAMS:
             return self._in_program(candidate)
+        if name in {"stars", "round"}:
+            return self._of_link(candidate)
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
+
+    def _of_link(self, candidate: Candidate) -> bool:
+        """Whether the tag is the text of a link, or round brackets that are its address: "[LICENSE](LICENSE)"."""
+        if candidate.grammar.name == "round":
+            return self._text[candidate.start - 1 : candidate.start] == "]"
+        return _LINK_AFTER.match(self._text, candidate.end) is not None
 
     def _anywhere(self, piece: str) -> bool:
         """Whether the text contains *piece*; cached."""

@@ -68,7 +68,7 @@ class Survey:
             verdict = self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
-            if verdict.status == "known" and around.is_real(candidate, verdict):
+            if verdict.status != "left" and around.is_real(candidate, verdict):
                 verdict = verdict._replace(status="left")
             self._count(text, candidate, verdict, here)
         for (status, family), tally in here.items():

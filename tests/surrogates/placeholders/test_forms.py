@@ -86,3 +86,9 @@ def test_an_unsure_form_is_filled_with_the_right_kind_or_not_at_all_where_it_is_
 )
 def test_the_text_around_tells_the_kind_of_an_unsure_form(text: str, kind: str) -> None:
     assert [m.kind for m in Finder(auto_mapping([text], "en")).find(text).mentions] == [kind]
+
+
+def test_a_run_of_hashes_is_a_mask_inside_a_line_and_a_heading_at_its_beginning() -> None:
+    text = "##### The plan\nWe thought of ##### for a while, and of #####\n#### It was late"
+    found = Finder().find(text)
+    assert [(one.start, text[one.start : one.end]) for one in found.unknown] == [(29, "#####"), (55, "#####")]
