@@ -36,6 +36,8 @@ _LONGEST_TAG: Final = (6, 48)  # words and characters; a longer text in brackets
 _LONGEST_SHOWN: Final = 40
 _SHORTEST_ROUND: Final = 2  # up to this length a tag in round brackets is taken for an abbreviation: "(F)", "(ID)"
 _LONGEST_LETTER: Final = 16
+_ABBREVIATED: Final = frozenset("url ip_address bank_account national_id tax_id medical_record vehicle_id id_number".split())
+_ABBREVIATION_LESS: Final = 0.12  # "the location (URL) of": what is abbreviated stands before it
 _REDACTING_SURE: Final = 0.5
 _SHORTEST_ROLE: Final = 4
 _PARTY_LESS: Final = 0.1  # "Party A": contracts write so of nobody
@@ -163,6 +165,8 @@ class Judge:
         sure = _sure(grammar, tag, meaning)
         if meaning is None or sure == 0 or (grammar.name == "round" and len(tag) <= _SHORTEST_ROUND):
             return self._unread(grammar, literal, tag)
+        if grammar.name == "round" and meaning.kind in _ABBREVIATED and tag.isalpha():
+            sure -= _ABBREVIATION_LESS
         if not meaning.index or meaning.role == "letter":
             return Verdict("known", literal, meaning, sure=sure)
         family = numbered(literal, meaning.index, meaning.number)

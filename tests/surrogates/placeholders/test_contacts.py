@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+
+_QUESTIONS = Path(__file__).parents[4] / "shared" / "data" / "meqsum" / "questions.jsonl"
 
 
 def kinds(text: str, language: str = "en") -> list[str]:
@@ -62,3 +67,12 @@ def test_a_description_of_the_writer_that_cannot_be_read_is_listed(tag: str) -> 
 def test_an_editors_remark_is_no_description(text: str) -> None:
     found = Finder().find(text)
     assert (found.mentions, found.unknown) == ([], [])
+
+
+@pytest.mark.skipif(not _QUESTIONS.is_file(), reason="the shared corpora are not here")
+def test_no_contact_in_health_questions_is_a_name() -> None:
+    """Read one by one: of the phones some may have been e-mail addresses, since nothing tells."""
+    texts = [json.loads(line)["text"] for line in _QUESTIONS.read_text("utf-8").splitlines()]
+    finder = Finder(auto_mapping(texts))
+    found = [m.kind for text in texts if "[CONTACT]" in text for m in finder.find(text).mentions if text[m.start : m.end] == "[CONTACT]"]
+    assert {kind: found.count(kind) for kind in set(found)} == {"phone": 28, "email": 9, "address": 2}
