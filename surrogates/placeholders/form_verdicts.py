@@ -27,7 +27,7 @@ _LONGEST_DOTS: Final = 5
 _LONGEST_LETTERS: Final = 12
 _LONGEST_SHOWN: Final = 40
 _FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
-_SHAPELESS: Final = frozenset({"", "email", "url"})  # kinds whose values do not keep the shape of the mask
+_SHAPELESS: Final = frozenset({"", "email", "url", "age", "time", "money", "year"})  # kinds whose values do not keep the shape of the mask
 _NAMED_SURE: Final = 0.7  # "J*** D**": two names
 
 
@@ -68,6 +68,12 @@ def lettered_verdict(grammar: Grammar, literal: str) -> Verdict:
     return Verdict("known", family, meaning, sure=grammar.upper)
 
 
+def company_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge the letter of a company before its legal form, "K. GmbH"; it is the same company at every mention."""
+    meaning = Meaning("company", role="letter", index=literal[0].casefold(), form="bare")
+    return Verdict("known", literal, meaning, sure=grammar.upper)
+
+
 def initials_verdict(grammar: Grammar, literal: str) -> Verdict:
     """Judge the letter of a family name after initials, "L.-J. X"; those who have the same initials are one."""
     initials, letter = literal.rsplit(" ", 1)
@@ -101,11 +107,12 @@ def channel_verdict(grammar: Grammar, literal: str) -> Verdict:
 
 
 FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
-    **dict.fromkeys(("redacted", "empty_angle", "hash_run"), run_verdict),
+    **dict.fromkeys(("redacted", "empty_angle", "hash_run", "redacting_star", "redacting_dash"), run_verdict),
     **dict.fromkeys((LETTERS, "small_letters", "mixed_letters"), letters_verdict),
     **dict.fromkeys((PAIR, UNDERSCORED, DOTTED, LETTER_BLANK), lettered_verdict),
     **dict.fromkeys(("initials_x", "initial_x"), initials_verdict),
     "masked_number": mask_verdict,
+    "letter_company": company_verdict,
     "nn": unnamed_verdict,
     "starred_name": starred_verdict,
     "mention_id": account_verdict,

@@ -71,6 +71,7 @@ class GrammarsFile(BaseModel):
     tokens: frozenset[str]
     editorial: frozenset[str]
     redacting: frozenset[str]
+    removing: frozenset[str]
     streets: tuple[str, ...]
 
 

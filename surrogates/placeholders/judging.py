@@ -10,9 +10,9 @@ from piiloom.surrogates.placeholders.families import numbered
 from piiloom.surrogates.placeholders.form_verdicts import FORM_VERDICTS, mask_verdict, run_verdict
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
-from piiloom.surrogates.placeholders.scanning import NUMBERED, ROLE_LETTER, TITLED, Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 from piiloom.surrogates.placeholders.verdicts import DIGITS, UNREAD, Verdict
-from piiloom.surrogates.placeholders.widening import WORD_LABEL, WORD_NUMBERED
+from piiloom.surrogates.placeholders.word_judging import WordJudge
 
 _DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
@@ -20,7 +20,8 @@ _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTA
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
 _EMPTY: Final = re.compile(r"[Xx]{2,}|([?#•*_-])\1+|\.{4,}|[█▇■▉⬛◼]+")  # "[XXXX]": brackets in which nothing is told
-_INNER_SIGNS: Final = re.compile(r"[%@$#~_!=+-]+")
+_INNER_SIGNS: Final = re.compile(r"[%@$#~_!=+|-]+")
+_LETTER: Final = re.compile(r"[A-Z]\.?")
 _LETTER_SIGNS: Final = re.compile(r"^([A-Z])\.?(?:\.{2,}|…|_+)$")  # "[X...]"
 _ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.IGNORECASE)  # "<https://example.org>"
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
@@ -39,11 +40,6 @@ _LONGEST_LETTER: Final = 16
 _ABBREVIATED: Final = frozenset("url ip_address bank_account national_id tax_id medical_record vehicle_id id_number".split())
 _ABBREVIATION_LESS: Final = 0.12  # "the location (URL) of": what is abbreviated stands before it
 _REDACTING_SURE: Final = 0.5
-_SHORTEST_ROLE: Final = 4
-_PARTY_LESS: Final = 0.1  # "Party A": contracts write so of nobody
-_GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
-_FOREIGN_TITLE: Final = 0.3  # the confidence in a title of a language that the texts are not in
-_LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
 
 
 class Judge:
@@ -54,13 +50,7 @@ class Judge:
         self._scanner = scanner
         data = grammars_file()
         self._data = data
-        self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
-            TITLED: self._titled,
-            NUMBERED: self._numbered,
-            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL), self._word_numbered),
-            ROLE_LETTER: self._role_letter,
-            **FORM_VERDICTS,
-        }
+        self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {**WordJudge(reader, scanner).by_name, **FORM_VERDICTS}
 
     def judge(self, candidate: Candidate) -> Verdict:
         """Return the verdict on *candidate*, based on its own text only."""
@@ -71,51 +61,6 @@ class Judge:
         if by_name is not None:
             return by_name(grammar, literal)
         return self._signs(grammar, literal) if grammar.shape == "signs" else run_verdict(grammar, literal)
-
-    def _titled(self, grammar: Grammar, literal: str) -> Verdict:
-        title, letters = literal.split(" ", 1)
-        told = self._scanner.title(title)
-        letters = letters.rstrip(".…")
-        index = letters.replace(" ", "").casefold()
-        meaning = Meaning(
-            "person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language)
-        )
-        usual = len(index) > 1 or letters in "XYZ"
-        sure = grammar.upper - _LETTER_LESS * (not usual) if told.language in self._reader.languages else _FOREIGN_TITLE
-        return Verdict("known", f"{title} {{letter}}", meaning, sure=sure)
-
-    def _numbered(self, grammar: Grammar, literal: str) -> Verdict:
-        meaning = self._reader.read(literal)
-        if meaning is None or not meaning.index:
-            if "_" not in literal:
-                return Verdict("nothing", literal)
-            return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD)
-        glued = literal[-len(meaning.index) - 1].isalpha()
-        return Verdict("known", numbered(literal, meaning.index), meaning, sure=(grammar.upper - _GLUED_LESS * glued) * meaning.sure)
-
-    def _word_numbered(self, grammar: Grammar, literal: str) -> Verdict:
-        """Judge "Ort_3" and "person_1", of which only words that are known are placeholders: programs write so as well."""
-        meaning = self._reader.read(literal)
-        if meaning is None or not meaning.index:
-            return Verdict("nothing", literal)
-        sure = grammar.upper if literal[0].isupper() else grammar.lower
-        return Verdict("known", numbered(literal, meaning.index), meaning, sure=sure * meaning.sure)
-
-    def _role_letter(self, grammar: Grammar, literal: str) -> Verdict:
-        """Judge "Patient A", of which the letter is the name; nothing if the word before it names nobody ("Vitamin C")."""
-        word, letter = literal.split(" ", 1)
-        meaning = self._reader.read(word.casefold()) if len(word) >= _SHORTEST_ROLE else None
-        if (
-            meaning is None
-            or meaning.kind != "person"
-            or meaning.plural
-            or (meaning.role == "name" and not word.casefold().startswith("pers"))
-        ):
-            return Verdict("nothing", literal)
-        told = Meaning(
-            "person", role=meaning.role, index=letter.casefold(), form="family", gender=meaning.gender, language=meaning.language
-        )
-        return Verdict("known", f"{word} {{letter}}", told, sure=grammar.upper - _PARTY_LESS * bool(meaning.context))
 
     def _signs(self, grammar: Grammar, literal: str) -> Verdict:
         inner = " ".join(literal[len(grammar.open) : len(literal) - len(grammar.close)].split())
@@ -212,13 +157,26 @@ class Judge:
             return Verdict("left", f"{grammar.open}{{number}}{grammar.close}" if digits else literal[:_LONGEST_SHOWN])
         if grammar.name == "round":
             return self._redacting(literal, tag) or Verdict("left", "({text})")
-        if grammar.name == "square" and self._reader.is_own(tag) and words[-1].casefold() not in self._data.editorial:
-            return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
+        told = self._told(grammar, literal, tag, words)
+        if told is not None:
+            return told
         if self._looks_redacted(grammar, tag, words):
             index = re.search(r"(?<!\d)(\d{1,4})\W*$", literal)
             family = f"{literal[: index.start(1)]}{{index}}{literal[index.end(1) :]}" if index else literal
             return Verdict("unknown", family, why=UNREAD)
         return Verdict("left", literal if len(tag) <= _LONGEST_SHOWN else f"{grammar.open}{{text}}{grammar.close}")
+
+    def _told(self, grammar: Grammar, literal: str, tag: str, words: list[str]) -> Verdict | None:
+        """Judge brackets that are told by something else than known words: "[Mr. X]", "[my insurance]", "[name has been redacted]"."""
+        title, _, letter = tag.rpartition(" ")
+        if _LETTER.fullmatch(letter) and self._scanner.has_title(title):
+            told = self._scanner.title(title)
+            return Verdict("known", literal, Meaning("person", told.role, letter[0].casefold(), gender=told.gender), sure=grammar.lower)
+        own = grammar.name == "square" and self._reader.is_own(tag) and words[-1].casefold() not in self._data.editorial
+        short = len(words) <= _LONGEST_TAG[0] and len(tag) <= _LONGEST_TAG[1]
+        if own or (short and not (self._data.redacting | self._data.removing).isdisjoint(map(str.casefold, words))):
+            return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
+        return None
 
     def _redacting(self, literal: str, tag: str) -> Verdict | None:
         """Judge what says in round brackets that something was redacted: "(anonymisé)", "(name withheld)"; None if it does not."""

@@ -20,7 +20,7 @@ LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"
 ROLE_LETTER: Final = "role_letter"
 INITIALS: Final = "initials"
-_LONGEST_TITLE: Final = 14
+_LONGEST_TITLE: Final = 24
 _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
@@ -121,6 +121,10 @@ class Scanner:
         found.sort(key=_by_place)
         return _disjoint(found)
 
+    def has_title(self, word: str) -> bool:
+        """Whether *word* is a known title."""
+        return word in self._titles
+
     def title(self, word: str) -> Title:
         """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
         return self._titles[word]
@@ -154,10 +158,10 @@ class Scanner:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
         initials = end_of_initials(text, start) if single else 0
-        if single and not initials and not stands_alone(text, start):
-            return
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
+        if single and not initials and not stands_alone(text, start, form_of_address=self._titles[title].gender is not None):
+            return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
         if text.startswith(".", end) and is_initial(title, head, text[start]):

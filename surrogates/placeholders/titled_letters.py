@@ -39,8 +39,11 @@ def is_initial(title: str, head: str, letter: str) -> bool:
     return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
 
 
-def stands_alone(text: str, start: int) -> bool:
-    """Whether the single letter at *start*, after a title, is the whole name and not an initial or an article."""
+def stands_alone(text: str, start: int, *, form_of_address: bool) -> bool:
+    """Whether the single letter at *start*, after a title, is the whole name and not an initial or an article ("the doctor A few").
+
+    No article follows a *form_of_address* ("Ms A").
+    """
     letter, after = text[start], text[start + 1 : start + 24]
     if letter in _PLACEHOLDER_LETTERS:
         return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
@@ -48,4 +51,4 @@ def stands_alone(text: str, start: int) -> bool:
         return True
     if _NAME_FOLLOWS.match(after) or after[:2] == ". ":
         return False
-    return letter != "A" or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."
+    return letter != "A" or form_of_address or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."

@@ -70,6 +70,24 @@ Person_1
 Name_A
 PERSON_B
 J*** D**
+[[[NAME]]]
+(((NAME)))
+[*NAME*]
+[|NAME|]
+<|NAME|>
+⟪NAME⟫
+〖NAME〗
+『NAME』
+❮NAME❯
+›NAME‹
+»NAME«
+^^NAME^^
+::NAME::
+''NAME''
+&NAME&
+#PERSON_1
+@Person1
+[Mr. X]
 [my sister]
 [my wife's boss]
 """
@@ -85,7 +103,10 @@ _NAMES_UNSURE: Final = r"""
 {name}
 ${NAME}
 ${name}
+${{name}}
 $NAME
+!NAME!
+FIRST_NAME
 $name
 %name%
 #{name}
@@ -143,6 +164,12 @@ XXXX1234
 ***5678
 1234****
 XXXX-123456
+4111XXXX
+*redacted*
+--redacted--
+OMISSIS
+[name has been redacted]
+[hidden by mod]
 <#C024BE7LR|general>
 [my insurance]
 [FLURB]
@@ -161,6 +188,12 @@ FORMS: Final = [
     *_all("username", "@user", sure=False),
     *_all("url", "[URL]\n<URL>"),
     *_all("url", "http…\nhttps://t.co/…\nhttp...", sure=False),
+    Form("XX-year-old", "age", pieces=("XX",)),
+    Form("X years old", "age", pieces=("X",)),
+    Form("$X,XXX", "money", pieces=("X,XXX",)),
+    Form("$XX.XX", "money", pieces=("XX.XX",)),
+    Form("XX:XX", "time"),
+    Form("in 19XX", "year", sure=False, pieces=("19XX",)),
     Form("Ort_3", "city", language="de"),
     Form("Patient A", "person", sure=False, pieces=("A",)),
     Form("Zeuge B.", "person", language="de", pieces=("B",)),
@@ -172,6 +205,10 @@ FORMS: Final = [
     Form("mevr. B.", "person", language="nl", pieces=("B", "B.")),
     Form("Mme B.", "person", language="fr", pieces=("B", "B.")),
     Form("M. X...", "person", language="fr", pieces=("X...",)),
+    Form("Ms A", "person", pieces=("A",)),
+    Form("Familie D.", "person", language="de", pieces=("D", "D.")),
+    Form("K. GmbH", "company", language="de", pieces=("K.",)),
+    Form("Company A", pieces=("A",)),
     Form("Mr A.B.", "person", pieces=("A.B", "A.B.")),
     Form("Mr. A. B.", "person", pieces=("A. B", "A. B.")),
     Form("Dr. X", "person", pieces=("X",)),
