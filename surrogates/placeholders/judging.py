@@ -174,7 +174,7 @@ class Judge:
             return Verdict("known", literal, Meaning("person", told.role, letter[0].casefold(), gender=told.gender), sure=grammar.lower)
         own = grammar.name == "square" and self._reader.is_own(tag) and words[-1].casefold() not in self._data.editorial
         short = len(words) <= _LONGEST_TAG[0] and len(tag) <= _LONGEST_TAG[1]
-        if own or (short and not (self._data.redacting | self._data.removing).isdisjoint(map(str.casefold, words))):
+        if own or (short and not (self._data.redacting | self._data.removing).isdisjoint(tag.casefold().split())):
             return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
@@ -242,14 +242,22 @@ def _run_pattern(entry: RunEntry) -> str:
 
 
 def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
-    """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it."""
+    """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it.
+
+    The pronoun "I" and words in small letters after their first letter, which are most, are passed over at once.
+    """
     firsts = "".join(dict.fromkeys(entry.first for entry in entries))
     behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
     # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
     ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
     groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"
     parts = []
-    for entry in sorted(entries, key=lambda entry: entry.name != TITLED):
-        rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
-        parts.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
-    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")
+    ordered = sorted(entries, key=lambda entry: entry.name != TITLED)
+    for crossed, group in groupby(ordered, key=lambda entry: set(entry.first) <= {"X", "x"}):
+        of_group = []
+        for entry in group:
+            rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
+            of_group.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
+        # What begins with an X is tried together, or not at all.
+        parts.append(rf"(?<=[Xx])(?:{'|'.join(of_group)})" if crossed else "|".join(of_group))
+    return re.compile(rf"[{firsts}](?<!\w.)(?!(?<=I)[ ’'])(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")

@@ -23,7 +23,7 @@ _CHECKBOX: Final = "[ ]"
 # Templates have "Dear {name}", and so have programs.
 _IN_PROGRAMS: Final = frozenset(
     "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word small_dollar_word".split()
-    + "word_numbered at_user quotes double_quotes".split()
+    + "word_numbered capital_words at_user quotes double_quotes".split()
 )
 _LINE: Final = 160
 _PROGRAM: Final = re.compile(
