@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import groupby, islice
+from itertools import islice
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
+from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
+from piiloom.surrogates.placeholders.grammar_patterns import TITLED, compiled
 from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, stands_alone
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
 from piiloom.surrogates.placeholders.widening import WIDENED, may_be_wider, widened
 
-TITLED: Final = "titled"
 LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"
 ROLE_LETTER: Final = "role_letter"
@@ -50,9 +50,6 @@ class Title(NamedTuple):
     language: str
 
 
-_Patterns = tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str] | None]
-
-
 @cache
 def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     """Return the titles of *languages* by spelling; where two languages share one, the first language wins."""
@@ -70,25 +67,6 @@ def _long_titles() -> dict[str, Title]:
     return {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}
 
 
-@cache
-def _compiled(names: tuple[str, ...] | None, languages: tuple[str, ...]) -> _Patterns:
-    """Return the patterns of the signs, of those that need a piece of text, by that piece, and of the words."""
-    data = grammars_file()
-    wanted = set(grammars() if names is None else names)
-    signs: dict[str, list[str]] = {"": []}
-    for run in data.runs:
-        if run.name in wanted:
-            signs.setdefault(run.needs, []).append(_run_pattern(run))
-    for sign in data.signs:
-        if sign.name in wanted:
-            signs.setdefault(sign.needs, []).append(_signs_pattern(sign))
-    # Every alternative without needs begins with a literal character, so that ``re`` can skip quickly to possible starts.
-    (_, always), *rarer = [(needs, re.compile("|".join(patterns) or "(?!)")) for needs, patterns in signs.items()]
-    words = [w for w in data.words if w.name in wanted]
-    known = tuple({**_long_titles(), **titles(languages)})
-    return always, tuple(rarer), _words_pattern(words, data.letters, known) if words else None
-
-
 class Scanner:
     """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
 
@@ -101,7 +79,7 @@ class Scanner:
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
         self._titles = {**_long_titles(), **titles(languages)}
-        self._signs, self._rarer, self._words = _compiled(names, languages)
+        self._signs, self._rarer, self._words = compiled(names, tuple(self._titles))
 
     def scan(self, text: str) -> Iterator[Candidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
@@ -221,43 +199,3 @@ def _repeated(text: str, start: int, end: int) -> int:
     while text.startswith(again, end) and not text[end + len(again) : end + len(again) + 1].isalnum():
         end += len(again)
     return end
-
-
-def _signs_pattern(entry: SignsEntry) -> str:
-    after = f"(?!{entry.not_after})" if entry.not_after else ""
-    if not entry.open:
-        return rf"(?P<{entry.name}>{entry.inner}{re.escape(entry.close)}){after}"
-    first = re.escape(entry.open[0])
-    before = rf"(?<!{entry.not_before}{first})" if entry.not_before else ""
-    return rf"{first}{before}(?P<{entry.name}>{re.escape(entry.open[1:])}{entry.inner}{re.escape(entry.close)}){after}"
-
-
-def _run_pattern(entry: RunEntry) -> str:
-    sign = re.escape(entry.sign)
-    before = f"(?<!{entry.not_before}{sign})" if entry.not_before else ""
-    after = f"(?!{entry.not_after})" if entry.not_after else ""
-    if entry.open:
-        return rf"{re.escape(entry.open)}(?P<{entry.name}>{sign}{{{entry.least},}}+{re.escape(entry.close)}){after}"
-    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
-
-
-def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
-    """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it.
-
-    The pronoun "I" and words in small letters after their first letter, which are most, are passed over at once.
-    """
-    firsts = "".join(dict.fromkeys(entry.first for entry in entries))
-    behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
-    # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
-    ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
-    groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"
-    parts = []
-    ordered = sorted(entries, key=lambda entry: entry.name != TITLED)
-    for crossed, group in groupby(ordered, key=lambda entry: set(entry.first) <= {"X", "x"}):
-        of_group = []
-        for entry in group:
-            rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
-            of_group.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
-        # What begins with an X is tried together, or not at all.
-        parts.append(rf"(?<=[Xx])(?:{'|'.join(of_group)})" if crossed else "|".join(of_group))
-    return re.compile(rf"[{firsts}](?<!\w.)(?!(?<=I)[ ’'])(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")

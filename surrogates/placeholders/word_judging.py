@@ -7,8 +7,9 @@ from typing import Final
 
 from piiloom.surrogates.placeholders.families import numbered
 from piiloom.surrogates.placeholders.grammar_files import Grammar
+from piiloom.surrogates.placeholders.grammar_patterns import TITLED
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
-from piiloom.surrogates.placeholders.scanning import NUMBERED, ROLE_LETTER, TITLED, Scanner
+from piiloom.surrogates.placeholders.scanning import NUMBERED, ROLE_LETTER, Scanner
 from piiloom.surrogates.placeholders.verdicts import UNREAD, UNTOLD, Verdict
 from piiloom.surrogates.placeholders.widening import WORD_LABEL, WORD_NUMBERED
 
