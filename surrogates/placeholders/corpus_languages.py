@@ -56,6 +56,12 @@ def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
     return {word: tuple((language, 1 / len(among)) for language in among) for word, among in spoken.items()}
 
 
+@cache
+def common_words() -> frozenset[str]:
+    """Return the commonest words of all languages, in small letters."""
+    return frozenset(_shares())
+
+
 def language_of(text: str) -> str:
     """Return the language of the beginning of *text*, one of ``LANGUAGES``; "" if it does not tell."""
     counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.placeholders.judging import UNTOLD, Judge, Verdict
+from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
 from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
 from piiloom.surrogates.placeholders.reading import Reader
@@ -16,6 +16,7 @@ from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
 from piiloom.surrogates.placeholders.tag_rules import TagRules
+from piiloom.surrogates.placeholders.verdicts import UNTOLD, Verdict
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 OnUnknown = Literal["keep", "error", "generic"]
@@ -78,7 +79,7 @@ class Finder:
         settling = Settling(text, self._cues, found.mentions)
         for candidate, own in self._candidates(text):
             verdict, rule = own if own is not None else self._verdict(candidate)
-            if verdict.status == "left":
+            if verdict.status == "left" or (verdict.status == "unknown" and around.is_real(candidate, verdict)):
                 found.left.append((candidate.start, candidate.end))
             elif verdict.status == "unknown":
                 self._unknown(candidate, verdict, verdict.why, found, where)

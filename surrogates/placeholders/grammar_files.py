@@ -34,6 +34,7 @@ class SignsEntry(_Entry):
     lower: float
     unknown: Policy
     kind: str = ""
+    needs: str = ""
 
 
 class RunEntry(_Entry):
@@ -43,6 +44,7 @@ class RunEntry(_Entry):
     sign: str
     close: str = ""
     least: int = Field(alias="from")
+    needs: str = ""
     sure: float
 
 
@@ -68,6 +70,8 @@ class GrammarsFile(BaseModel):
     markup_in_capitals: frozenset[str]
     tokens: frozenset[str]
     editorial: frozenset[str]
+    redacting: frozenset[str]
+    removing: frozenset[str]
     streets: tuple[str, ...]
 
 

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from piiloom.surrogates.placeholders.families import numbered
+from piiloom.surrogates.placeholders.form_verdicts import FORM_VERDICTS, mask_verdict, run_verdict
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
-from piiloom.surrogates.placeholders.scanning import LETTERS, NUMBERED, TITLED, Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.verdicts import DIGITS, UNREAD, Verdict
+from piiloom.surrogates.placeholders.word_judging import WordJudge
 
-Status = Literal["known", "unknown", "left", "nothing"]
-
-UNREAD: Final = "its words are not known"
-UNTOLD: Final = "nothing tells what stood there"
-DIGITS: Final = "a number of four or more digits in brackets"
-
-_NOTHING: Final = Meaning("generic")
-_UNTOLD: Final = Meaning("generic", role="blank", same="mention", context="mention")  # what stands around tells the kind, or nothing does
-MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX", "XX/XX/2019"
-PAIR: Final = "letter_pair"
-UNDERSCORED: Final = "underscored"
-DOTTED: Final = "dotted"
-SMALL_LETTERS: Final = "small_letters"
-REDACTED: Final = "redacted"
-_FREE: Final = re.compile(r"[Xx]")
-_SPELT: Final = re.compile(r"Month ?D|[DMTY]{1,4}[-/.][DMT]{1,2}[-/.][DYJ]{2,4}$")  # "Month DD, YYYY", "YYYY-MM-DD"
-_MASKED: Final = re.compile(r"X{4,}|x{4,}")
-_MASK_SURE: Final = 0.86  # four X's and more are always a mask
-_CAPITAL: Final = re.compile(r"[A-Z]")
 _DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
 _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTALL)
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
-_EMPTY: Final = re.compile(r"[Xx]{2,}|\?{2,}|-{2,}")  # "[XXXX]": brackets in which nothing is told
+_EMPTY: Final = re.compile(r"[Xx]{2,}|([?#•*_-])\1+|\.{4,}|[█▇■▉⬛◼]+")  # "[XXXX]": brackets in which nothing is told
+_INNER_SIGNS: Final = re.compile(r"[%@$#~_!=+|-]+")
+_LETTER: Final = re.compile(r"[A-Z]\.?")
+_LETTER_SIGNS: Final = re.compile(r"^([A-Z])\.?(?:\.{2,}|…|_+)$")  # "[X...]"
 _ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.IGNORECASE)  # "<https://example.org>"
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
 _WORDS: Final = re.compile(r"[^\W\d_]+")
@@ -49,28 +36,10 @@ _MASKS: Final = (
 _LONGEST_TAG: Final = (6, 48)  # words and characters; a longer text in brackets is not a tag
 _LONGEST_SHOWN: Final = 40
 _SHORTEST_ROUND: Final = 2  # up to this length a tag in round brackets is taken for an abbreviation: "(F)", "(ID)"
-_LONGEST_RUN: Final = 4
-_LONGEST_LETTERS: Final = 12
-_GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
-_LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
-_FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
-
-
-class Verdict(NamedTuple):
-    """The classification of one candidate.
-
-    ``status`` is known, unknown (reported), left (ordinary text) or nothing (ignored). ``family`` is the candidate's pattern, ``sure``
-    the confidence in the meaning (0 to 1), ``original`` the value that the tag contains, if any, and ``why`` the reason for an
-    unknown or left one. ``markup`` is the element name if the candidate may be markup.
-    """
-
-    status: Status
-    family: str
-    meaning: Meaning = _NOTHING
-    original: str = ""
-    sure: float = 0.0
-    why: str = ""
-    markup: str = ""
+_LONGEST_LETTER: Final = 16
+_ABBREVIATED: Final = frozenset("url ip_address bank_account national_id tax_id medical_record vehicle_id id_number".split())
+_ABBREVIATION_LESS: Final = 0.12  # "the location (URL) of": what is abbreviated stands before it
+_REDACTING_SURE: Final = 0.5
 
 
 class Judge:
@@ -81,49 +50,23 @@ class Judge:
         self._scanner = scanner
         data = grammars_file()
         self._data = data
-        self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
-            TITLED: self._titled,
-            NUMBERED: self._numbered,
-            REDACTED: _run,
-            **dict.fromkeys((LETTERS, SMALL_LETTERS), _letters),
-            **dict.fromkeys((PAIR, UNDERSCORED, DOTTED), _lettered),
-        }
+        self._by_name: dict[str, Callable[[Grammar, str], Verdict]] = {**WordJudge(reader, scanner).by_name, **FORM_VERDICTS}
 
     def judge(self, candidate: Candidate) -> Verdict:
         """Return the verdict on *candidate*, based on its own text only."""
         grammar, literal = candidate.grammar, candidate.literal
         if grammar.kind:
-            form = f"mask:{literal}" if _FREE.search(literal) or _SPELT.match(literal) else ""
-            family = re.sub(r"\d+", "{digits}", literal)
-            return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
+            return mask_verdict(grammar, literal)
         by_name = self._by_name.get(grammar.name)
         if by_name is not None:
             return by_name(grammar, literal)
-        return self._signs(grammar, literal) if grammar.shape == "signs" else _run(grammar, literal)
-
-    def _titled(self, grammar: Grammar, literal: str) -> Verdict:
-        title, letters = literal.split(" ", 1)
-        told = self._scanner.title(title)
-        letters = letters.rstrip(".…")
-        index = letters.replace(" ", "").casefold()
-        meaning = Meaning(
-            "person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language)
-        )
-        usual = len(index) > 1 or letters in "XYZ"
-        return Verdict("known", f"{title} {{letter}}", meaning, sure=grammar.upper - _LETTER_LESS * (not usual))
-
-    def _numbered(self, grammar: Grammar, literal: str) -> Verdict:
-        meaning = self._reader.read(literal)
-        if meaning is None or not meaning.index:
-            if "_" not in literal:
-                return Verdict("nothing", literal)
-            return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD)
-        glued = literal[-len(meaning.index) - 1].isalpha()
-        return Verdict("known", numbered(literal, meaning.index), meaning, sure=(grammar.upper - _GLUED_LESS * glued) * meaning.sure)
+        return self._signs(grammar, literal) if grammar.shape == "signs" else run_verdict(grammar, literal)
 
     def _signs(self, grammar: Grammar, literal: str) -> Verdict:
         inner = " ".join(literal[len(grammar.open) : len(literal) - len(grammar.close)].split())
-        if grammar.name == "angle":
+        if grammar.name == "element":
+            inner = literal[literal.index(">") + 1 : literal.index("</")].strip()
+        if grammar.name in {"angle", "escaped_angle"}:
             return self._angle(grammar, literal, inner)
         if grammar.name == "stars":
             if _DATE.fullmatch(inner):
@@ -154,11 +97,12 @@ class Judge:
     def _tag(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
         """Judge *tag*, the text between the signs of *literal*."""
         literal = " ".join(literal.split())
+        tag = self._bare(tag)
         masked = next((kind for pattern, kind in _MASKS if pattern.fullmatch(tag)), "")
         if masked:
             return Verdict("known", literal, Meaning(masked, same="mention"), sure=grammar.lower)
         if grammar.name != "round" and _EMPTY.fullmatch(tag):
-            return _run(grammar, literal)
+            return run_verdict(grammar, literal)
         bearing = self._bearing(grammar, literal, tag)
         if bearing is not None:
             return bearing
@@ -166,10 +110,19 @@ class Judge:
         sure = _sure(grammar, tag, meaning)
         if meaning is None or sure == 0 or (grammar.name == "round" and len(tag) <= _SHORTEST_ROUND):
             return self._unread(grammar, literal, tag)
+        if grammar.name == "round" and meaning.kind in _ABBREVIATED and tag.isalpha():
+            sure -= _ABBREVIATION_LESS
         if not meaning.index or meaning.role == "letter":
             return Verdict("known", literal, meaning, sure=sure)
         family = numbered(literal, meaning.index, meaning.number)
         return Verdict("known", family, meaning, sure=min(0.99, sure + 0.05))
+
+    def _bare(self, tag: str) -> str:
+        """Return *tag* without signs inside of its brackets, if it can be read then: "[%NAME%]", "[@user]", "[X...]"."""
+        bare = _LETTER_SIGNS.sub(r"\1", tag) if len(tag) <= _LONGEST_LETTER else tag
+        signs = _INNER_SIGNS.match(bare)
+        bare = bare[signs.end() :].removesuffix(signs.group()[::-1]).strip() if signs else bare
+        return bare if bare != tag and _WORDS.search(bare) and self._reader.read(bare) is not None else tag
 
     def _bearing(self, grammar: Grammar, literal: str, tag: str) -> Verdict | None:
         """Judge a tag with two parts, or return None if it is not one.
@@ -203,12 +156,34 @@ class Judge:
             digits = any(char.isdigit() for char in tag)
             return Verdict("left", f"{grammar.open}{{number}}{grammar.close}" if digits else literal[:_LONGEST_SHOWN])
         if grammar.name == "round":
-            return Verdict("left", "({text})")
+            return self._redacting(literal, tag) or Verdict("left", "({text})")
+        told = self._told(grammar, literal, tag, words)
+        if told is not None:
+            return told
         if self._looks_redacted(grammar, tag, words):
             index = re.search(r"(?<!\d)(\d{1,4})\W*$", literal)
             family = f"{literal[: index.start(1)]}{{index}}{literal[index.end(1) :]}" if index else literal
             return Verdict("unknown", family, why=UNREAD)
         return Verdict("left", literal if len(tag) <= _LONGEST_SHOWN else f"{grammar.open}{{text}}{grammar.close}")
+
+    def _told(self, grammar: Grammar, literal: str, tag: str, words: list[str]) -> Verdict | None:
+        """Judge brackets that are told by something else than known words: "[Mr. X]", "[my insurance]", "[name has been redacted]"."""
+        title, _, letter = tag.rpartition(" ")
+        if _LETTER.fullmatch(letter) and self._scanner.has_title(title):
+            told = self._scanner.title(title)
+            return Verdict("known", literal, Meaning("person", told.role, letter[0].casefold(), gender=told.gender), sure=grammar.lower)
+        own = grammar.name == "square" and self._reader.is_own(tag) and words[-1].casefold() not in self._data.editorial
+        short = len(words) <= _LONGEST_TAG[0] and len(tag) <= _LONGEST_TAG[1]
+        if own or (short and not (self._data.redacting | self._data.removing).isdisjoint(tag.casefold().split())):
+            return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
+        return None
+
+    def _redacting(self, literal: str, tag: str) -> Verdict | None:
+        """Judge what says in round brackets that something was redacted: "(anonymisé)", "(name withheld)"; None if it does not."""
+        if not self._data.redacting.intersection(tag.casefold().split()):
+            return None
+        meaning = self._reader.read(tag)
+        return None if meaning is None else Verdict("known", literal, meaning._replace(same="mention"), sure=_REDACTING_SURE)
 
     def _looks_redacted(self, grammar: Grammar, tag: str, words: list[str]) -> bool:
         if len(words) > _LONGEST_TAG[0] or len(tag) > _LONGEST_TAG[1] or max(map(len, words)) == 1 or not _PLAIN.fullmatch(tag):
@@ -218,31 +193,6 @@ class Judge:
         capitals = _capitals(tag)
         marked = capitals or bool(_MARKED.fullmatch(tag))
         return {"any": True, "upper": capitals, "marked": marked, "none": False}[grammar.unknown]
-
-
-def _run(grammar: Grammar, literal: str) -> Verdict:
-    form = grammar.name == "blank" and len(literal) >= _LONGEST_RUN
-    family = literal if len(literal) <= _LONGEST_RUN else literal[: _LONGEST_RUN - 1] + literal[-1]
-    return Verdict("known", family, _UNTOLD, sure=grammar.upper - _FORM_LESS * form)
-
-
-def _letters(grammar: Grammar, literal: str) -> Verdict:
-    spaced = re.sub(r" +", " ", literal)
-    once = re.sub(r"^(.+?)(?: \1)+$", r"\1", spaced) if len(spaced) > 5 else spaced
-    if _MASKED.fullmatch(once):
-        return Verdict("known", once[:_LONGEST_RUN], _UNTOLD._replace(role=MASK), sure=max(grammar.upper, _MASK_SURE))
-    meaning = Meaning("person", role=LETTERS, index=once.replace(" ", "").casefold(), context="mention")
-    return Verdict("known", once[:_LONGEST_LETTERS], meaning, sure=grammar.upper)
-
-
-def _lettered(grammar: Grammar, literal: str) -> Verdict:
-    """Judge a name that is written as letters: "[L] [B]", "A.________", "X..."."""
-    letters = _CAPITAL.findall(literal)
-    form = "full" if grammar.name == PAIR else ""
-    family = {PAIR: " ".join(["[{letter}]"] * len(letters)), UNDERSCORED: "{letter}._", DOTTED: "{letter}..."}[grammar.name]
-    index = (" " if grammar.name == PAIR else ".").join(letters).casefold()
-    meaning = Meaning("person", role="letter", index=index, form=form, context="document")
-    return Verdict("known", family, meaning, sure=grammar.upper)
 
 
 def _sure(grammar: Grammar, tag: str, meaning: Meaning | None) -> float:

@@ -8,10 +8,11 @@ from typing import Final
 
 from piiloom.surrogates.placeholders.cautions import foreign_cautions
 from piiloom.surrogates.placeholders.corpus_languages import Ranking
-from piiloom.surrogates.placeholders.judging import DOTTED, MASK, PAIR
+from piiloom.surrogates.placeholders.form_verdicts import DOTTED, PAIR
+from piiloom.surrogates.placeholders.grammar_patterns import TITLED
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
-from piiloom.surrogates.placeholders.scanning import TITLED
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
+from piiloom.surrogates.placeholders.verdicts import MASK
 from piiloom.surrogates.placeholders.whole_families import whole_families
 
 _OFTEN: Final = 3

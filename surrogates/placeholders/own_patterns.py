@@ -10,10 +10,10 @@ import regex
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.placeholders.families import pattern_of, sample
 from piiloom.surrogates.placeholders.grammar_files import Grammar
-from piiloom.surrogates.placeholders.judging import Verdict
 from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.verdicts import Verdict
 
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
 _SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters

@@ -17,6 +17,7 @@ _LETTER_SURE: Final = 0.5
 _GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
 _DESCRIPTION: Final = 0.85
+_LONGEST_OWN: Final = 6  # words
 _LONGEST_PREPOSITION: Final = 4
 _TOWNS: Final = frozenset({"city", "region"})
 _PLACES: Final = frozenset(
@@ -53,6 +54,16 @@ class Reader:
     def __init__(self, words: Vocabulary, home: frozenset[str] = frozenset()) -> None:
         self._words = words
         self._home = home
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages whose words it reads."""
+        return self._words.languages
+
+    def is_own(self, text: str) -> bool:
+        """Whether a short *text* describes something of the writer's: "my best friend"."""
+        words = text.casefold().split()
+        return 1 < len(words) <= _LONGEST_OWN and words[0] in self._words.own
 
     def foreign(self, language: str) -> str:
         """Return *language* if it is none of the home languages, else ""."""

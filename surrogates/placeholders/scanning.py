@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
+from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
+from piiloom.surrogates.placeholders.grammar_patterns import TITLED, compiled
+from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, stands_alone
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+from piiloom.surrogates.placeholders.widening import WIDENED, may_be_wider, widened
 
-TITLED: Final = "titled"
 LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"
-_LONGEST_TITLE: Final = 14
+ROLE_LETTER: Final = "role_letter"
+INITIALS: Final = "initials"
+_LONGEST_TITLE: Final = 24
 _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
-# A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
-_SENTENCE: Final = re.compile(
-    r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
-)
-_NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
-_NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
-_PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
+_LONGEST_ROLE: Final = 24
+# What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
+_NAMED_BEFORE: Final = {
+    ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
+    **dict.fromkeys(("initials_x", "initial_x"), re.compile(r"(?<!\w)[A-Z]\.(?:[- ]?[A-Z]\.){0,3} $")),
+}
 
 
 class Candidate(NamedTuple):
@@ -62,6 +65,12 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     return found
 
 
+@cache
+def _long_titles() -> dict[str, Title]:
+    """Return the titles of all languages but those of one letter ("M.", "D."), which elsewhere are initials."""
+    return {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}
+
+
 class Scanner:
     """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
 
@@ -73,24 +82,30 @@ class Scanner:
         for name in names or ():
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
-        data = grammars_file()
-        self._titles = titles(languages)
-        wanted = set(self._grammars if names is None else names)
-        signs = [_run_pattern(r) for r in data.runs if r.name in wanted] + [_signs_pattern(s) for s in data.signs if s.name in wanted]
-        # Every alternative begins with a literal character, so that ``re`` can skip quickly to possible starts.
-        self._signs = re.compile("|".join(signs)) if signs else None
-        words = [w for w in data.words if w.name in wanted]
-        self._words = _words_pattern(words, data.letters, tuple(self._titles)) if words else None
+        self._titles = {**_long_titles(), **titles(languages)}
+        self._signs, self._rarer, self._words = compiled(names, tuple(self._titles))
 
     def scan(self, text: str) -> Iterator[Candidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
-        found = self._scan_signs(text, self._signs) if self._signs else []
-        words = list(self._scan_words(text, self._words)) if self._words else []
-        if not words:
+        found = self._scan_signs(text, self._signs)
+        mixed = any(candidate.grammar.name in WIDENED for candidate in found)
+        for needs, pattern in self._rarer:
+            if needs in text and (rarer := self._scan_signs(text, pattern)):
+                found += rarer
+                mixed = True
+        if mixed:
+            found = list(_widened(text, found))
+        words = list(_widened(text, self._scan_words(text, self._words))) if self._words else []
+        if not words and not mixed:
             return iter(found)
-        found = [*_without_texts(found, words), *words]
+        if words:
+            found = [*_without_texts(found, words), *words]
         found.sort(key=_by_place)
         return _disjoint(found)
+
+    def has_title(self, word: str) -> bool:
+        """Whether *word* is a known title."""
+        return word in self._titles
 
     def title(self, word: str) -> Title:
         """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
@@ -113,24 +128,47 @@ class Scanner:
                 continue
             if name == LETTERS:
                 reached = end = _repeated(text, start, end)
-            yield Candidate(start, end, self._grammars[name], text[start:end])
+            literal = text[start:end]
+            if name in _NAMED_BEFORE:
+                before = _NAMED_BEFORE[name].search(text, max(0, start - _LONGEST_ROLE), start)
+                if before is None:
+                    continue
+                literal = before.group() + literal
+            yield Candidate(start, end, self._grammars[name], literal)
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
-        if single and not _stands_alone(text, start):
-            return
+        initials = end_of_initials(text, start) if single else 0
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
+        if single and not initials and not stands_alone(text, start, form_of_address=self._titles[title].gender is not None):
+            return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
-        if text.startswith(".", end) and _is_initial(title, head, text[start]):
+        if text.startswith(".", end) and is_initial(title, head, text[start]):
             return
+        end = initials or end
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
         while single and text[end - 1] == text[start] and (more := _JOINED.match(text, end)) is not None:
             start, end = more.span(1)
             yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
+
+
+def _widened(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield *found* with those whole that were found by a part."""
+    for candidate in found:
+        start, end, grammar, _ = candidate
+        if not may_be_wider(text, start, end, grammar.name):
+            yield candidate
+            continue
+        whole = widened(text, start, end, grammar)
+        if whole == (start, end, grammar):
+            yield candidate
+        elif whole is not None:
+            start, end, grammar = whole
+            yield Candidate(start, end, grammar, text[start:end])
 
 
 def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[Candidate]:
@@ -145,14 +183,6 @@ def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[C
             if inside is not None and inside.end < end and inside.grammar.name != NUMBERED:
                 continue
         yield candidate
-
-
-def _is_initial(title: str, head: str, letter: str) -> bool:
-    """Whether *title*, a single letter at the end of *head*, is an initial or a degree that follows a name: "House M. D."."""
-    if len(title.rstrip(".")) != 1:
-        return False
-    before = head[: len(head) - len(title)]
-    return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
 
 
 @cache
@@ -179,45 +209,3 @@ def _repeated(text: str, start: int, end: int) -> int:
     while text.startswith(again, end) and not text[end + len(again) : end + len(again) + 1].isalnum():
         end += len(again)
     return end
-
-
-def _stands_alone(text: str, start: int) -> bool:
-    """Whether the single letter at *start*, after a title, is the whole name and not an initial or an article."""
-    letter, after = text[start], text[start + 1 : start + 24]
-    if letter in _PLACEHOLDER_LETTERS:
-        return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
-    if _SENTENCE.match(after):
-        return True
-    if _NAME_FOLLOWS.match(after) or after[:2] == ". ":
-        return False
-    return letter != "A" or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."
-
-
-def _signs_pattern(entry: SignsEntry) -> str:
-    first = re.escape(entry.open[0])
-    before = rf"(?<!{entry.not_before}{first})" if entry.not_before else ""
-    after = f"(?!{entry.not_after})" if entry.not_after else ""
-    return rf"{first}{before}(?P<{entry.name}>{re.escape(entry.open[1:])}{entry.inner}{re.escape(entry.close)}){after}"
-
-
-def _run_pattern(entry: RunEntry) -> str:
-    sign = re.escape(entry.sign)
-    before = f"(?<!{entry.not_before}{sign})" if entry.not_before else ""
-    after = f"(?!{entry.not_after})" if entry.not_after else ""
-    if entry.open:
-        return rf"{re.escape(entry.open)}(?P<{entry.name}>{sign}{{{entry.least},}}+{re.escape(entry.close)}){after}"
-    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
-
-
-def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
-    """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it."""
-    firsts = "".join(dict.fromkeys(entry.first for entry in entries))
-    behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
-    # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
-    ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
-    groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"
-    parts = []
-    for entry in sorted(entries, key=lambda entry: entry.name != TITLED):
-        rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
-        parts.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
-    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D|xxx)[a-z]{{2}})(?:{'|'.join(parts)})")

@@ -10,11 +10,11 @@ from typing import Final
 
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
-from piiloom.surrogates.placeholders.judging import MASK, UNTOLD, Verdict
 from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
+from piiloom.surrogates.placeholders.verdicts import MASK, UNTOLD, Verdict
 
 # The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
 _PARTY: Final = ("person", "company")
@@ -25,7 +25,7 @@ _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
-# What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
+# What a way to reach somebody (a tag of that role, "[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
 _CONTACT: Final = "contact"
 _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
 _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
@@ -84,7 +84,9 @@ class Settling:
         Guesses count only for masks, which say nothing themselves and stand for everything.
         """
         cue = self._cues.around(self._text, candidate.start, candidate.end)
-        if cue is not None and ((meaning.role != MASK and cue.sure < GUESS) or (meaning.role == _CONTACT and cue.kind not in _REACHED)):
+        if meaning.role == _CONTACT:
+            return self._reached(candidate, cue)
+        if meaning.role != MASK and cue is not None and cue.sure < GUESS:
             cue = None
         if meaning.kind != "generic":
             return cue
@@ -99,6 +101,13 @@ class Settling:
             cue = None  # "the XXXX is not mine"
         self._told = (candidate.end, cue) if cue is not None else None
         return cue
+
+    def _reached(self, candidate: Candidate, cue: Cue | None) -> Cue | None:
+        """Return what tells how somebody is reached at *candidate*: *cue*, which stands right beside it, or words further before it."""
+        if cue is not None and cue.sure >= GUESS and cue.kind in _REACHED:
+            return cue
+        told = self._cues.contact(self._text, candidate.start, candidate.end)
+        return Cue(told, "", None, 1) if told else None
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
         """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""

@@ -7,17 +7,29 @@ from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.placeholders.judging import Verdict
 from piiloom.surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.verdicts import Verdict
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabulary_file
 
 _WIDTH: Final = 48  # characters looked at on each side
 GUESS: Final = 0.4  # less sure cues are guesses
 _GAP: Final = r"[\s(\"“'*]*"  # what may stand between a cue and the placeholder
 _BIRTH_WIDTH: Final = 30
+_BRACKET: Final = re.compile(r" ?\(")
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
+_ADDRESS_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|:\s*https?:")
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
 _CHECKBOX: Final = "[ ]"
+# Templates have "Dear {name}", and so have programs.
+_IN_PROGRAMS: Final = frozenset(
+    "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word small_dollar_word".split()
+    + "word_numbered capital_words at_user quotes double_quotes".split()
+)
+_LINE: Final = 160
+_PROGRAM: Final = re.compile(
+    r"^\s+[rbuf]{0,2}[\"']|\b[fF][\"']|`|\.format\(|=>|\(\)|\);|[;{]\s*$|\w ?[-+]?==? ?[\w\"'({\[$]|\w\([\"'\w]"
+    r"|=~|\b(?:def|return|import|const|echo|export|elif|foreach|SELECT|INSERT)\b|\b(?:my|let|var) \$?\w+ ="
+)
 
 
 class Surroundings:
@@ -29,15 +41,25 @@ class Surroundings:
         self._closes = "</" in text
 
     def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether a tag with known words is ordinary text after all: part of code, markup, a link or a heading."""
+        """Whether a tag is ordinary text after all: part of code, markup, a link or a heading; one with unknown words, of a link."""
         name = candidate.grammar.name
+        if verdict.status == "unknown":
+            return name == "square" and _ADDRESS_AFTER.match(self._text, candidate.end) is not None
         if name == "angle":
             return self._in_markup(candidate, verdict.markup)
-        if name == "stars":
-            return _LINK_AFTER.match(self._text, candidate.end) is not None
         if name == "square":
             return self._in_code(candidate, verdict)
+        if name in _IN_PROGRAMS:
+            return self._in_program(candidate)
+        if name in {"stars", "round"}:
+            return self._of_link(candidate)
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
+
+    def _of_link(self, candidate: Candidate) -> bool:
+        """Whether the tag is the text of a link, or round brackets that are its address: "[LICENSE](LICENSE)"."""
+        if candidate.grammar.name == "round":
+            return self._text[candidate.start - 1 : candidate.start] == "]"
+        return _LINK_AFTER.match(self._text, candidate.end) is not None
 
     def _anywhere(self, piece: str) -> bool:
         """Whether the text contains *piece*; cached."""
@@ -66,7 +88,13 @@ class Surroundings:
             return True
         if candidate.literal.isupper() and verdict.meaning.kind == "person":
             return False
-        return _LINK_AFTER.match(self._text, end) is not None
+        return _LINK_AFTER.match(self._text, end) is not None or self._text.startswith(f"({candidate.literal[1:-1]})", end)
+
+    def _in_program(self, candidate: Candidate) -> bool:
+        """Whether the line is one of a program: "print(f'Hello {name}')", "const x = `${name}`"."""
+        start = self._text.rfind("\n", max(0, candidate.start - _LINE), candidate.start) + 1 or max(0, candidate.start - _LINE)
+        end = self._text.find("\n", candidate.end, candidate.end + _LINE)
+        return _PROGRAM.search(self._text[start : end if end >= 0 else candidate.end + _LINE]) is not None
 
     def _is_heading(self, candidate: Candidate) -> bool:
         """Whether the tag is alone on its line."""
@@ -97,6 +125,10 @@ class Cues:
         for form in (form for language in languages for form in vocabulary_file(language).forms):
             before = re.compile(f"(?:{form.before}){_GAP}$") if form.before else None
             self._forms.setdefault(form.kind, []).append((before, re.compile(form.after) if form.after else None, form.form))
+        self._contacts: dict[str, list[str]] = {}
+        for language in languages:
+            for kind, words in vocabulary_file(language).contacts.items():
+                self._contacts.setdefault(kind, []).append(words)
 
     # Compiled when they are first needed, since tags that say what they are need no cues.
     @cached_property
@@ -107,6 +139,11 @@ class Cues:
     def _after(self) -> re.Pattern[str]:
         return re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(self._entries) if e.after))
 
+    @cached_property
+    def _contact(self) -> re.Pattern[str]:
+        kinds = (f"(?P<{kind}>{'|'.join(words)})" for kind, words in self._contacts.items())
+        return re.compile(rf"\b(?:{'|'.join(kinds)})(?!\w)" if self._contacts else "(?!)", re.IGNORECASE)
+
     def has_forms(self, kind: str) -> bool:
         """Whether the text beside a value of *kind* may tell a form."""
         return kind in self._forms
@@ -114,6 +151,16 @@ class Cues:
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
         return self._birth is not None and self._birth.search(text[max(0, start - _BIRTH_WIDTH) : start]) is not None
+
+    def contact(self, text: str, start: int, end: int) -> str:
+        """Return the kind of contact that the words right after or, the last of them, before ``[start, end)`` of *text* tell; or ""."""
+        after = _BRACKET.match(text, end)
+        told = self._contact.match(text, after.end()) if after else None
+        if told is None:
+            window = text[max(0, start - _WIDTH) : start]
+            window = window[max(window.rfind(sign) for sign in "])}>") + 1 :]
+            told = max(self._contact.finditer(window), key=re.Match.start, default=None)
+        return (told.lastgroup or "") if told else ""
 
     def form(self, kind: str, text: str, start: int, end: int) -> str:
         """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""

@@ -10,13 +10,14 @@ from itertools import islice
 from typing import Any, Final
 
 from piiloom.surrogates.placeholders.corpus_languages import SAMPLE, Ranking, ranked_by_tags, ranking_of
-from piiloom.surrogates.placeholders.judging import Judge, Verdict
+from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.learning import learn
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.surroundings import Cues, Surroundings, cues
 from piiloom.surrogates.placeholders.tallies import EXAMPLES, Seen, Tallies, excerpt
+from piiloom.surrogates.placeholders.verdicts import Verdict
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 _MOST_KNOWN: Final = 20_000
@@ -67,7 +68,7 @@ class Survey:
             verdict = self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
-            if verdict.status == "known" and around.is_real(candidate, verdict):
+            if verdict.status != "left" and around.is_real(candidate, verdict):
                 verdict = verdict._replace(status="left")
             self._count(text, candidate, verdict, here)
         for (status, family), seen in here.items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from piiloom.surrogates.placeholders.families import has_tokens, pattern_of
-from piiloom.surrogates.placeholders.judging import MASK, Verdict
 from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.verdicts import MASK, Verdict
 
 
 class TagRules:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from piiloom.surrogates.placeholders.judging import Verdict
+from piiloom.surrogates.placeholders.verdicts import Verdict
 
 EXAMPLES: Final = 5
 _BESIDE: Final = 30  # characters of context on each side of an example

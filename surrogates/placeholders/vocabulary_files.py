@@ -117,6 +117,7 @@ class VocabularyFile(_Entry):
     cues: tuple[CueEntry, ...] = ()
     forms: tuple[FormEntry, ...] = ()
     describing: Describing = Describing()
+    contacts: dict[str, str] = {}
 
 
 @cache

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from piiloom.surrogates.placeholders import Finder, Mapping, Rule, Survey, auto_mapping
 from piiloom.surrogates.placeholders.corpus_languages import ranking_of
-from piiloom.surrogates.placeholders.judging import Verdict
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
+from piiloom.surrogates.placeholders.verdicts import Verdict
 from tests.surrogates.transcripts import OTHER_TAGS, transcripts
 
 

@@ -1,0 +1,104 @@
+"""Candidates that are found by their most telling part, and are longer: "555-***-****" by its stars, "Ort_3" by its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
+
+SIGNS: Final = "Xx*#_?•█▇■×"  # what stands for one character of a masked number
+BEARERS: Final = frozenset(
+    {"letters", "small_letters", "asterisks", "blank", "bars", "blocks", "squares", "questions", "hash_run", "bullets"}
+)
+PARTS: Final = frozenset("part_starred starred_tail part_crossed short_crossed crossed_tail".split())  # nothing by themselves
+WORD_NUMBERED: Final = "word_numbered"
+WORD_LABEL: Final = "word_label"  # "Doctor_2: yes"
+_REACH: Final = 40  # characters looked at on each side
+_PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
+_STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
+_FORM_SURE: Final = 0.55
+_NUMBER: Final = "masked_number"
+_STARRED: Final = re.compile(r"\*")
+
+# What a masked value looks like, by the grammar that tells its kind; the first that fits counts. ° is a place.
+_SHAPES: Final = {
+    "masked_email": r"[\w.+*•-]+@[\w*•-]+(?:\.[\w*•-]+)+",
+    "masked_date": r"(?:°{1,2}(?P<a>[-/.])°{1,2}(?P=a)(?:°{4}|°{2})|°{4}(?P<b>[-/.])°{2}(?P=b)°{2})",
+    "masked_id": r"(?:°{3}-°{2}-°{4}|°{3}\.°{3}\.°{3}-°{2})",
+    "masked_card": r"(?:°{4}-°{4}-°{4}-°{3,4}|°{4}-°{6}-°{5}|°{4} °{4} °{4} \d{3,4}|(?:[*•]{4} ){3}[*•\d]{4}|\d{4,6}[*•Xx]{6,8}\d{4})",
+    "masked_phone": r"(?:(?:\+?°{1,3}[ .-]?)?(?:\(°{3}\) ?|°{3}[ .-])°{3}[ .-]°{4}|\+\d{1,3}(?:[ .-][\d*•]{2,7}){1,5})",
+    _NUMBER: r"(?:[*•]{4} \d{3,4}|(?=(?:°[-.]?){6})°{2,}(?:[-.]°{2,})+|[A-Z]{0,2}°*\d[Xx*•]{2,}°*|[A-Z]{0,2}[Xx*•]{3,}\d{2,}°*)",
+}
+_EDGE: Final = rf"[\w{re.escape('*#?•@')}]"
+_WHOLE: Final = re.compile(
+    rf"(?<!{_EDGE})(?:" + "|".join(f"(?P<{name}>{shape.replace('°', _PLACE)})" for name, shape in _SHAPES.items()) + rf")(?!{_EDGE}|[-/]\w)"
+)
+_BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
+_SPACED: Final = frozenset("*•")
+_WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
+_BOLD: Final = re.compile(r"(?<![\w*])\*{2,3}(?=[^\s*])")
+_NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
+
+Place = tuple[int, int, Grammar]
+
+
+def widened(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return the whole of the candidate ``[start, end)`` of *text*, with the grammar that it is of; None if it is none after all."""
+    return _WIDENERS[grammar.name](text, start, end, grammar)
+
+
+def _mask(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return the number, date or address that the mask is a part of, or the mask alone."""
+    for match in _WHOLE.finditer(text, max(0, start - _REACH), end + _REACH):
+        if match.start() <= start and match.end() >= end and (match.end() - match.start() > end - start or grammar.name in PARTS):
+            return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
+    return None if grammar.name in PARTS else (start, end, grammar)
+
+
+def may_be_wider(text: str, start: int, end: int, name: str) -> bool:
+    """Whether the candidate ``[start, end)`` of the grammar *name* may be a part of something longer; a quick test."""
+    if name not in BEARERS:
+        return name in WIDENED
+    after, before = text[end : end + 1], text[start - 1 : start]
+    if after in _BESIDE or before in _BESIDE:
+        return after != "." or before in _BESIDE or text[end + 1 : end + 2].isalnum() or text[end + 1 : end + 2] in _BESIDE
+    if before == " " and (text[start - 2 : start - 1].isdigit() or text[start - 2 : start - 1] == ")"):
+        return True
+    return after == " " and text[start] in _SPACED
+
+
+def _told(literal: str, name: str) -> Grammar:
+    grammar = grammars()[name]
+    return grammar if name == "masked_email" or _STRONG & set(literal) else grammar._replace(upper=min(grammar.upper, _FORM_SURE))
+
+
+def _numbered(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "Ort_3" for "_3"."""
+    words = _WORDS_BEFORE.search(text, max(0, start - _REACH), start)
+    return (words.start(), end, grammar) if words else None
+
+
+def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "j***@example.com" for "***@example.com"."""
+    name = _NAME_BEFORE.search(text, max(0, start - _REACH), start)
+    return (name.start(), end, grammar) if name else None
+
+
+def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+    """Return "J***", unless its stars end what is bold: "**Plan B**"."""
+    line = max(text.rfind("\n", 0, start) + 1, start - 4 * _REACH)
+    if text.endswith("**", 0, end) and _BOLD.search(text, line, start):
+        return None
+    return start, end, grammar
+
+
+_WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = {
+    **dict.fromkeys(BEARERS | PARTS, _mask),
+    WORD_NUMBERED: _numbered,
+    WORD_LABEL: _numbered,
+    "starred_email": _starred_email,
+    "starred_name": _starred_name,
+}
+WIDENED: Final = frozenset(_WIDENERS)
