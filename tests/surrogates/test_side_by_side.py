@@ -48,6 +48,7 @@ def test_a_value_that_is_repeated_later_stays_the_same():
 
 def test_a_contact_beside_an_email_is_another_way_to_reach_somebody():
     assert kinds("Details: [NAME] [CONTACT] [EMAIL]") == ["person", "phone", "email"]
+    assert kinds("<EMAIL> or <CONTACT>") == ["email", "phone"]
 
 
 def test_the_parts_of_an_address_are_one_place_also_where_nobody_is_named():
