@@ -123,9 +123,8 @@ class _DocumentReplacer:
     def replaced(self, groups: Sequence[int], shared: Shared) -> Replaced:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
         replacer, anchor, shift, value_seed, given = self._replacer, self._anchor, self._shift, self._value_seed, self._given
-        days = self._days
         kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, self._plan.again
-        cast, fitted = self._cast, self._asked
+        cast, fitted, days = self._cast, self._asked, self._days
         people = cast.draw(groups, shared) if self._plan.clusters else []
         once = self._named_once() if len(owners) > _LONG else _NAMED
         written = StringIO()  # a list of the pieces of a long document would take several times the space of its text
@@ -157,21 +156,8 @@ class _DocumentReplacer:
                 if known is not None:
                     value = known
                 else:
-                    draw = _draw(
-                        Draw,
-                        (
-                            mix(value_seed, value_number),
-                            country,
-                            language,
-                            anchor,
-                            shift,
-                            person,
-                            original,
-                            form,
-                            index,
-                            days.get(value_number),
-                        ),
-                    )
+                    seed = mix(value_seed, value_number)
+                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))
                     value = make(draw) if plain else self._fitted(number, kind, draw)
                     if plain and value_number in again:
                         drawn[value_number, owner, form] = value
