@@ -73,7 +73,7 @@ class Settling:
                 meaning = self._formed(candidate, meaning)
             if cue is not None:
                 self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
-        elif meaning.kind in _REFINED or self._cues.has_forms(meaning.kind):
+        elif meaning.kind in _REFINED or meaning.role == _CONTACT or self._cues.has_forms(meaning.kind):
             meaning = self._refined(candidate, verdict, meaning)
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
@@ -117,6 +117,9 @@ class Settling:
             meaning = self._dated(candidate, meaning, told=bool(verdict.original))
         elif meaning.kind == "location":
             meaning = self._located(candidate, verdict, meaning)
+        elif meaning.role == _CONTACT:
+            cue = self._reached(candidate, self._cues.around(self._text, candidate.start, candidate.end))
+            meaning = meaning if cue is None else meaning._replace(kind=cue.kind)
         elif meaning.kind == "number":
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _NUMBERS:

@@ -21,6 +21,7 @@ def kinds(text: str, language: str = "en") -> list[str]:
     [
         ("My email is [CONTACT], my cell: [CONTACT] and my home address is [CONTACT].", "en", ["email", "phone", "address"]),
         ("Write an answer to [CONTACT] (or call [CONTACT])", "en", ["email", "phone"]),
+        ("My email is [CONTACT_1] and my cell: [CONTACT_2]. Mail [CONTACT_1].", "en", ["email", "phone", "email"]),
         ("my contact is [CONTACT]", "en", ["phone"]),
         ("Reach me at [CONTACT] (mailto), or [CONTACT] (fax)", "en", ["email", "fax"]),
         ("please Email me.at\n[CONTACT]", "en", ["email"]),
