@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.annotation_app.app_driver import AppPage
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, sync_api
 from tests.annotation_app.hard_texts import HardText
 
 Label = tuple[str, str, str]
@@ -159,18 +159,28 @@ def looked(key: str, button: str, shown: str, away_key: str, away_button: str) -
 
 
 def disclosed(summary: str, words: str) -> Step:
-    def seen(page: AppPage) -> None:
+    """Open what is closed, and close first what is open: below a short record there is room to show it from the beginning."""
+
+    def each_time(page: AppPage, act: Callable[[], None]) -> None:
+        panel = page.locator(summary).first.locator("..")
+        if panel.get_attribute("open") is not None:
+            act()
+            sync_api.expect(panel).to_have_js_property("open", False, timeout=PATIENCE_MS)
+            page.drawn()
+        act()
         page.page.get_by_text(words).first.wait_for()
+        sync_api.expect(panel).to_have_js_property("open", True, timeout=PATIENCE_MS)
 
     def by_keys(page: AppPage, _: HardText) -> None:
-        page.tab_to(summary)
-        page.press("Enter")
-        seen(page)
+        def enter() -> None:
+            page.tab_to(summary)
+            page.press("Enter")
+
+        each_time(page, enter)
         page.locator(".text.context").focus()
 
     def by_mouse(page: AppPage, _: HardText) -> None:
-        page.click(summary)
-        seen(page)
+        each_time(page, lambda: page.click(summary))
 
     return Step(f"disclose {summary}", by_keys, by_mouse)
 

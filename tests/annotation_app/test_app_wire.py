@@ -20,7 +20,8 @@ def test_an_edit_sends_the_record_and_not_the_editor(browser: Any, tmp_path: Pat
         page = AppPage(browser, server, "ana")
         sizes: list[int] = []
         page.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
-        page.open()
+        page.open("work")  # anew: from now on its connection is listened to
+        page.see(".editor")
         page.rested()
         assert [asked for asked in page.asked if asked.endswith(assets.address())] == [server.url + assets.address()]
         del sizes[:]
