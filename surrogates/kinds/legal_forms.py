@@ -65,7 +65,7 @@ def _form_after() -> re.Pattern[str]:
 
 @cache
 def _at_end() -> re.Pattern[str]:
-    return re.compile(rf"(?<=\w),? +({_pattern()})\W*$")
+    return re.compile(rf"(?<=[\w.]),? +({_pattern()})\W*$")
 
 
 def company_follows(text: str, end: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import cased_like, salt_of
+from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.phrases import nation, phrase, spoken, words_of
 from piiloom.surrogates.kinds.places import countries, country
@@ -47,10 +48,6 @@ _DIGITS: Final = "0123456789"
 _NUMBER: Final = _DIGITS + ".,"
 _IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
-_LEGAL: Final = re.compile(
-    r",? (?:Inc|Ltd|LLC|LLP|Corp|plc|Limited|PLC|GmbH(?: & Co\. KG)?|AG|KG|OHG|UG|SE|e\. ?K\.|B\.?V|N\.?V|VOF|SARL|SAS|SA|S\.A"
-    r"|S\.A\. de C\.V|S\.L|S\.L\.U|SL|S\.r\.l|S\.p\.A|Ltda|S/A|Lda|AB|HB)\.?$"
-)
 _kin = spoken("kin")
 _kin_plural = spoken("kin_plural")
 _SEVERAL: Final = re.compile(
@@ -68,7 +65,7 @@ _nationality = spoken("nationality", owned=True)
 def company(draw: Draw) -> str:
     """Draw a company; without a legal form for ``form="bare"``, as the text has one: "[X] AG"."""
     value = _company(draw)
-    return _LEGAL.sub("", value) if draw.form == "bare" else value
+    return value.removesuffix(legal_form_of(value)) if draw.form == "bare" else value
 
 
 def kin(draw: Draw) -> str:
