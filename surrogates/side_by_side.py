@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.placeholders.verdicts import CONTACT
 
 OWN_INDEX: Final = "+"  # begins the index of what is told apart, or joined, in this document alone
-CONTACT: Final = "contact"  # the role of a tag that says how to reach somebody, and not by what
 ADDRESS_PARTS: Final = frozenset({"city", "region", "postcode", "street", "address"})
 _TOLD_APART: Final = ADDRESS_PARTS | {"phone", "fax", "email", "url", "age", "username"}
 _CLOSE: Final = 24  # code points between two placeholders that stand side by side, at most

@@ -14,7 +14,7 @@ from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
-from piiloom.surrogates.placeholders.verdicts import MASK, UNTOLD, Verdict
+from piiloom.surrogates.placeholders.verdicts import CONTACT, MASK, UNTOLD, Verdict
 
 # The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
 _PARTY: Final = ("person", "company")
@@ -25,8 +25,7 @@ _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
-# What a way to reach somebody (a tag of that role, "[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
-_CONTACT: Final = "contact"
+# What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
 _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
 _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
 _JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
@@ -73,7 +72,7 @@ class Settling:
                 meaning = self._formed(candidate, meaning)
             if cue is not None:
                 self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
-        elif meaning.kind in _REFINED or meaning.role == _CONTACT or self._cues.has_forms(meaning.kind):
+        elif meaning.kind in _REFINED or meaning.role == CONTACT or self._cues.has_forms(meaning.kind):
             meaning = self._refined(candidate, verdict, meaning)
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
@@ -84,7 +83,7 @@ class Settling:
         Guesses count only for masks, which say nothing themselves and stand for everything.
         """
         cue = self._cues.around(self._text, candidate.start, candidate.end)
-        if meaning.role == _CONTACT:
+        if meaning.role == CONTACT:
             return self._reached(candidate, cue)
         if meaning.role != MASK and cue is not None and cue.sure < GUESS:
             cue = None
@@ -117,7 +116,7 @@ class Settling:
             meaning = self._dated(candidate, meaning, told=bool(verdict.original))
         elif meaning.kind == "location":
             meaning = self._located(candidate, verdict, meaning)
-        elif meaning.role == _CONTACT:
+        elif meaning.role == CONTACT:
             cue = self._reached(candidate, self._cues.around(self._text, candidate.start, candidate.end))
             meaning = meaning if cue is None else meaning._replace(kind=cue.kind)
         elif meaning.kind == "number":

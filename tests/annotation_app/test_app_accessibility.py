@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 from editor_page import marked
-from screen_stage import ACCEPT, does
 
-from piiloom.annotation_app.serving.services import open_services
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, make_project, record_of, sync_api
-from tests.annotation_app.people_tools import GOOD
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, make_disputed, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python, which brings axe-core, is not installed")
@@ -39,17 +36,7 @@ _ALSO = {"landmark-one-main", "landmark-no-duplicate-main", "label-content-name-
 
 @pytest.fixture
 def project(tmp_path):
-    path = make_project(tmp_path / "s.duckdb", RECORDS, {"ana": "annotator", "bo": "annotator"}, wanted=2)
-    services = open_services(path)
-    try:
-        services.accounts.add("judge", "admin", password=GOOD)
-        for record in RECORDS[:2]:
-            does(services, "ana", record.id, {"op": "relevance", "id": record.spans[0].id, "relevance": "high"}, ACCEPT)
-            does(services, "bo", record.id, ACCEPT)
-        services.guidelines.ask("ana", "Is a nickname a name?")
-    finally:
-        services.close()
-    return path
+    return make_disputed(tmp_path / "s.duckdb", RECORDS, asked="Is a nickname a name?")
 
 
 def faults(page: AppPage, name: str) -> list[str]:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 from editor_page import marked
-from screen_stage import ACCEPT, does
 
-from piiloom.annotation_app.serving.services import open_services
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_project, record_of, sync_api
-from tests.annotation_app.people_tools import GOOD
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_disputed, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 RECORDS = [record_of(f"r-{n}", marked(f"[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]], note {n}.")) for n in range(3)]
@@ -16,17 +13,7 @@ RECORDS = [record_of(f"r-{n}", marked(f"[[Ada|name|low]] met [[Grace|name|low]] 
 
 @pytest.fixture
 def project(tmp_path):
-    """Two people differ on all records but the last one, which nobody has begun."""
-    path = make_project(tmp_path / "s.duckdb", RECORDS, {"ana": "annotator", "bo": "annotator"}, wanted=2)
-    services = open_services(path)
-    try:
-        services.accounts.add("judge", "admin", password=GOOD)
-        for record in RECORDS[:2]:
-            does(services, "ana", record.id, {"op": "relevance", "id": record.spans[0].id, "relevance": "high"}, ACCEPT)
-            does(services, "bo", record.id, ACCEPT)
-    finally:
-        services.close()
-    return path
+    return make_disputed(tmp_path / "s.duckdb", RECORDS)
 
 
 def first_shown(page: AppPage) -> int:
