@@ -22,6 +22,7 @@ from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.annotation_app.screens.record_address import addressed_record, write_address
 from piiloom.annotation_app.screens.record_history import show_whole_history
 from piiloom.annotation_app.screens.span_comments import show_all_comments
+from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.foundation.counting import counted
@@ -53,7 +54,7 @@ def adjudication_page(person: Person) -> None:
 
 def _chosen(waiting: list[str]) -> str:
     wanted, shown = addressed_record(), st.session_state.get(RECORD)
-    if wanted in waiting:
+    if wanted in waiting and wanted != this_tab().address:
         shown = wanted
     elif wanted is not None and shown is None:
         st.info(_NOT_WAITING)

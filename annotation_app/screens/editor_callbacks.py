@@ -12,10 +12,10 @@ import streamlit as st
 
 from piiloom.annotation_app.editor.component import mount
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.record_address import go_to_record
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.sync.navigation import NavigationRequests
 from piiloom.annotation_app.sync.outbox import parse_outbox
 from piiloom.annotation_app.sync.results import BatchResult
 from piiloom.foundation.errors import PiiloomError, UsageError
@@ -26,8 +26,6 @@ _STALE: Final = (
     "your change is kept, and an adjudicator can take it up."
 )
 _LONGEST_NAME: Final = 200
-# The intents already followed. A tab that reconnects may have new session state and sends its last intent again.
-_navigation = NavigationRequests()
 # Returns the record to show after those of a trail, None if there is none.
 NextRecord = Callable[[Services, Person, Sequence[str]], str | None]
 
@@ -63,14 +61,18 @@ def _on_intent(page: str, next_record: NextRecord) -> None:
     # A tab that has shown nothing yet reconnects after a restart. Its intent may be out of date, so it has to ask again (actions.js).
     if tab.trail(page).record is None:
         return
-    tab.intents[client] = max(number, tab.intents.get(client, 0))
-    if not _navigation.is_new(client, number):
+    if number <= tab.intents.get(client, 0):
         return
+    tab.intents[client] = number
     if where == "list":
         tab.leaving_for = "records"
         return
+    record = intent.get("record")
     try:
-        _go(services, person, tab.trail(page), where, next_record)
+        if where == "record" and isinstance(record, str):
+            go_to_record(services, person, tab, tab.trail(page), record)
+        else:
+            _go(services, person, tab.trail(page), where, next_record)
     except UsageError as error:
         tab.message = str(error)
 

@@ -115,6 +115,7 @@ def _drawn(screen: Screen) -> None:
     if person is None or not person.may(screen.role):
         st.warning("You may not see this page.")
         return
+    this_tab().enter(screen.path)
     st.set_page_config(page_title=f"{screen.title} · piiloom")  # the browser's tabs and history tell pages apart
     screen.draw(person)
 

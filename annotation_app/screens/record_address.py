@@ -1,7 +1,8 @@
 """The record in the address (``/work?record=…``, ``/adjudicate?record=…``): reload, a second tab, a sent link, Back and Forward lead to it.
 
-The work page obeys the address when it is drawn as a whole, and writes it whenever another record is shown. An edit draws only a part of
-the page, so an address that lags behind a quick step to the next record is not mistaken for a wish.
+What the browser says of its address may lag behind a quick step to the next record, or a message to it was lost with the connection. So
+while the work page shows a record, its editor says when the person goes back or forward (``go: record``), and the address is obeyed only
+when the page is entered or shows none.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.tab_state import Tab, Trail
+from piiloom.annotation_app.screens.tab_state import UNSEEN, Tab, Trail, this_tab
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.worklist.assigning import has_qualified
 from piiloom.corpus.store.annotation_items import base_records, find_item
@@ -38,18 +39,29 @@ def address_of(record_id: str | None) -> str:
 
 def write_address(record_id: str | None) -> None:
     """Have the address name *record_id*, or no record. A changed address is one more step for the browser's Back."""
-    if addressed_record() == record_id:
+    tab = this_tab()
+    if tab.address == record_id:
         return
-    if record_id is None:
-        st.query_params.pop(PARAMETER, None)
-    else:
-        st.query_params[PARAMETER] = record_id
+    if addressed_record() != record_id:
+        if record_id is None:
+            st.query_params.pop(PARAMETER, None)
+        else:
+            st.query_params[PARAMETER] = record_id
+    tab.address = record_id
 
 
 def follow_address(services: Services, person: Person, tab: Tab, trail: Trail) -> None:
-    """Go to the record that the address names, if *trail* is elsewhere and *person* may see it. Otherwise ``tab.message`` says why not."""
+    """Go to the record that the address names, if the page was just entered or *trail* shows nothing."""
     wanted = addressed_record()
-    if wanted is None or wanted == trail.record:
+    if wanted is None or wanted == tab.address or not (tab.address == UNSEEN or trail.record is None):
+        return
+    go_to_record(services, person, tab, trail, wanted)
+
+
+def go_to_record(services: Services, person: Person, tab: Tab, trail: Trail, wanted: str) -> None:
+    """Go to *wanted*, which the address names, if *person* may see it. Otherwise ``tab.message`` says why not."""
+    tab.address = wanted
+    if wanted == trail.record:
         return
     with services.shared.reading() as store:
         item = find_item(store, wanted)

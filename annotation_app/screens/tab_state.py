@@ -15,6 +15,9 @@ _MOST_NOTICES: Final = 20
 _SURE_FOR_S: Final = 20.0
 
 
+UNSEEN: Final = ""
+
+
 @dataclass(slots=True)
 class Trail:
     """The records that one page has shown, in order. ``place`` is the index of the current one."""
@@ -59,7 +62,8 @@ class Tab:
     ``notices`` are for the editor; ``unread`` are the texts of those that no editor has shown yet. ``message`` is a message to show once.
     ``outcomes`` are sentences on what buttons did, and whether that went well, until they are shown (``acting``);
     ``reports`` are longer ones, by what they are on.
-    ``draws_again``: the page itself has asked to be drawn anew. ``leaving_for`` is the page that a callback wants shown next, ``pages``
+    ``page`` is the page that is drawn, ``address`` the record that its address named when it was last looked at or written; ``UNSEEN``
+    since the page was entered. ``leaving_for`` is the page that a callback wants shown next, ``pages``
     are Streamlit's pages by path. ``drawn`` is the record that the work page drew last, and its version. ``position`` is how far the person
     is, with the record and verdict that it was counted at.
     ``held`` is the record whose lease was renewed last, ``held_at`` the monotonic time of that.
@@ -74,12 +78,18 @@ class Tab:
     outcomes: dict[int, tuple[str, bool]] = field(default_factory=dict)
     reports: dict[str, object] = field(default_factory=dict)
     leaving_for: str = ""
-    draws_again: bool = False
+    page: str = ""
+    address: str | None = UNSEEN
     pages: dict[str, Any] = field(default_factory=dict)
     drawn: tuple[str, int] | None = None
     position: tuple[tuple[str, str], dict[str, int]] | None = None
     held: str = ""
     held_at: float = 0.0
+
+    def enter(self, page: str) -> None:
+        """Note that *page* is drawn; its address counts if the page before was another one."""
+        if self.page != page:
+            self.page, self.address = page, UNSEEN
 
     def trail(self, page: str) -> Trail:
         """The trail of *page*."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import streamlit as st
 
@@ -42,10 +42,7 @@ _FOLLOW_EVERY: Final = timedelta(seconds=3)
 def work_page(person: Person) -> None:
     """Show the current record of *person* or the next one, or a message if there is none."""
     services, tab = get_services(), this_tab()
-    if tab.draws_again:
-        tab.draws_again = False
-    else:
-        follow_address(services, person, tab, tab.trail(PAGE))
+    follow_address(services, person, tab, tab.trail(PAGE))
     if _record(services, person, tab.trail(PAGE)) is None:
         write_address(None)
         for said in tab.pop_messages():
@@ -71,13 +68,7 @@ def _follow() -> None:
     with get_services().shared.reading() as store:
         found = list_heads(store, record_ids=[record_id], annotator=person.name)
     if found and found[0].version != version and tab.trail(PAGE).record == record_id:
-        _draw_again(tab)
-
-
-def _draw_again(tab: Tab) -> NoReturn:
-    """Draw the whole page, wherever the address leads: a browser that asks for something meanwhile may not have heard of the newest one."""
-    tab.draws_again = True
-    st.rerun()
+        st.rerun()
 
 
 @st.fragment
@@ -91,7 +82,7 @@ def _at_work() -> None:
         st.rerun()
     if record_id is None:
         write_address(None)
-        _draw_again(tab)
+        st.rerun()
     write_address(record_id)
     if said := tab.pop_message():
         st.warning(escape_markdown(said))

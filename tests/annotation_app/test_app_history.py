@@ -7,7 +7,6 @@ from editor_page import marked
 
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.annotation_app.sync.event_descriptions import described
-from piiloom.annotation_app.sync.navigation import NavigationRequests
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -55,12 +54,3 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
 def test_events_in_words(operation, words):
     event = AnnotationEvent(actor="ana", kind="edit", entry={"operation": operation}, event=1, at="2026-11-22T09:00:00.000Z")
     assert described(event) == words
-
-
-def test_a_wish_is_followed_once_and_few_clients_are_remembered():
-    followed = NavigationRequests(capacity=2)
-    assert [followed.is_new("a", number) for number in (1, 1, 3, 2)] == [True, False, True, False]
-    assert followed.is_new("b", 1)
-    assert followed.is_new("c", 1)
-    assert not followed.is_new("c", 1)
-    assert followed.is_new("a", 1)  # forgotten

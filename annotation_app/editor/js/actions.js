@@ -164,6 +164,15 @@ function go(editor, where, record) {
   ask(editor);
 }
 
+/** Back or Forward among the records that this page has shown; see record_address.py. */
+function goWhereTheAddressLeads(editor) {
+  const record = new URLSearchParams(location.search).get("record");
+  if (editor.data.mode !== "annotate" || !record || (record === editor.data.record && !editor.leaving)) return;
+  clearTimeout(editor.leaving?.timer);
+  editor.leaving = null; // who goes back at once has thought better of it
+  go(editor, "record", record);
+}
+
 /** Send where the person wants to go, again and again until the server has heard it: it takes each number once. */
 function ask(editor) {
   const { wanted } = editor;

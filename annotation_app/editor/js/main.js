@@ -66,11 +66,13 @@ function attach(editor) {
     editor.focusIn = null;
   };
   editor.onLeavingPage = () => flushTyping(editor);
+  editor.onHistory = () => goWhereTheAddressLeads(editor);
   editor.onBackOnline = () => editor.outbox.deliver();
   editor.parts.root.addEventListener("focusin", editor.onFocusIn);
   editor.parts.root.addEventListener("focusout", editor.onFocusOut);
   window.addEventListener("pagehide", editor.onLeavingPage);
   document.addEventListener("visibilitychange", editor.onLeavingPage);
+  window.addEventListener("popstate", editor.onHistory);
   window.addEventListener("online", editor.onBackOnline);
   editor.resizing.observe(editor.parts.context.frame);
 }
@@ -89,6 +91,7 @@ function retire(editor) {
   editor.parts.root.removeEventListener("focusout", editor.onFocusOut);
   window.removeEventListener("pagehide", editor.onLeavingPage);
   document.removeEventListener("visibilitychange", editor.onLeavingPage);
+  window.removeEventListener("popstate", editor.onHistory);
   window.removeEventListener("online", editor.onBackOnline);
   editor.resizing.disconnect();
   editor.outbox.close();
