@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from screen_stage import ACCEPT, does
 
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.serving.services import open_services
@@ -53,21 +52,6 @@ def make_project(
         services.pool.add("boss", record_ids=[record.id for record in records], wanted=wanted)
         for name, ids in (assigned or {}).items():
             services.work.assign("boss", ids, [name])
-    finally:
-        services.close()
-    return path
-
-
-def make_disputed(path: Path, records: list[Record], *, asked: str = "") -> Path:
-    """A project in which ana and bo differ on all *records* but the last, which nobody has begun; *asked* is a question of ana's."""
-    make_project(path, records, {"ana": "annotator", "bo": "annotator", "judge": "admin"}, wanted=2)
-    services = open_services(path)
-    try:
-        for record in records[:-1]:
-            does(services, "ana", record.id, {"op": "relevance", "id": record.spans[0].id, "relevance": "high"}, ACCEPT)
-            does(services, "bo", record.id, ACCEPT)
-        if asked:
-            services.guidelines.ask("ana", asked)
     finally:
         services.close()
     return path

@@ -6,9 +6,10 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from disputed_project import make_disputed
 from editor_page import marked
 
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, make_disputed, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python, which brings axe-core, is not installed")

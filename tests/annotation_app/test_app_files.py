@@ -36,10 +36,12 @@ def send(page: AppPage, name: str, content: bytes) -> None:
     """Upload *content* under *name* as CAPID rows."""
     panel = page.page.get_by_role("tabpanel").filter(visible=True)
     panel.locator("input[type=file]").set_input_files({"name": name, "mimeType": "application/json", "buffer": content})
-    sync_api.expect(panel.get_by_role("button", name=f"Remove {name}")).to_be_visible(timeout=45_000)
+    chosen = panel.get_by_role("button", name=f"Remove {name}")
+    sync_api.expect(chosen).to_be_visible(timeout=45_000)
     panel.get_by_role("combobox", name="Format").click()
     page.page.get_by_role("option", name="capid").click()
     panel.get_by_role("button", name="Import", exact=True).click()
+    sync_api.expect(chosen).to_be_hidden(timeout=45_000)  # done, and the form is empty again
 
 
 def download(page: AppPage, name: str) -> bytes:

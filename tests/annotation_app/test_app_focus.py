@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from disputed_project import make_disputed
 from editor_page import marked
 
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_disputed, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 RECORDS = [record_of(f"r-{n}", marked(f"[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]], note {n}.")) for n in range(3)]
