@@ -12,16 +12,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.schema_faults import KeyPath, key_name, schema_faults
 
-__all__ = ["KeyPath", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
+__all__ = ["FileModel", "KeyPath", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _SHOWN_FAULTS = 3
+
+
+class FileModel(BaseModel):
+    """What a data file, or a part of one, is read as: unknown keys and values of another type are faults."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _Loader(yaml.CSafeLoader):

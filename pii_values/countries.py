@@ -12,8 +12,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.pii_values.sampling import Weighted, weighted
 

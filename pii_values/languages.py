@@ -1,4 +1,4 @@
-"""Helpers for the data files of a language: their folder, model base class, spelling by locale, and gendered forms."""
+"""Helpers for the data files of a language: their folder, spelling by locale, and gendered forms."""
 
 from __future__ import annotations
 
@@ -9,22 +9,16 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import StringConstraints
 
 from piiloom.foundation.words import WORD
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.taxonomy.locales import get_locale
 
 Gender = Literal["female", "male", "nonbinary"]
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
 
 _GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
-
-
-class FileModel(BaseModel):
-    """What every data file is read with: unknown keys and wrong types are errors."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _SpellingFile(FileModel):

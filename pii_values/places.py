@@ -10,10 +10,10 @@ from importlib.resources import files
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.pii_values.countries import country_of, from_mask
 from piiloom.pii_values.heritage import countries, profile
-from piiloom.pii_values.languages import FileModel, Text, folder
+from piiloom.pii_values.languages import Text, folder
 from piiloom.pii_values.lexicons import Fitted, has_topic, phrase
 from piiloom.pii_values.sampling import Weighted, weighted
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.languages import FileModel, Gender, folder
+from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.pii_values.languages import Gender, folder
 from piiloom.pii_values.people import Child, MaritalKind, Ties, draw_ties
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_gender, draw_persona_of

@@ -67,11 +67,11 @@ class Cast:
 
     def draw(self, groups: Sequence[int], shared: Shared) -> list[People]:
         """Return the people of each cluster of the plan; arguments as for ``Replacer.replace``."""
+        draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         people: list[People] = []
         joined: list[int] = []
         taken: Taken = {}
         at, seed = 0, mix(self._seed, _PEOPLE)
-        draw_one, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         for number, cluster in enumerate(self._plan.clusters):
             value_id = f"p{number + 1}"
             if cluster.corpus:
@@ -81,21 +81,21 @@ class Cast:
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
-            if size == 1:  # as most are: there is no need to look whether they are several
-                people.append((draw_one(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
+            if size == 1:
+                people.append((draw(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
             else:
                 people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", self._anchor, value_id=value_id),)
+                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
             terms = self._terms
             self.dated = tell_known(
-                self._plan, people, self._notable, shift=self._shift, anchor=self._anchor, language=terms.language, country=terms.country
+                self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=terms.language, country=terms.country
             )
         stated = tell_stated(self._plan, people, self._told) if self._told is not None else set()
         if self._told is not None:

@@ -11,9 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 
 Told = Literal["birth", "start", "end", "visit", "death", "later", "until"]
@@ -26,9 +24,7 @@ _LONGEST: Final = 4  # words
 _TAG_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-class _WordsFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _WordsFile(FileModel):
     words: dict[Told, list[str]]
 
 

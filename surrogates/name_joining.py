@@ -12,9 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.known_names import folded, is_one_name
 from piiloom.surrogates.mentions import Mention
 
@@ -31,9 +29,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _LABELLED: Final = re.compile(r"[^:=\n]{2,32}?\s?[\"']?\s?[:=]\s*[\"'(]?$")
 
 
-class _LabelsFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _LabelsFile(FileModel):
     given: list[str]
     family: list[str]
     second: list[str]

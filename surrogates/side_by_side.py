@@ -12,9 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.verdicts import CONTACT
 
@@ -28,9 +26,7 @@ _LABELLED: Final = re.compile(r"[\s,;.|)-]*[^\W\d_][\w. ]{0,16}[:#]\s*-?")
 _PAIR: Final = re.compile(r"\s?,\s?")
 
 
-class _JoinersFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _JoinersFile(FileModel):
     joiners: list[str]
     beside: list[str]
     labels: list[str]

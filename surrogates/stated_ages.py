@@ -8,9 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 
 _NEAR: Final = 600  # code points on either side of the birth date
@@ -18,9 +16,7 @@ _OLDEST: Final = 119
 _PHRASE: Final = 40
 
 
-class _AgesFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _AgesFile(FileModel):
     patterns: list[str]
     months: list[str]
     children: list[str]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.persona_assignment.gender_cues import Cues
+from piiloom.surrogates.persona_assignment.gender_cues import OPENED, Cues
 from piiloom.surrogates.side_by_side import OWN_INDEX
 from piiloom.surrogates.writers import is_anybody
 
@@ -20,7 +20,6 @@ _BEFORE: Final = 14  # code points before a name within which its title stands
 _PROFESSIONS: Final = frozenset(
     "dr dra doctor doctora doutor doutora prof profa professor professora dott dott.ssa dottoressa avv.ssa".split()
 )
-_OPENED: Final = "([\"'“‘«"
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n", ".\t")
 
 
@@ -49,7 +48,7 @@ def _title(text: str, start: int, cues: Cues) -> str:
     words = text[max(0, start - _BEFORE) : start].split()
     if not words or text[start - 1] not in " \u00a0":
         return ""
-    last = words[-1].lstrip(_OPENED)
+    last = words[-1].lstrip(OPENED)
     title = last.casefold().rstrip(".")
     return title if last in cues.titles and title not in _PROFESSIONS else ""
 

@@ -12,9 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.side_by_side import OWN_INDEX
 
@@ -31,9 +29,7 @@ _FEWEST_TURNS: Final = 3
 _SIGNED_WITH: Final = frozenset("email phone fax address location city region country occupation url age postcode street".split())
 
 
-class _WritersFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _WritersFile(FileModel):
     introducing: list[str]
     closing: list[str]
 

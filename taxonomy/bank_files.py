@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from piiloom.foundation.yaml_files import FileModel
 from piiloom.taxonomy.story_files import StoryEntry
 
 PatternText = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -13,11 +14,7 @@ Label = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Patterns = Annotated[list[PatternText], Field(min_length=1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class AlsoEntry(_Strict):
+class AlsoEntry(FileModel):
     """A further type that changes the answer: which subtypes, why, and the sentences that disclose it."""
 
     uses: Annotated[list[Label], Field(min_length=1)]
@@ -25,7 +22,7 @@ class AlsoEntry(_Strict):
     tells: Patterns
 
 
-class QuestionsEntry(_Strict):
+class QuestionsEntry(FileModel):
     """A scenario's questions by cue level, which says how much they give away of its theme."""
 
     neutral: Patterns
@@ -33,7 +30,7 @@ class QuestionsEntry(_Strict):
     personal: Patterns
 
 
-class ScenarioEntry(_Strict):
+class ScenarioEntry(FileModel):
     """One scenario as written. ``tells`` has the sentences with both values under "both", those with one value under its type."""
 
     id: Label
@@ -49,7 +46,7 @@ class ScenarioEntry(_Strict):
     questions: QuestionsEntry
 
 
-class FrameEntry(_Strict):
+class FrameEntry(FileModel):
     """An aside that needs more than its text.
 
     ``subjects``: type to "@relationship" or a role ("someone else"); ``last``: it ends a text.
@@ -60,7 +57,7 @@ class FrameEntry(_Strict):
     last: bool = False
 
 
-class QualifierEntry(_Strict):
+class QualifierEntry(FileModel):
     """Words that people put before the values of some slots ("type.subtype") if the word before is one of *after*."""
 
     slots: Annotated[list[Label], Field(min_length=1)]
@@ -68,7 +65,7 @@ class QualifierEntry(_Strict):
     words: Annotated[list[Label], Field(min_length=1)]
 
 
-class DefiniteEntry(_Strict):
+class DefiniteEntry(FileModel):
     """Values that take a definite article (outside the span) if the word before is one of *after*: "in the Netherlands"."""
 
     article: Label
@@ -76,7 +73,7 @@ class DefiniteEntry(_Strict):
     values: Annotated[list[Label], Field(min_length=1)]
 
 
-class TalkEntry(_Strict):
+class TalkEntry(FileModel):
     """Sentences without PII and words of casual writing, by purpose.
 
     ``second_hand`` has the slot ``{relationship.asked_for}``, ``drafts`` the slot ``{values}``. After a turn of phrase, first words in
@@ -106,7 +103,7 @@ class TalkEntry(_Strict):
     definite: list[DefiniteEntry] = Field(default_factory=list)
 
 
-class BankFile(_Strict):
+class BankFile(FileModel):
     """A bank file. Each of its parts may be missing."""
 
     scenarios: list[ScenarioEntry] = Field(default_factory=list)

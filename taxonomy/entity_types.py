@@ -20,10 +20,10 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator
 
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.taxonomy.value_generators import ValueGenerator
 
 Form = Literal["noun_phrase", "count_noun", "adjective", "noun", "proper", "amount", "number", "code", "phrase"]
@@ -158,9 +158,7 @@ NonEmpty = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)
 TypeWord = Annotated[str, StringConstraints(pattern=r"^[a-z]+$")]
 
 
-class _SubtypeFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SubtypeFile(FileModel):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
     definition: NonEmpty
     form: Form
@@ -168,9 +166,7 @@ class _SubtypeFile(BaseModel):
     examples: list[NonEmpty] = Field(min_length=1)
 
 
-class _TypeFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _TypeFile(FileModel):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z ]*[a-z]$")]
     order: int  # place in the canonical order; gaps leave room for new types
     definition: NonEmpty

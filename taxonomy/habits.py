@@ -7,17 +7,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 Habit = Literal["lower_case", "no_apostrophes", "dots", "no_final_stop", "double_spaces", "misspelling"]
 Shares = Mapping[Habit, float]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _File(FileModel):
     shares: dict[str, dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]]
     other: dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]
     misspelled: dict[str, dict[str, str]]

@@ -10,10 +10,10 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 Measures = Literal["imperial", "metric"]
 DateOrder = Literal["mdy", "dmy", "ymd"]
@@ -36,9 +36,7 @@ class Locale:
     composer: bool
 
 
-class _LocaleEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _LocaleEntry(FileModel):
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
     language_name: str
     country: str
@@ -51,9 +49,7 @@ class _LocaleEntry(BaseModel):
     composer: bool
 
 
-class _LocalesFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _LocalesFile(FileModel):
     locales: dict[str, _LocaleEntry] = Field(min_length=1)
 
 

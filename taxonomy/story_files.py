@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
+
+from piiloom.foundation.yaml_files import FileModel
 
 MOST_CHARACTERS = 1_000  # of a wording
 _MOST_VALUES = 1_000
@@ -19,18 +21,14 @@ Cell = Value | dict[Name, Value]
 Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class PersonEntry(_Strict):
+class PersonEntry(FileModel):
     """A person in the cast. What is not given is drawn at random."""
 
     age: Annotated[list[Annotated[int, Field(ge=0, le=105)]], Field(min_length=2, max_length=2)] | None = None
     gender: Literal["female", "male"] | None = None
 
 
-class NumberRule(_Strict):
+class NumberRule(FileModel):
     """A number derived from that of the fact ``of``: multiplied by one of ``times``, or with one of ``plus`` added."""
 
     of: Name
@@ -39,14 +37,14 @@ class NumberRule(_Strict):
     round: Annotated[int | float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False)] | None = None
 
 
-class ColumnEntry(_Strict):
+class ColumnEntry(FileModel):
     """One of the facts in the rows of an entry, written so if it is not about the writer."""
 
     type: Label
     of: Name | None = None
 
 
-class FactEntry(_Strict):
+class FactEntry(FileModel):
     """A fact with one definition of its values. With ``rows`` it stands for several facts, which are named in ``as``."""
 
     type: Label | None = None
@@ -58,7 +56,7 @@ class FactEntry(_Strict):
     of: Name | None = None
 
 
-class StepEntry(_Strict):
+class StepEntry(FileModel):
     """One step of the text: wordings that say the same thing, and when it is told."""
 
     say: Annotated[list[Wording], Field(min_length=1, max_length=30)]
@@ -69,7 +67,7 @@ class StepEntry(_Strict):
     id: StepName | None = None
 
 
-class QuestionEntry(_Strict):
+class QuestionEntry(FileModel):
     """One question: its wordings, the facts it needs, those that help, those that are moot, and the steps that must be told."""
 
     id: StepName
@@ -80,7 +78,7 @@ class QuestionEntry(_Strict):
     said: list[StepName] = Field(default_factory=list)
 
 
-class StoryEntry(_Strict):
+class StoryEntry(FileModel):
     """One story as written."""
 
     id: Label

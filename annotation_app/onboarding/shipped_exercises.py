@@ -7,38 +7,32 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer
 from piiloom.annotation_app.onboarding.practice import with_errors
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 ExerciseKind = Literal["practice", "qualifying"]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Value(FileModel):
     type: str
     relevance: Relevance
     why: str | None = None
 
 
-class _Exercise(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Exercise(FileModel):
     id: str
     context: str
     question: str
     spans: dict[str, _Value] = Field(min_length=1)
 
 
-class _Exercises(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Exercises(FileModel):
     practice: list[_Exercise]
     qualifying: list[_Exercise]
 

@@ -10,12 +10,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document, validate_document
+from piiloom.foundation.yaml_files import FileModel, KeyPath, YamlDocument, key_name, read_document, validate_document
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Domain
 from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 
@@ -27,11 +27,7 @@ _FEWEST_ENTRIES: Final = 6
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Document(_Strict):
+class _Document(FileModel):
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
     form: Text
     length: Length | Annotated[list[Length], Field(min_length=1)]
@@ -43,7 +39,7 @@ class _Document(_Strict):
     local: bool = False
 
 
-class _File(_Strict):
+class _File(FileModel):
     locale: str
     domain: Domain
     checked_by: str | None

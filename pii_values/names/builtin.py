@@ -22,8 +22,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import load_yaml, read_document
-from piiloom.pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import FileModel, load_yaml, read_document
 from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.gathering import Gathered, Kind
 from piiloom.pii_values.names.index import BUILTIN

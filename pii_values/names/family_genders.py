@@ -7,8 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 Borne = Literal["female", "male"]
 

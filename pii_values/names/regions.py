@@ -8,8 +8,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")

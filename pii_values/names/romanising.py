@@ -10,8 +10,7 @@ from typing import Final
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.pii_values.names.korean import syllable
 
 _LONGEST_END: Final = 8

@@ -9,8 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.words import STOP_WORDS
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 # One to three parts of Latin letters, joined by a space, hyphen or apostrophe.
 _PART: Final = r"’?[^\W\d_]+(?:[’'][^\W\d_]+)*"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from piiloom.surrogates.kinds.files import FileModel, Text
+from piiloom.foundation.yaml_files import FileModel
+from piiloom.surrogates.kinds.files import Text
 
 
 class ModelKind(FileModel):

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
+
+from piiloom.foundation.yaml_files import FileModel
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
 Order = Literal["dmy", "mdy", "ymd"]
-
-
-class FileModel(BaseModel):
-    """What every data file is read with."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class KindEntry(FileModel):

@@ -7,9 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 _WIDTH_BEFORE: Final = 72
 _WIDTH: Final = 48  # code points after a name that may tell that it is a company's
@@ -17,9 +15,7 @@ _BEGINNING: Final = 3
 _LATER: Final = r"(?![\w])(?! [A-ZÀ-Þ]{2,})"
 
 
-class _CompaniesFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _CompaniesFile(FileModel):
     forms: list[str]
     doubtful: list[str]
     seats: list[str]

@@ -7,9 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.files import FileModel
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
 from piiloom.surrogates.kinds.phrases import phrase, spoken, words_of

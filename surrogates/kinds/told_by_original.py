@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final
 
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.surrogates.kinds.files import FileModel, Text
+from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.surrogates.kinds.files import Text
 
 _Told = tuple[tuple[re.Pattern[str], str], ...]
 
@@ -32,11 +31,6 @@ def _patterns() -> Mapping[str, _Told]:
     }
 
 
-COARSE: Final = frozenset({"religion", "appearance", "school", "kin", "date", "id_number", "nationality", "location", "city", "generic"})
-
-
 def told_by_original(kind: str, original: str) -> str:
     """Return the kind that *original* is of, if it tells more than the *kind* of its type; else *kind*."""
-    if kind not in COARSE:
-        return kind
-    return next((told for pattern, told in _patterns()[kind] if pattern.search(original)), kind)
+    return next((told for pattern, told in _patterns().get(kind, ()) if pattern.search(original)), kind)

@@ -52,7 +52,7 @@ def record_id(document: Document, replaced: Replaced) -> str:
 
 
 def record_of(document: Document, replaced: Replaced, locale: str) -> Record:
-    """Return, as an object, the record that ``record_line`` writes."""
+    """Return, as an object, the record that ``record_parts`` writes."""
     return Record(
         id=record_id(document, replaced),
         context=replaced.text,
@@ -74,13 +74,8 @@ def _span(number: int, place: Placed) -> Span:
     )
 
 
-def record_line(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> bytes:
-    """Return the line of ``records.jsonl``, with its line feed."""
-    return b"".join(record_parts(document, replaced, locale, question))
-
-
 def record_parts(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> list[bytes]:
-    """Return the line of ``records.jsonl`` in parts: joined, that of a long document would be held twice."""
+    """Return the line of ``records.jsonl``, with its line feed, in parts: joined, that of a long document would be held twice."""
     asked = "null" if question is None else encode_basestring(question)
     text, own_id = replaced.text, record_id(document, replaced)
     spans = _in_blocks(_span_json, text, replaced.placed)
@@ -124,13 +119,8 @@ def _told(key: str, value: str | None) -> str:
     return "" if value is None else f', "{key}": {encode_basestring(value)}'
 
 
-def map_line(document: Document, replaced: Replaced, question: Replaced | None = None) -> bytes:
-    """Return the line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
-    return b"".join(map_parts(document, replaced, question))
-
-
 def map_parts(document: Document, replaced: Replaced, question: Replaced | None = None) -> list[bytes]:
-    """Return the line of ``map.jsonl`` in parts, as ``record_parts``."""
+    """Return the line of ``map.jsonl`` in parts: the document and [start, end, new start, new end] of each replaced range."""
     ranges = _in_blocks(_range_json, "", replaced.placed)
     asked = [b', "question_ranges": [', *_in_blocks(_range_json, "", question.placed), b"]"] if question is not None else []
     return [_head(document).encode(), b', "ranges": [', *ranges, b"]", *asked, b"}\n"]

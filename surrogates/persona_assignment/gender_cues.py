@@ -12,9 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Gender
 
 AFTER: Final = 80  # code points after a mention within which a pronoun is taken to refer to the person
@@ -25,21 +23,18 @@ _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
 _BETWEEN: Final = " \u00a0\n\r\t"
 _DOT_OR_BLANK: Final = "." + _BETWEEN
-_OPENED: Final = "([\"'“‘«"
+_CLOSED: Final = ',.;:!?)"”’…'  # signs right after a word
+OPENED: Final = "([\"'“‘«"
 _WORD: Final = re.compile(r"\S+")
 _ABBREVIATED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]\.")  # the dots of "y.o." and "M.D." end no sentence
 
 
-class _Words(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Words(FileModel):
     female: list[str]
     male: list[str]
 
 
-class _CuesFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _CuesFile(FileModel):
     titles: _Words
     kin: _Words
     pronouns: _Words
@@ -69,13 +64,13 @@ def cues_of(language: str) -> Cues | None:
         return None
     known = load_yaml(source, _CuesFile)
     before = _spelled(_sides(known.titles, known.kin), ".")
-    after = _spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…')
+    after = _spelled(_sides(known.pronouns, known.nouns), _CLOSED)
     kin = {*known.kin.female, *known.kin.male}
     nouns = {word: gender for word, gender in _sides(known.nouns).items() if word not in kin}
     return Cues(
         before,
         after,
-        _spelled(nouns, ',.;:!?)"”’…'),
+        _spelled(nouns, _CLOSED),
         _spelled(_sides(known.titles), "."),
         frozenset(after),
         frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN),
@@ -115,7 +110,7 @@ def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
     last = words[-1]
     if len(last) == 2 and last[1] == "." and last[0].isupper() and len(words) > 1 and last not in cues.before:
         last = words[-2]
-    return cues.before.get(last) or cues.before.get(last.lstrip(_OPENED))
+    return cues.before.get(last) or cues.before.get(last.lstrip(OPENED))
 
 
 def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:

@@ -7,9 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.fitting import capitalised
 from piiloom.surrogates.persona_assignment.persona import Persona
 
@@ -29,9 +27,7 @@ SUBTYPES: Final[dict[str, str | None]] = {
 }
 
 
-class _NicknamesFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _NicknamesFile(FileModel):
     nicknames: dict[str, str]
 
 

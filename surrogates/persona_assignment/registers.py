@@ -9,32 +9,26 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.seeds import below
 
 Style = Literal["full", "given", "family", "formal", "titled"]
 
 
-class _Default(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Default(FileModel):
     first: Style
     later: Style
 
 
-class _Register(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Register(FileModel):
     default: _Default
     tag: dict[Style, int] = Field(min_length=1)
     roles: dict[Style, list[str]] = Field(default_factory=dict)
 
 
-class _RegistersFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _RegistersFile(FileModel):
     registers: dict[str, _Register]
 
 

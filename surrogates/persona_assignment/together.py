@@ -9,18 +9,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 
 _BEFORE: Final = 60  # code points before a mention within which it is announced
 _NEAR: Final = 500  # code points before it within which the people are named
 
 
-class _JointlyFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _JointlyFile(FileModel):
     jointly: list[str]
     against: list[str]
 

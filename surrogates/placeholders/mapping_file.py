@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 
 import regex
 import yaml
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import YamlDocument, load_yaml, read_document, validate_document
+from piiloom.foundation.yaml_files import FileModel, YamlDocument, load_yaml, read_document, validate_document
 from piiloom.surrogates.kinds.files import KindsFile
 from piiloom.surrogates.placeholders.grammar_files import grammars
 from piiloom.surrogates.placeholders.mapping import Mapping, Noted, Rule, Unlisted
@@ -52,10 +52,6 @@ _HEAD: Final = """\
 """
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
 class _AsWritten:
     """Annotation that lets pydantic read a dataclass strictly from a file.
 
@@ -65,7 +61,7 @@ class _AsWritten:
     def __get_pydantic_core_schema__(self, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
         hints = get_type_hints(source, include_extras=True)
         written: dict[str, Any] = {one.name: _listed(hints[one.name], one.default) for one in fields(source) if one.compare}
-        model = create_model(source.__name__, __base__=_Strict, **written)
+        model = create_model(source.__name__, __base__=FileModel, **written)
         return no_info_after_validator_function(lambda read: _made(source, read), handler(model))
 
 
@@ -79,14 +75,14 @@ def _made(source: type[T], read: BaseModel) -> T:
     return source(**{name: tuple(value) if isinstance(value, list) else value for name, value in read})
 
 
-class _MappingFile(_Strict):
+class _MappingFile(FileModel):
     version: Literal[1] = 1
-    languages: list[str] = list(LANGUAGES)
+    languages: list[str] = Field(default_factory=lambda: list(LANGUAGES))
     grammars: list[str] | None = None
     unlisted: Unlisted = "read"
-    rules: list[Annotated[Rule, _AsWritten()]] = []
-    unknown: list[Annotated[Noted, _AsWritten()]] = []
-    left_alone: list[Annotated[Noted, _AsWritten()]] = []
+    rules: list[Annotated[Rule, _AsWritten()]] = Field(default_factory=list)
+    unknown: list[Annotated[Noted, _AsWritten()]] = Field(default_factory=list)
+    left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default_factory=list)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,25 +34,22 @@ class Tally:
 
     def take(self, seen: Seen) -> None:
         """Add what one later document has."""
-        self.count += seen.count
-        self.documents += 1
-        self.sure = max(self.sure, seen.sure)
-        if seen.examples:
-            self.examples = [*self.examples, *(e for e in seen.examples if e not in self.examples)][:EXAMPLES]
-        if seen.cued:
-            self.cues.update(set(seen.cued))
-            self.cued.update(seen.cued)
-        self.looked += seen.looked
+        self._add(seen, documents=1, cues=set(seen.cued))
 
     def absorb(self, later: Tally) -> None:
         """Add the counts of *later* documents."""
+        self._add(later, documents=later.documents, cues=later.cues)
+
+    def _add(self, later: Tally | Seen, *, documents: int, cues: Iterable[str]) -> None:
         self.count += later.count
-        self.documents += later.documents
+        self.documents += documents
         self.sure = max(self.sure, later.sure)
-        self.examples = [*self.examples, *(e for e in later.examples if e not in self.examples)][:EXAMPLES]
-        self.cues.update(later.cues)
-        self.cued.update(later.cued)
         self.looked += later.looked
+        if later.examples:
+            self.examples = [*self.examples, *(e for e in later.examples if e not in self.examples)][:EXAMPLES]
+        if later.cued:
+            self.cues.update(cues)
+            self.cued.update(later.cued)
 
 
 @dataclass(slots=True)

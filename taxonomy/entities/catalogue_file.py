@@ -8,10 +8,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document, validate_document
+from piiloom.foundation.yaml_files import FileModel, KeyPath, YamlDocument, key_name, read_document, validate_document
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Boundary, Domain, Entity, EntityPattern, Generator, Guard, Identifier
 from piiloom.taxonomy.entities.pattern_syntax import parse_pattern
 from piiloom.taxonomy.entities.validators.registry import find_validator
@@ -25,11 +25,7 @@ Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=6
 Phrases = Annotated[list[Text], Field(default_factory=list)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Pattern(_Strict):
+class _Pattern(FileModel):
     pattern: Annotated[str, StringConstraints(min_length=1)]
     score: Annotated[float, Field(ge=0, le=1, strict=False)]
     case: Literal["exact", "ignore"] = "exact"
@@ -39,14 +35,14 @@ class _Pattern(_Strict):
     validator: Text | None = None
 
 
-class _Generator(_Strict):
+class _Generator(FileModel):
     masks: Phrases
     values: Phrases
     rule: Text | None = None
     draw: Text | None = None
 
 
-class _Entity(_Strict):
+class _Entity(FileModel):
     name: Text
     native: Text | None = None
     form_of: Id | None = None
@@ -66,7 +62,7 @@ class _Entity(_Strict):
     default: bool = True
 
 
-class _File(_Strict):
+class _File(FileModel):
     locale: Annotated[str, StringConstraints(pattern=r"^(universal|[a-z]{2}_[A-Z]{2})$")]
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")] = "en"
     against: Phrases

@@ -13,7 +13,7 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, record_of, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_of, record_parts, vault_lines
 from piiloom.surrogates.outputs.tallies import OTHERS, Tally
 from tests.surrogates.running_fakes import Lying, TagEngine
 
@@ -26,9 +26,9 @@ def test_the_line_is_the_row_of_the_record(text: str, doc_id: str, file: str, li
     document = Document(0, doc_id, text, file, line)
     replaced = TagEngine().replaced(document)
     check_replaced(document, replaced)
-    written = record_line(document, replaced, "nl_NL")
+    written = b"".join(record_parts(document, replaced, "nl_NL"))
     assert written == json.dumps(row_of(record_of(document, replaced, "nl_NL")), ensure_ascii=False).encode() + b"\n"
-    assert json.loads(map_line(document, replaced)) == {
+    assert json.loads(b"".join(map_parts(document, replaced))) == {
         "id": doc_id,
         "file": file,
         "line": line,
@@ -40,7 +40,7 @@ def test_records_are_read_as_native_rows(tmp_path: Path) -> None:
     documents = [Document(number, f"d{number}", text, "a.txt") for number, text in enumerate(["[NAME] [CITY]", "", "none"])]
     replaced = [TagEngine().replaced(document) for document in documents]
     path = tmp_path / "records.jsonl"
-    lines = [record_line(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)]
+    lines = [b"".join(record_parts(one, done, "en_US")) for one, done in zip(documents, replaced, strict=True)]
     path.write_bytes(b"".join(lines))
     assert list(read_records(NativeFormat(), path)) == [
         record_of(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)
@@ -70,7 +70,7 @@ def test_a_change_that_nobody_told_of_is_refused() -> None:
 
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(RunError, match="half a character"):
-        record_line(Document(0, "d", "[NAME]", "f"), TagEngine(values=("\ud800",)).replaced(Document(0, "d", "[NAME]", "f")), "en_US")
+        record_parts(Document(0, "d", "[NAME]", "f"), TagEngine(values=("\ud800",)).replaced(Document(0, "d", "[NAME]", "f")), "en_US")
 
 
 def test_the_vault_has_what_stood_there() -> None:
