@@ -143,7 +143,7 @@ def test_whatever_happens_each_text_ends_detected_or_refused(seed: int) -> None:
     words = ["", "", "", "REFUSED ", "POISON ", "LEFT-OUT "]
     texts = [f"{rng.choice(words)}{number} writes as a{number}@x.org" for number in range(25 if seed == 0 else 120)]
     with AzureServer(_any_fault(seed), polls=1) as server:
-        found = examined(server, texts, attempts=6)
+        found = examined(server, texts, attempts=12)
     for text, one in zip(texts, found, strict=True):
         assert (one.failed is None) == (len(one.spans) == 1)
         if "REFUSED" in text or "POISON" in text:
