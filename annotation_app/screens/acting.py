@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
@@ -55,6 +56,10 @@ def act(role: Role, deed: Callable[[Person], Outcome]) -> None:
     if said:
         sentence, went_well = (said, True) if isinstance(said, str) else said
         outcomes[next(_numbers)] = sentence, went_well
+
+
+# ``act`` for the buttons of admins.
+BY_ADMIN: Final = partial(act, "admin")
 
 
 @contextmanager

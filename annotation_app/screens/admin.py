@@ -12,7 +12,7 @@ import streamlit as st
 
 from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.acting import act, choice_field, field, fields, with_outcomes
+from piiloom.annotation_app.screens.acting import BY_ADMIN, choice_field, field, fields, with_outcomes
 from piiloom.annotation_app.screens.admin_export import export_tab
 from piiloom.annotation_app.screens.admin_import import import_tab
 from piiloom.annotation_app.screens.admin_people import people_tab
@@ -23,9 +23,6 @@ from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.foundation.counting import counted
-
-# Calls an action with the current admin when a button is pressed, and says what it returns.
-_BY_ADMIN = partial(act, "admin")
 
 
 @with_outcomes()
@@ -56,10 +53,10 @@ def _assign(services: Services, _person: Person) -> None:
     with st.form("assign"):
         st.multiselect("People", people, key=field("assign", "people"))
         st.number_input("How many records, the most urgent first", 1, 500, 50, key=field("assign", "number"))
-        st.form_submit_button("Deal them out", type="primary", on_click=_BY_ADMIN, args=(partial(_deal, services),))
+        st.form_submit_button("Deal them out", type="primary", on_click=BY_ADMIN, args=(partial(_deal, services),))
     with st.form("free"):
         st.selectbox("Free all that somebody holds", people, key=choice_field("free", "who", people))
-        st.form_submit_button("Free", on_click=_BY_ADMIN, args=(partial(_free, services),))
+        st.form_submit_button("Free", on_click=BY_ADMIN, args=(partial(_free, services),))
 
 
 def _deal(services: Services, admin: Person) -> str:
@@ -94,7 +91,7 @@ def _settings(services: Services, _person: Person) -> None:
             key=field(form, "by_uncertainty"),
         )
         _weights(current.priority_weights, f"{form}-weights")
-        st.form_submit_button("Save", type="primary", on_click=_BY_ADMIN, args=(partial(_save, services, form),))
+        st.form_submit_button("Save", type="primary", on_click=BY_ADMIN, args=(partial(_save, services, form),))
 
 
 def _weights(current: Mapping[str, float], form: str) -> None:
@@ -117,12 +114,12 @@ def _save(services: Services, form: str, admin: Person) -> str:
 
 def _training(services: Services, _person: Person) -> None:
     st.text("The shipped exercises suit any project. Better ones come from your own: take records that are validated.")
-    st.button("Add the shipped practice records", on_click=_BY_ADMIN, args=(partial(_add_practice, services),))
-    st.button("Add the shipped test", on_click=_BY_ADMIN, args=(partial(_add_test, services),))
+    st.button("Add the shipped practice records", on_click=BY_ADMIN, args=(partial(_add_practice, services),))
+    st.button("Add the shipped test", on_click=BY_ADMIN, args=(partial(_add_test, services),))
     with st.form("controls"):
         st.number_input("Validated records to make hidden controls of", 1, 500, 20, key=field("controls", "number"))
         st.toggle("Without errors (gold records)", key=field("controls", "gold"))
-        st.form_submit_button("Plant", on_click=_BY_ADMIN, args=(partial(_plant, services),))
+        st.form_submit_button("Plant", on_click=BY_ADMIN, args=(partial(_plant, services),))
 
 
 def _add_practice(services: Services, admin: Person) -> str:

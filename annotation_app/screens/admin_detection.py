@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.acting import BY_ADMIN, field, fields
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.detection_runs import DetectionRun, OfferedDetector
@@ -40,7 +40,7 @@ def show_detection(services: Services) -> None:
         )
         if any(one.sends for one in offered.values()):
             st.checkbox("The texts may be sent to whom the detector asks (for those that say so)", key=field("detection", "sure"))
-        st.form_submit_button("Find suggestions", type="primary", on_click=act, args=("admin", partial(_start, services)))
+        st.form_submit_button("Find suggestions", type="primary", on_click=BY_ADMIN, args=(partial(_start, services),))
     if run is not None:
         _show_end(run)
     st.caption(
@@ -68,7 +68,7 @@ def _at_work() -> None:
     if run is None or run.phase != "running":
         st.rerun()
     st.info(escape_markdown(f"{run.detector.label} is looking through {counted(run.records, 'record')}, since {run.began_at[11:19]} UTC."))
-    st.button("Stop it", on_click=act, args=("admin", _stop))
+    st.button("Stop it", on_click=BY_ADMIN, args=(_stop,))
 
 
 def _stop(_admin: Person) -> None:

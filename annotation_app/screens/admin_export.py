@@ -10,7 +10,7 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.acting import act, choice_field, field, fields
+from piiloom.annotation_app.screens.acting import BY_ADMIN, choice_field, field, fields
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
 from piiloom.annotation_app.serving.download_routes import export_link
 from piiloom.annotation_app.serving.services import Services
@@ -42,7 +42,7 @@ def _new_release(services: Services) -> None:
         st.toggle("Only validated records", value=True, key=field("export", "validated"))
         st.text_input("Test records (a number, or a share as 0.1)", _SHARE, key=field("export", "size"))
         st.selectbox("Format", list(FORMATS), key=field("export", "format"))
-        st.form_submit_button("Export", type="primary", on_click=act, args=("admin", partial(_export, services)))
+        st.form_submit_button("Export", type="primary", on_click=BY_ADMIN, args=(partial(_export, services),))
 
 
 def _export(services: Services, _admin: Person) -> str:
@@ -57,7 +57,7 @@ def _earlier_release(services: Services) -> None:
         st.markdown("**An earlier release, in another format**")
         st.selectbox("Release", names, placeholder="There is none yet.", key=choice_field("export-again", "name", names))
         st.selectbox("Format", list(FORMATS), key=field("export-again", "format"))
-        st.form_submit_button("Write it", disabled=not names, on_click=act, args=("admin", partial(_write_again, services)))
+        st.form_submit_button("Write it", disabled=not names, on_click=BY_ADMIN, args=(partial(_write_again, services),))
 
 
 def _write_again(services: Services, _admin: Person) -> str | None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.acting import BY_ADMIN, field, fields
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
 from piiloom.annotation_app.screens.tab_state import this_tab
@@ -67,7 +67,7 @@ def import_tab(services: Services, _person: Person) -> None:
             key=field("import", "conflict"),
         )
         st.caption("The others can go on while a file is read.")
-        st.form_submit_button("Import", type="primary", on_click=act, args=("admin", partial(_take_in, services)))
+        st.form_submit_button("Import", type="primary", on_click=BY_ADMIN, args=(partial(_take_in, services),))
     if isinstance(last := this_tab().reports.pop(_LAST, None), _Imported):
         _told(last)
     _rejects(services)

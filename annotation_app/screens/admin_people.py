@@ -7,12 +7,11 @@ from functools import partial
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import ROLES, Person
-from piiloom.annotation_app.screens.acting import act, choice_field, field, fields
+from piiloom.annotation_app.screens.acting import BY_ADMIN, choice_field, field, fields
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
 
 _OUT, _IN = "no access", "access again"
-_BY_ADMIN = partial(act, "admin")
 
 
 def people_tab(services: Services, _person: Person) -> None:
@@ -39,17 +38,17 @@ def people_tab(services: Services, _person: Person) -> None:
         st.selectbox("Role", ROLES, key=field("account", "role"))
         st.text_input("Password", type="password", autocomplete="new-password", key=field("account", "password"))
         st.text_input("or the e-mail address of an OIDC login", key=field("account", "oidc"))
-        st.form_submit_button("Add", on_click=_BY_ADMIN, args=(partial(_add, services),))
+        st.form_submit_button("Add", on_click=BY_ADMIN, args=(partial(_add, services),))
     with second, st.form("role"):
         st.text("Another role, or none")
         st.selectbox("Change", names, key=choice_field("role", "who", names))
         st.selectbox("to", [*ROLES, _OUT, _IN], key=field("role", "new"))
-        st.form_submit_button("Change", on_click=_BY_ADMIN, args=(partial(_change, services),))
+        st.form_submit_button("Change", on_click=BY_ADMIN, args=(partial(_change, services),))
     with third, st.form("password", clear_on_submit=True):
         st.text("A new password")
         st.selectbox("For", names, key=choice_field("password", "who", names))
         st.text_input("New password", type="password", autocomplete="new-password", key=field("password", "new"))
-        st.form_submit_button("Set", on_click=_BY_ADMIN, args=(partial(_set_password, services),))
+        st.form_submit_button("Set", on_click=BY_ADMIN, args=(partial(_set_password, services),))
 
 
 def _add(services: Services, admin: Person) -> str:

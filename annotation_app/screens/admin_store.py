@@ -7,7 +7,7 @@ import shlex
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.acting import act
+from piiloom.annotation_app.screens.acting import BY_ADMIN
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
@@ -26,7 +26,7 @@ def backup_tab(services: Services, _person: Person) -> None:
         st.text("No snapshots are made by themselves: start the app with --snapshot-every MINUTES.")
     if snapshots.fault is not None:
         st.warning(escape_markdown(f"At the last snapshot something failed: {snapshots.fault}"))
-    st.button("Make a snapshot now", on_click=act, args=("admin", lambda _: f"Made: {snapshots.take()}"))
+    st.button("Make a snapshot now", on_click=BY_ADMIN, args=(lambda _: f"Made: {snapshots.take()}",))
     found = list_snapshots(services.path)
     if not found:
         st.text("There is no snapshot yet.")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.acting import BY_ADMIN, field, fields
 from piiloom.annotation_app.screens.admin_detection import show_detection, suggested
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.tab_state import this_tab
@@ -42,7 +42,7 @@ def suggestions_tab(services: Services, _person: Person) -> None:
         )
         st.text_input("Model", max_chars=200, placeholder="none, or which one was asked", key=field("suggestions", "model"))
         st.caption("The others can go on while a file is read.")
-        st.form_submit_button("Offer as suggestions", type="primary", on_click=act, args=("admin", partial(_offer, services)))
+        st.form_submit_button("Offer as suggestions", type="primary", on_click=BY_ADMIN, args=(partial(_offer, services),))
     if isinstance(last := this_tab().reports.pop(_LAST, None), SuggestionReport):
         _told(last)
     _runs(services)

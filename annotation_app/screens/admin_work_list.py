@@ -9,7 +9,7 @@ from typing import Any, Final
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.acting import act, field, fields
+from piiloom.annotation_app.screens.acting import BY_ADMIN, field, fields
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.worklist.pool import PoolReport
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE
@@ -19,7 +19,6 @@ from piiloom.foundation.counting import counted
 
 _IMPORTS: Final = "all imported records"
 _ALL: Final = "all records of the work list"
-_BY_ADMIN = partial(act, "admin")
 
 
 def work_list_tab(services: Services, _person: Person) -> None:
@@ -36,7 +35,7 @@ def work_list_tab(services: Services, _person: Person) -> None:
     st.button(
         "Work out priorities anew",
         help="After new judgements, new suggestions, or other weights (Settings)",
-        on_click=_BY_ADMIN,
+        on_click=BY_ADMIN,
         args=(partial(_prioritise, services),),
     )
 
@@ -51,7 +50,7 @@ def _add(services: Services, choices: Mapping[str, str]) -> None:
     with st.form("pool"):
         st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one), key=field(form, "records"))
         st.number_input("People for each record", 1, MOST_PEOPLE, overlap, key=field(form, "people"))
-        st.form_submit_button("Put into the work list", type="primary", on_click=_BY_ADMIN, args=(partial(_pool, services, form),))
+        st.form_submit_button("Put into the work list", type="primary", on_click=BY_ADMIN, args=(partial(_pool, services, form),))
 
 
 def _pool(services: Services, form: str, admin: Person) -> str:
@@ -83,7 +82,7 @@ def _people(services: Services, choices: Mapping[str, str]) -> None:
             "Records that are decided stay as they are.",
             key=field(form, "people"),
         )
-        st.form_submit_button("Change the number of people", on_click=_BY_ADMIN, args=(partial(_want, services, form),))
+        st.form_submit_button("Change the number of people", on_click=BY_ADMIN, args=(partial(_want, services, form),))
 
 
 def _want(services: Services, form: str, admin: Person) -> str:

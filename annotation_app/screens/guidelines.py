@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.acting import act, field, fields, with_outcomes
+from piiloom.annotation_app.screens.acting import BY_ADMIN, act, field, fields, with_outcomes
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
@@ -86,7 +86,7 @@ def _show_versions(services: Services, person: Person) -> None:
     old = st.selectbox("What changed since version", [row.version for row in reversed(versions[:-1])])
     st.code("\n".join(services.guidelines.changes(old, last)), language="diff")
     if person.may("admin"):
-        st.button(f"Put version {old} in force again, as version {last + 1}", on_click=act, args=("admin", partial(_restore, old, last)))
+        st.button(f"Put version {old} in force again, as version {last + 1}", on_click=BY_ADMIN, args=(partial(_restore, old, last),))
 
 
 def _restore(old: int, seen: int, admin: Person) -> str:
@@ -111,7 +111,7 @@ def _edit(services: Services, current: Guideline) -> None:
     with st.form("guidelines", border=False):
         st.text_area("Guidelines", services.guidelines.version(begun).markdown, height=500, key=field(f"guidelines-{begun}", "text"))
         label = "Publish as a new version"
-        st.form_submit_button(label, type="primary", on_click=act, args=("admin", partial(_publish, begun)))
+        st.form_submit_button(label, type="primary", on_click=BY_ADMIN, args=(partial(_publish, begun),))
 
 
 def _publish(begun: int, admin: Person) -> str:
