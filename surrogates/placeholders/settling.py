@@ -70,7 +70,7 @@ class Settling:
         return ""
 
     def _told_by_text(self, candidate: Candidate, verdict: Verdict) -> Meaning | None:
-        """Return the meaning of a tag that the surrounding text decides, for this mention or by votes for the document; None: it does not."""
+        """Return the meaning of a tag that the text decides, for this mention or by votes for the document; None: it does not."""
         meaning = verdict.meaning
         cue = self._cue(candidate, meaning)
         if meaning.context == "mention":
