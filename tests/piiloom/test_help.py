@@ -8,7 +8,7 @@ import sys
 import pytest
 import typer
 
-from piiloom.cli.main import app
+from piiloom.cli.main import app_of
 
 HEAVY = (
     "duckdb",
@@ -36,7 +36,7 @@ def _commands(group, path=()):
             yield " ".join((*path, name)), command
 
 
-ROOT = typer.main.get_command(app)
+ROOT = typer.main.get_command(app_of())
 COMMANDS = dict(_commands(ROOT))
 
 
