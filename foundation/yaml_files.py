@@ -25,9 +25,12 @@ _SHOWN_FAULTS = 3
 
 
 class FileModel(BaseModel):
-    """What a data file, or a part of one, is read as: unknown keys and values of another type are faults."""
+    """What a data file, or a part of one, is read as: unknown keys and values of another type are faults.
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    pydantic prepares a model when its first file is read: most commands read few of the kinds of files.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class _Loader(yaml.CSafeLoader):
