@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import lzma
+import gzip
 import os
+import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -17,7 +18,7 @@ from piiloom.pii_values.names.tables import RankedNames, Table, plain_key
 
 Script = Literal["latin", "native"]
 FILE: Final = "names-v1.idx"
-BUILTIN: Final = "builtin.idx.xz"
+BUILTIN: Final = "builtin.idx.gz"
 VARIABLE: Final = "PIILOOM_NAMES"
 _GENDERS: Final = {"M": "M", "MALE": "M", "F": "F", "FEMALE": "F"}
 _SHOWN: Final = {"F": "Female", "M": "Male"}
@@ -153,8 +154,8 @@ def builtin() -> NamesIndex:
     """Return the small index that comes with piiloom, unpacked once per process; docs/names.md describes its sources."""
     source = files("piiloom.pii_values") / "data" / "names_index" / BUILTIN
     try:
-        data = lzma.decompress(source.read_bytes())
-    except (OSError, lzma.LZMAError) as error:
+        data = gzip.decompress(source.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError("the built-in names index cannot be read", where=BUILTIN, remedy="Install piiloom again.") from error
     return NamesIndex(open_bytes(data, BUILTIN), "built-in")
 
