@@ -6,15 +6,18 @@ import gzip
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.pii_values.names.layout import Opened, open_bytes, open_file
 from piiloom.pii_values.names.tables import RankedNames, Table, plain_key
+
+if TYPE_CHECKING:
+    from piiloom.pii_values.names.family_genders import Borne
 
 Script = Literal["latin", "native"]
 FILE: Final = "names-v1.idx"
@@ -36,6 +39,7 @@ class NamesIndex:
         self.first = self._tables["first"]
         self.last = self._tables["last"]
         self._lists: dict[tuple[str, str, str], Sequence[str]] = {}
+        self._by_end: dict[tuple[Table, str], list[Borne | None]] = {}
 
     def countries(self) -> tuple[str, ...]:
         """Return the alpha-2 codes of all countries with names, in ascending order."""
@@ -50,7 +54,10 @@ class NamesIndex:
         return self._list("first", _gender(gender) or "N", country, script)
 
     def last_names(self, country: str, gender: str | None = None, *, script: Script = "latin") -> Sequence[str]:
-        """Return the family names of a country, most frequent first; with *gender*, only its form of names that differ by gender."""
+        """Return the family names of a country, most frequent first; with *gender*, only its form of names that differ by gender.
+
+        They are the same object with and without *gender* if no name differs.
+        """
         from piiloom.pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML, which opening an index should not do
 
         names = self._list("last", "N", country, script)
@@ -60,12 +67,21 @@ class NamesIndex:
             return names
         key = (f"last {script}", wanted, country)
         if key not in self._lists:
-            borne = (
-                _borne_by(wanted, table, names.numbers, country) if differs(country) else table.perhaps(names.numbers, "FM".index(wanted))
-            )
-            numbers = array("I", borne)
-            self._lists[key] = RankedNames(table, numbers)
+            borne = table.perhaps(names.numbers, "FM".index(wanted))
+            if differs(country):
+                borne = self._borne_by(wanted, table, names.numbers, frozenset(borne), country)
+            self._lists[key] = names if borne is names.numbers else RankedNames(table, array("I", borne))
         return self._lists[key]
+
+    def _borne_by(self, gender: str, table: Table, numbers: Sequence[int], perhaps: Container[int], country: str) -> list[int]:
+        """Return the family names that *gender* ("F", "M") bears, by their endings if these decide, else those in *perhaps*."""
+        from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
+
+        key = (table, country)
+        if key not in self._by_end:  # read once for both genders
+            self._by_end[key] = [borne_by(name, country) for name in table.names(numbers)]
+        told, shown = self._by_end[key], _SHOWN[gender].lower()
+        return [number for number, by_end in zip(numbers, told, strict=True) if (by_end == shown if by_end else number in perhaps)]
 
     def _list(self, kind: Literal["first", "last"], of: str, country: str, script: Script) -> Sequence[str]:
         key = (f"{kind} {script}", of, country)
@@ -119,17 +135,6 @@ class NamesIndex:
             "gender": {_SHOWN[of]: share / 1000 for of, share in (("F", female), ("M", male)) if share is not None},
             "rank": {self._names[place.country]: place.rank for place in (*ranked, *unranked)},
         }
-
-
-def _borne_by(gender: str, table: Table, numbers: Sequence[int], country: str) -> Iterator[int]:
-    """Yield the family names that *gender* ("F", "M") bears, by their endings if these decide in *country*, else by the source lists."""
-    from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
-
-    known = frozenset(table.perhaps(numbers, "FM".index(gender)))
-    for number in numbers:
-        by_end = borne_by(table.name(number), country)
-        if number in known if by_end is None else by_end == _SHOWN[gender].lower():
-            yield number
 
 
 def _gender(text: str | None) -> str | None:
