@@ -28,7 +28,7 @@ def _endings() -> Mapping[str, tuple[tuple[int, ...], Mapping[str, Borne]]]:
     """Return by country the endings of family names with the gender that they tell, and the lengths of endings, longest first."""
     found: dict[str, tuple[tuple[int, ...], Mapping[str, Borne]]] = {}
     for entry in load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "family_genders.yaml", _File).endings:
-        ends: dict[str, Borne] = {**{end: "male" for end in entry.male}, **{end: "female" for end in entry.female}}
+        ends: dict[str, Borne] = {**dict.fromkeys(entry.male, "male"), **dict.fromkeys(entry.female, "female")}
         found |= dict.fromkeys(entry.countries, (tuple(sorted({*map(len, ends)}, reverse=True)), ends))
     return found
 
