@@ -9,17 +9,18 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.schema_faults import KeyPath, key_name, schema_faults
 
-__all__ = ["FileModel", "KeyPath", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
+__all__ = ["FileModel", "KeyPath", "Text", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]  # a text of a data file: no blank begins or ends it
 
 _SHOWN_FAULTS = 3
 _TEXT, _LIST, _MAPPING = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))

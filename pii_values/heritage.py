@@ -21,8 +21,8 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import STOP_WORDS
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Gender, Text, folder
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.pii_values.languages import Gender, folder
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.sampling import Weighted, weighted
 

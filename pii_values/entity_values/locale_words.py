@@ -11,8 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Text
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 
 Words = Annotated[list[Text], Field(min_length=10)]
 Gendered = Annotated[dict[str, list[Text]], Field(min_length=2, max_length=2)]

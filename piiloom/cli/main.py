@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
@@ -115,6 +114,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             return _unread()
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
             if DEBUG in given:
+                import traceback  # noqa: PLC0415 - it reads sources, for which it loads more
+
                 traceback.print_exc()
             failure = failure_of(error, interrupted=interrupted())
             code = failure.exit_code

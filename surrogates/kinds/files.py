@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel
+from piiloom.foundation.yaml_files import FileModel, Text
 
-Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
 Order = Literal["dmy", "mdy", "ymd"]
 
 
