@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.placeholders.folding import fold_tag, phrase_of
+from piiloom.surrogates.placeholders.folding import fold_tag
 from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.mapping_file import kind_names
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
