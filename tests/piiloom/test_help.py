@@ -155,6 +155,18 @@ def test_a_command_that_reads_a_store_loads_no_stages(empty_store):
     assert _imported_after(code, ("piiloom.generation.stage", "piiloom.generation.settings.configuration", "numpy")) == "[]"
 
 
+def test_of_the_commands_only_the_one_asked_for_is_loaded():
+    others = ("piiloom.cli.records_cmd", "piiloom.cli.train_cmd", "piiloom.cli.generate_cmd")
+    assert _imported_after("from piiloom.cli.main import run\nassert run(['surrogate', 'check', '--help']) == 0", others) == "[]"
+
+
+def test_a_run_of_surrogates_loads_no_more_than_it_needs(tmp_path):
+    (tmp_path / "a.txt").write_text("Dear [NAME], the meeting in [CITY] is on [DATE].")
+    words = ["surrogate", "run", str(tmp_path / "a.txt"), "--out", str(tmp_path / "out"), "--workers", "1"]
+    heavy = ("numpy", "jinja2", "regex", "phonenumbers", "faker", "rich.progress", "piiloom.pii_values.heritage", "piiloom.corpus.record")
+    assert _imported_after(f"from piiloom.cli.main import run\nassert run({words!r}) == 0", heavy) == "[]"
+
+
 def test_version(cli):
     import piiloom
 
