@@ -41,8 +41,8 @@ class _Group(FileModel):
 
 
 class _GroupFile(FileModel):
-    groups: list[_Group] = Field(default_factory=list)
-    lists: dict[str, list[Text]] = Field(default_factory=dict)
+    groups: list[_Group] = Field(default=[])
+    lists: dict[str, list[Text]] = Field(default={})
 
 
 class Fitted(Protocol):

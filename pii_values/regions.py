@@ -16,13 +16,13 @@ from piiloom.pii_values.sampling import Weighted, weighted
 class _Region(FileModel):
     weight: float = Field(gt=0)
     post: list[str] = Field(min_length=1)
-    phone: list[str] = Field(default_factory=list)
+    phone: list[str] = Field(default=[])
     vehicle: str | None = None
     short: str | None = None
     country: str | None = None
     urban: bool = False
     cities: list[Text] = Field(min_length=2)
-    areas: list[Text] = Field(default_factory=list)
+    areas: list[Text] = Field(default=[])
 
 
 class _PlacesFile(FileModel):

@@ -23,9 +23,9 @@ class Community(FileModel):
 
     family_names: Gendered | list[Text]
     given_names: Gendered
-    names: Gendered | list[Text] = Field(default_factory=list)
-    nationalities: Gendered | list[Text] = Field(default_factory=list)
-    beliefs: Gendered | list[Text] = Field(default_factory=list)
+    names: Gendered | list[Text] = Field(default=[])
+    nationalities: Gendered | list[Text] = Field(default=[])
+    beliefs: Gendered | list[Text] = Field(default=[])
 
 
 class LocaleWords(FileModel):
@@ -39,9 +39,9 @@ class LocaleWords(FileModel):
     language: str
     family_names: Gendered | Words
     given_names: Gendered
-    communities: list[Community] = Field(default_factory=list)
+    communities: list[Community] = Field(default=[])
     names: Gendered | Annotated[list[Text], Field(min_length=1)]
-    latin: dict[str, str] = Field(default_factory=dict)
+    latin: dict[str, str] = Field(default={})
     streets: Words
     houses: list[Text] = Field(min_length=1)
     cities: dict[str, str] = Field(min_length=10)

@@ -59,11 +59,11 @@ class _OwnNames(FileModel):
 
     countries: list[str] = Field(min_length=1)
     unranked: bool = False
-    female: list[str] = Field(default_factory=list)
-    male: list[str] = Field(default_factory=list)
-    family: list[str] = Field(default_factory=list)
-    family_female: list[str] = Field(default_factory=list)
-    family_male: list[str] = Field(default_factory=list)
+    female: list[str] = Field(default=[])
+    male: list[str] = Field(default=[])
+    family: list[str] = Field(default=[])
+    family_female: list[str] = Field(default=[])
+    family_male: list[str] = Field(default=[])
 
 
 class _OwnFile(FileModel):

@@ -79,9 +79,9 @@ class _MappingFile(FileModel):
     languages: list[str] = Field(default_factory=lambda: list(LANGUAGES))
     grammars: list[str] | None = None
     unlisted: Unlisted = "read"
-    rules: list[Annotated[Rule, _AsWritten()]] = Field(default_factory=list)
-    unknown: list[Annotated[Noted, _AsWritten()]] = Field(default_factory=list)
-    left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default_factory=list)
+    rules: list[Annotated[Rule, _AsWritten()]] = Field(default=[])
+    unknown: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
+    left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
 
 
 @cache
