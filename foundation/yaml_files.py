@@ -30,7 +30,7 @@ class FileModel(BaseModel):
     """What a data file, or a part of one, is read as: unknown keys and values of another type are faults.
 
     pydantic prepares a model when its first file is read: most commands read few of the kinds of files. What may be left out is an empty
-    list by ``Field(default=[])``, of which each file gets its own copy: a ``default_factory`` takes longer, as pydantic reads its signature.
+    list by ``Field(default=[])``, of which each file gets a copy: a ``default_factory`` takes longer, as pydantic reads its signature.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
