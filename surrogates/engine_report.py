@@ -45,6 +45,7 @@ class EngineStatistics:
         self._settings = settings
         self._names_from = names_from
         self._given_names = given_names
+        self._country = settings.country
         self._miss_rates = miss_rates
         self._by_model = by_model
         self._rules = {rule.name: rule for rule in mapping.rules} if mapping is not None else {}
@@ -78,8 +79,8 @@ class EngineStatistics:
         """Return what still looks personal in one document, counted by what it looks like; nothing if it is not to be scanned."""
         if self._given_names is None:
             return {}
-        found = residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country)
-        return Counter([f"residual {one.why}" for one in found])
+        found = residuals(done.text, done.placed, given_names=self._given_names, region=self._country)
+        return Counter([f"residual {one.why}" for one in found]) if found else {}
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         """Return the entries for the report, from the summed *tallies* of all documents."""
