@@ -54,6 +54,7 @@ class JsonReader:
         self.line = 0
         self._look = settings.look_at_key if note_keys else None
         self._known_keys: dict[str, bool] = {}
+        self._plain_keys: list[str] = []  # those of a row, of which none looks like a placeholder
         self._scan = key_scanner(self._see if self._look else None)
 
     def row(self, at: int) -> int:
@@ -69,9 +70,8 @@ class JsonReader:
         except ValueError as error:  # includes JSONDecodeError
             where = getattr(error, "pos", at)
             raise self.fault(where if isinstance(where, int) else at, _NOT_JSON) from None
-        if self._look:
-            for key in keys:
-                self._see(key)
+        if self._look and keys != self._plain_keys:
+            self._see_all(keys)
         values = {hit.path: hit for hit in hits}
         if len(values) != len(hits):
             raise self.fault(at, "the row gives one of its fields twice")
@@ -108,7 +108,7 @@ class JsonReader:
             self.notes.add(BAD_ROWS, self.line)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
-        texts = [values[name] for name in self.texts if name in values and isinstance(values[name].value, str)]
+        texts = [hit for hit in map(values.get, self.texts) if hit is not None and isinstance(hit.value, str)]
         if not self.settings.text_fields:
             texts = texts[:1]
         elif len(texts) < len(self.texts):
@@ -122,7 +122,7 @@ class JsonReader:
             texts.sort(key=lambda hit: hit.start)
         question = self._question(values)
         for hit in texts:
-            if "\\u" in self.raw[hit.start : hit.end]:
+            if self.raw.find("\\u", hit.start, hit.end) >= 0:
                 self._check_whole(hit)
             mentions, edits = self._spans(values, hit, (at, end), question)
             slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits, question=question)
@@ -162,7 +162,12 @@ class JsonReader:
         except UnicodeEncodeError:
             raise self.fault(hit.start, "the text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from None
 
-    def _see(self, key: str) -> None:
+    def _see_all(self, keys: list[str]) -> None:
+        if not any([self._see(key) for key in keys]):
+            self._plain_keys = keys
+
+    def _see(self, key: str) -> bool:
+        """Note *key* if it looks like a placeholder, and return whether it does."""
         known = self._known_keys.get(key)
         if known is None:
             known = self._look is not None and self._look(key)
@@ -170,6 +175,7 @@ class JsonReader:
                 self._known_keys[key] = known
         if known:
             self.notes.add(PLACEHOLDER_KEYS, self.line)
+        return known
 
     def parsed(self, lines: int) -> Parsed:
         """Return what was read; *lines* is the number of line ends in the part. The reader cannot be used afterwards."""
@@ -184,7 +190,7 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool
     for start, end in _lines(raw):
         reader.line = lines
         lines += 1
-        at = blank_end(raw, start)
+        at = start if raw[start] == "{" else blank_end(raw, start)
         if at >= end:
             continue
         if settings.skip_bad_rows:
@@ -203,7 +209,8 @@ def _read_line(reader: JsonReader, at: int, end: int) -> None:
         if reader.settings.skip_bad_rows:
             raise BadRow(_NOT_JSON)
         raise reader.fault(at, "the object continues on the next line; a .jsonl file has one object a line")
-    if raw[stop:end].strip(" \t\r\n"):
+    after = raw[stop:end]
+    if after != "\n" and after.strip(" \t\r\n"):
         raise reader.fault(stop, "not valid JSON: there is more text after the object")
 
 
