@@ -122,7 +122,7 @@ class JsonReader:
             texts.sort(key=lambda hit: hit.start)
         question = self._question(values)
         for hit in texts:
-            if self.raw.find("\\u", hit.start, hit.end) >= 0:
+            if self.raw.find("\\", hit.start, hit.end) >= 0:  # nothing else tells of half a character
                 self._check_whole(hit)
             mentions, edits = self._spans(values, hit, (at, end), question)
             slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits, question=question)

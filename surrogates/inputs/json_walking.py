@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.questions import parted, question_start
 from piiloom.surrogates.inputs.splicing import Piece, spliced
+from piiloom.surrogates.json_literals import quoted
 
 Wanted = dict[str, "Wanted"]
 Scan = Callable[[str, int], tuple[Any, int]]
@@ -158,7 +159,7 @@ class JsonSlot:
         if raw.find("\\", start, end) >= 0:
             new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), replaced, spell)
         else:  # around the surrogates there is nothing to escape
-            new = (encode_basestring_ascii if ascii_only else encode_basestring)(replaced.text)
+            new = (encode_basestring_ascii if ascii_only else quoted)(replaced.text)
         if self._edits is None and self.question is None:
             return new
         changes = [(start, end, new), *(self._edits(raw, replaced, spell) if self._edits is not None else [])]
@@ -177,7 +178,7 @@ class JsonSlot:
             part = raw[start:end]
             if not part.isascii():
                 return False
-            if "\\u" in part and _FAR_ESCAPE.search(part):
+            if "\\" in part and _FAR_ESCAPE.search(part):
                 return True
         return self._ascii
 

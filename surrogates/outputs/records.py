@@ -14,6 +14,7 @@ from typing import Final
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
+from piiloom.surrogates.json_literals import quoted
 
 _BLOCK: Final = 4096  # spans or ranges
 quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
@@ -80,7 +81,7 @@ def record_parts(document: Document, replaced: Replaced, locale: str, question: 
     spans = _in_blocks(_spans_json, text, replaced.placed)
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
-    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
+    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {quoted(text)}, "question": {asked}, '
     tail = f'"meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, "group_keys": ["document:{doc_id[1:]}]}}}}\n'
     return [head.encode(), b'"spans": [', *spans, b"], ", tail.encode()]
 
@@ -97,9 +98,9 @@ def _in_blocks(tell: Callable[[int, str, Sequence[Placed]], list[str]], text: st
 
 def _spans_json(first: int, text: str, placed: Sequence[Placed]) -> list[str]:
     """Return the spans of *placed*, of which the first is number *first* of its document."""
-    quoted, type_of, rest_of = encode_basestring, _type_json, _rest_json
+    encoded, type_of, rest_of = encode_basestring, _type_json, _rest_json
     return [
-        f'{{"start": {start}, "end": {end}, "text": {quoted(text[start:end])}, {type_of(entity_type)}, "id": "s{number}"'
+        f'{{"start": {start}, "end": {end}, "text": {encoded(text[start:end])}, {type_of(entity_type)}, "id": "s{number}"'
         f"{rest_of(subtype, value_id)}}}"
         for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(placed, first)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import itemgetter
 from typing import Final
 
 from piiloom.surrogates.documents import Document, Replaced
@@ -15,7 +15,7 @@ _MOST: Final = 10_000
 _LONGEST: Final = 80
 OTHERS: Final = "(others)"
 PutIn = tuple[str, str, str | None]
-_PUT_IN: Final = attrgetter("kind", "entity_type", "subtype")
+_PUT_IN: Final = itemgetter(4, 5, 6)  # kind, entity type and subtype of a place
 
 
 @dataclass(slots=True)
