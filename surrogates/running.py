@@ -130,7 +130,7 @@ class _Run:
             factories = (self._settings.factory,)
             self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
         else:
-            self._worker.alone = True
+            self._worker.be_alone()
         self._stack.callback(self._executor.close)
 
     def scan(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import Final
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
@@ -18,6 +19,8 @@ from piiloom.surrogates.outputs.records import check_replaced, map_parts, record
 from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
 
+_ROOM: Final = 16_000_000  # characters of rows that are kept between the passes, as many as those of which the engine keeps the plans
+
 
 class Worker:
     """Does jobs in one process. The engine is made on first use.
@@ -31,6 +34,11 @@ class Worker:
         self._engine: RunEngine | None = None
         self._loaded = False
         self.alone = False
+
+    def be_alone(self) -> None:
+        """Be told that no other process does jobs: what was read and found for one job is kept for a later one, as far as there is room."""
+        self.alone = True
+        self._reader.room = _ROOM
 
     @property
     def engine(self) -> RunEngine:

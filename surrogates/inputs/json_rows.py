@@ -13,7 +13,7 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip
+from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import changed
@@ -48,6 +48,7 @@ class JsonReader:
         self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *filter(None, [self.spans, self.question])])
         self.found: list[Found] = []
         self.notes = Notes()
+        self.spelling = Spelling(part.ascii)
         self.skips: list[Skip] = []
         self.keys: tuple[str, ...] = ()
         self.rows = 0
@@ -125,7 +126,7 @@ class JsonReader:
             if self.raw.find("\\", hit.start, hit.end) >= 0:  # nothing else tells of half a character
                 self._check_whole(hit)
             mentions, edits = self._spans(values, hit, (at, end), question)
-            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits, question=question)
+            slot = JsonSlot(hit, (at, end), self.spelling, edits=edits, question=question)
             one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions)
             self.found.append(one if question is None else asked(one, question.value))
 
@@ -163,7 +164,8 @@ class JsonReader:
             raise self.fault(hit.start, "the text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from None
 
     def _see_all(self, keys: list[str]) -> None:
-        if not any([self._see(key) for key in keys]):
+        told = [self._see(key) for key in keys]  # each is noted
+        if True not in told:
             self._plain_keys = keys
 
     def _see(self, key: str) -> bool:
@@ -180,7 +182,7 @@ class JsonReader:
     def parsed(self, lines: int) -> Parsed:
         """Return what was read; *lines* is the number of line ends in the part. The reader cannot be used afterwards."""
         self._scan = _SPENT  # it refers to this reader, and such a circle would keep the whole part until it is collected
-        return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips)
+        return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips, spelling=self.spelling)
 
 
 def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:

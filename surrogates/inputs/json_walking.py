@@ -9,6 +9,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.parts import Spelling
 from piiloom.surrogates.inputs.questions import parted, question_start
 from piiloom.surrogates.inputs.splicing import Piece, spliced
 from piiloom.surrogates.json_literals import quoted
@@ -129,19 +130,19 @@ class JsonSlot:
     document's text has, too; with one of them the slot is the whole row. ``inner`` is always the range of the literal itself.
     """
 
-    __slots__ = ("_ascii", "_at", "_edits", "_row", "end", "inner", "question", "start")
+    __slots__ = ("_at", "_edits", "_row", "_spelling", "end", "inner", "question", "start")
     ranges: Final = ()
 
     def rest(self, raw: str) -> None:
         """See ``Slot``. What is in the row besides is compared by ``outputs.checking``."""
 
     def __init__(
-        self, hit: Hit, row: tuple[int, int], *, ascii_file: bool, edits: SpanEdits | None = None, question: Hit | None = None
+        self, hit: Hit, row: tuple[int, int], spelling: Spelling, *, edits: SpanEdits | None = None, question: Hit | None = None
     ) -> None:
-        self._row, self._ascii, self._edits = row, ascii_file, edits
+        self._row, self._spelling, self._edits = row, spelling, edits
         self.inner = (hit.start, hit.end)
         self.start, self.end = (hit.start, hit.end) if edits is None and question is None else row
-        self.question = JsonSlot(question, row, ascii_file=ascii_file) if question is not None else None
+        self.question = JsonSlot(question, row, spelling) if question is not None else None
         self._at = question_start(hit.value) if question is not None else 0
 
     @property
@@ -180,7 +181,7 @@ class JsonSlot:
                 return False
             if "\\" in part and _FAR_ESCAPE.search(part):
                 return True
-        return self._ascii
+        return self._spelling.ascii
 
 
 SpanEdits = Callable[[str, Replaced, Callable[[str], str]], list[tuple[int, int, str]]]

@@ -177,6 +177,13 @@ class Skip(NamedTuple):
 
 
 @dataclass(slots=True)
+class Spelling:
+    """What the slots of a part share: ``ascii`` is that of the part, which becomes known when it has been read."""
+
+    ascii: bool = False
+
+
+@dataclass(slots=True)
 class Parsed:
     """A part as it was read: ``raw`` is its text, ``found`` its documents.
 
@@ -192,6 +199,7 @@ class Parsed:
     keys: tuple[str, ...] = ()
     bom: bytes = b""
     skips: list[Skip] = field(default_factory=list)
+    spelling: Spelling = field(default_factory=Spelling)
 
     def set_aside(self, start: int, end: int, line: int, reason: str, instead: str = "") -> None:
         """Note that the row ``raw[start:end]`` is bad."""

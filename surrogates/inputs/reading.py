@@ -32,6 +32,8 @@ from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.xml_files import read_xml
 
+_ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read
+
 
 class TextSlot:
     """The ``Slot`` of a whole text file."""
@@ -52,11 +54,16 @@ class TextSlot:
 
 
 class PartReader:
-    """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open."""
+    """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open.
+
+    ``room``: so many characters of rows are kept until the same part is asked for again, which is then told what had been read.
+    """
 
     def __init__(self, settings: InputSettings) -> None:
         self._settings = settings
         self._columns = ColumnsReader(settings)
+        self._kept: dict[tuple[int, int], Parsed] = {}
+        self.room = 0
 
     def read(self, part: Part, *, note_keys: bool = False) -> Parsed:
         """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
@@ -65,6 +72,8 @@ class PartReader:
         """
         if isinstance(part.file.layout, ParquetLayout):
             return self._columns.read(part)
+        if part.file.format in _ROWS:
+            return self._kept_rows(part) or self._read_rows(part, note_keys=note_keys)
         if part.file.format not in WHOLE_FILES or not self._settings.skip_bad_rows:
             return self._read_text(part, note_keys=note_keys)
         try:
@@ -74,6 +83,19 @@ class PartReader:
             parsed = kind("", [], 0, 0, Notes())
             parsed.set_aside(0, 0, _line_of(error), error.message)
             return parsed
+
+    def _kept_rows(self, part: Part) -> Parsed | None:
+        parsed = self._kept.pop((part.file.number, part.start), None)
+        if parsed is not None:
+            parsed.spelling.ascii = part.ascii
+        return parsed
+
+    def _read_rows(self, part: Part, *, note_keys: bool) -> Parsed:
+        parsed = self._read_text(part, note_keys=note_keys)
+        if self.room > len(parsed.raw):
+            self.room -= len(parsed.raw)
+            self._kept[part.file.number, part.start] = parsed
+        return parsed
 
     def _read_text(self, part: Part, *, note_keys: bool) -> Parsed:
         if part.file.format == "docx":
