@@ -155,9 +155,8 @@ class _DocumentReplacer:
                     value_id = person.value_id
                 plain = all_plain or (asked is None and not original and not given and (value_number, owner) not in fitted)
                 repeated = plain and value_number in again
-                known = drawn.get((value_number, owner, form)) if repeated else None
-                if known is not None:
-                    value = known
+                if repeated and (value_number, owner, form) in drawn:
+                    value = drawn[value_number, owner, form]
                 else:
                     seed = mix(value_seed, value_number)
                     draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))

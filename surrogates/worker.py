@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Final
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
+from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
 from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
@@ -18,8 +18,6 @@ from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Jo
 from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, vault_lines
 from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
-
-_ROOM: Final = 16_000_000  # characters of rows that are kept between the passes, as many as those of which the engine keeps the plans
 
 
 class Worker:
@@ -35,10 +33,10 @@ class Worker:
         self._loaded = False
         self.alone = False
 
-    def be_alone(self) -> None:
-        """Be told that no other process does jobs: what was read and found for one job is kept for a later one, as far as there is room."""
+    def be_alone(self, kept: KeptRows) -> None:
+        """Be told that no other process does jobs: what is read and found for one job is kept for a later one, rows in *kept*."""
         self.alone = True
-        self._reader.room = _ROOM
+        self._reader = PartReader(self._settings.inputs, kept)
 
     @property
     def engine(self) -> RunEngine:
@@ -91,7 +89,7 @@ class Worker:
         if not self._loaded and job.assigned is not None:
             self.engine.load(job.assigned.read_bytes())
             self._loaded = True
-        parts = [self._reader.read(part) for part in job.chunk.parts]
+        parts = [self._reader.read(part, again=False) for part in job.chunk.parts]
         documents = _documents(job, parts)
         replaced = self.engine.replace(documents, job.chunk.number)
         if len(replaced) != len(documents):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from json.encoder import encode_basestring
 from pathlib import Path
 
 import pytest
 
 from piiloom.surrogates.inputs.json_walking import key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import Parsed
+from piiloom.surrogates.inputs.kept_rows import KeptRows
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed
 from piiloom.surrogates.inputs.reading import PartReader, documents_of
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.json_literals import quoted
-from tests.surrogates.running_fakes import TagEngine
+from tests.surrogates.running_fakes import TagEngine, is_tag
 
 ROWS = {
     "a.jsonl": '{"id": "1", "text": "[NAME] met Zo\\u00eb"}\n{"text": "She saw [NAME]"}\n',
@@ -29,8 +31,7 @@ def twice(path: Path, room: int) -> tuple[list[Parsed], list[Parsed], list[bytes
     settings = InputSettings(path=path, chunk_bytes=40, text_fields=() if path.suffix == ".txt" else ("text",))
     engine = TagEngine(values=("Zoë", "Ann"))
     with open_source(settings) as source:
-        reader = PartReader(settings)
-        reader.room = room
+        reader = PartReader(settings, KeptRows(room))
         parts = [part for chunk in source.chunks() for part in chunk.parts]
         first = [reader.read(part, note_keys=True) for part in parts]
         parts = [part._replace(ascii=True) for part in parts]
@@ -52,12 +53,55 @@ def test_rows_that_are_kept_give_the_same_mirror(name: str, tmp_path: Path) -> N
     assert all(same) if name != "d.txt" else not any(same)
 
 
-def test_there_is_room_for_some_rows_only_and_for_each_once(tmp_path: Path) -> None:
+def test_there_is_room_for_some_rows_only(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(ROWS["a.jsonl"])
-    first, second, _ = twice(path, len(first_row := ROWS["a.jsonl"].splitlines(keepends=True)[0]) + 1)
+    first_row = ROWS["a.jsonl"].splitlines(keepends=True)[0]
+    first, second, _ = twice(path, len(first_row) + 2 * 100 + 1)  # its keys take room, too
     assert first[0].raw == first_row
     assert [one is other for one, other in zip(first, second, strict=True)] == [True, False]
+
+
+def test_rows_are_let_go_at_their_last_reading_and_when_the_file_or_the_way_of_reading_changes(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a"}\n')
+    settings, kept = InputSettings(path=path), KeptRows()
+
+    def read(settings: InputSettings = settings, *, again: bool = True) -> Parsed:
+        with open_source(settings) as source:
+            return PartReader(settings, kept).read(next(source.chunks()).parts[0], again=again)
+
+    first = read()
+    assert read() is first
+    assert read(again=False) is first
+    second = read()
+    assert second is not first
+    assert read(replace(settings, look_at_key=is_tag)) is second
+    other = read(replace(settings, text_fields=("n",)))
+    assert other is not second
+    assert read() is not second
+    path.write_text('{"text": "b"}\n')
+    assert [one.text for one in read().found] == ["b"]
+
+
+def test_keys_of_kept_rows_are_noted_as_those_of_rows_that_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    rows = (
+        ['{"text": "a"}'] * 3
+        + ['{"[NAME]": 1, "n": [{"of [CITY]": {"[NAME]": 2}}], "text": "a"}'] * 4
+        + ['{"text": "", "n": {"[AGE]": 0}}']
+    )
+    path.write_text("[" + ",\n".join(rows) + "]")
+    looking = InputSettings(path=path, look_at_key=is_tag)
+    kept = KeptRows()
+    with open_source(looking) as source:
+        part = next(source.chunks()).parts[0]
+        PartReader(InputSettings(path=path), kept).read(part)
+        again = PartReader(looking, kept)
+        found = [reader.read(part, note_keys=True).notes for reader in (again, PartReader(looking))]
+        assert again.read(part).notes == found[0]  # noted once
+    assert found[0] == found[1]
+    assert (found[0].counts[PLACEHOLDER_KEYS], found[0].first[PLACEHOLDER_KEYS]) == (13, 3)
 
 
 @pytest.mark.parametrize(
