@@ -2,7 +2,7 @@
 
 Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids are on disk, eight bytes per document. A row,
 or a whole .txt or .xml file, is held in memory with its record and mirror: about ten times its size, plus 0.9 kB per placeholder.
-Where one process does all, what was found in the first 16 million code points is kept from the first reading to the second.
+Where one process does all, rows and what was found in the first 16 million code points are kept from the first reading to the second.
 """
 
 from __future__ import annotations
