@@ -163,7 +163,7 @@ def test_of_the_commands_only_the_one_asked_for_is_loaded():
 def test_a_run_of_surrogates_loads_no_more_than_it_needs(tmp_path):
     (tmp_path / "a.txt").write_text("Dear [NAME], the meeting in [CITY] is on [DATE].")
     words = ["surrogate", "run", str(tmp_path / "a.txt"), "--out", str(tmp_path / "out"), "--workers", "1"]
-    heavy = ("numpy", "jinja2", "regex", "phonenumbers", "faker", "rich.progress", "piiloom.pii_values.heritage", "piiloom.corpus.record")
+    heavy = ("numpy", "regex", "phonenumbers", "faker", "rich.progress", "piiloom.pii_values.heritage", "piiloom.corpus.record")
     assert _imported_after(f"from piiloom.cli.main import run\nassert run({words!r}) == 0", heavy) == "[]"
 
 
