@@ -36,6 +36,7 @@ _BEFORE: Final = (*_TITLES, *(f"{title}." for title in _TITLES), *_LEADS)
 _ENDS: Final = frozenset(words[-3:] for words in _BEFORE)
 _WIDTH: Final = 40
 _BLANKS: Final = frozenset(" \n\u00a0")
+_NEARLY: Final = frozenset(end[-2:] + blank for end in _ENDS for blank in _BLANKS)
 # Words that may follow a greeting or a title and are no names.
 _NO_NAMES: Final = frozenset(
     "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
@@ -62,14 +63,16 @@ def residuals(
     *given_names* are case-folded; without them pairs of words are not searched. *region* (ISO 3166 alpha-2) is for identifiers such as
     phone numbers. *dates*: full dates in digits are findings, too.
     """
-    rest = _hidden(text, placed)
+    candidates = list(_candidates(_hidden(text, placed), given_names, region, dates))
+    if not candidates:
+        return []
     starts = [one.new_start for one in placed]
 
     def ours(start: int, end: int) -> bool:
         at = bisect_right(starts, end - 1) - 1
         return at >= 0 and placed[at].new_end > start
 
-    found = [Residual(start, end, why) for why, (start, end) in _candidates(rest, given_names, region, dates) if not ours(start, end)]
+    found = [Residual(start, end, why) for why, (start, end) in candidates if not ours(start, end)]
     found.sort(key=lambda one: (one.start, -one.end))
     kept: list[Residual] = []
     for one in found:
@@ -82,10 +85,11 @@ def _hidden(text: str, placed: Sequence[Placed]) -> str:
     """Return *text* with each code point of a surrogate replaced by one that no pattern matches. Most texts then have no matches."""
     pieces: list[str] = []
     at = 0
-    for one in placed:
-        pieces += (text[at : one.new_start], _HIDES * (one.new_end - one.new_start))
-        at = one.new_end
-    return "".join([*pieces, text[at:]])
+    for _, _, start, end, _, _, _, _, _ in placed:
+        pieces += (text[at:start], _HIDES * (end - start))
+        at = end
+    pieces.append(text[at:])
+    return "".join(pieces)
 
 
 def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -107,10 +111,17 @@ def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
     told = paired = False
     for match in (_CAPITALISED_ASCII if text.isascii() else _CAPITALISED).finditer(text):
         start = match.start()
-        before = text[max(0, start - 4) : start]
-        end = before[:-1]
-        if not told and before[-1:] in _BLANKS and (end in _ENDS or end[-2:] in _ENDS or end[-1:] in _BLANKS):
-            head = text[max(0, start - _WIDTH) : start].rstrip()
-            told = len(head) < _WIDTH // 2 or head.endswith(_BEFORE)
+        if not told and (text[start - 3 : start] in _NEARLY or text[start - 2 : start - 1] in _BLANKS):
+            told = _may_be_told(text, start)
         paired = paired or match.group().casefold() in given_names
     return told, paired
+
+
+def _may_be_told(text: str, start: int) -> bool:
+    """Whether what stands before the word at *start* ends like a title or a lead."""
+    before = text[max(0, start - 4) : start]
+    end = before[:-1]
+    if before[-1:] not in _BLANKS or not (end in _ENDS or end[-2:] in _ENDS or end[-1:] in _BLANKS):
+        return False
+    head = text[max(0, start - _WIDTH) : start].rstrip()
+    return len(head) < _WIDTH // 2 or head.endswith(_BEFORE)
