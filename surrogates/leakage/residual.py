@@ -11,38 +11,48 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
+from piiloom.surrogates.name_words import name_words
 
 _NAME: Final = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)?"
-_TITLES: Final = tuple(
-    "Dr Drs Doctor Prof Professor Mr Mrs Ms Miss Judge Nurse Mevrouw mevrouw Meneer meneer mr Sr Sra Dona Herr Frau".split()
-)
-_LEADS: Final = tuple(
-    "My name is|my name is|Mijn naam is|mijn naam is|Meu nome é|meu nome é|Signed|signed|Dear|dear|Beste|beste|Hello|hello|Hi|hi|Regards,|"
-    "regards,".split("|")
-)
-_TITLED: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
-_TOLD: Final = re.compile(rf"\b(?:{'|'.join(_LEADS)})[ \n]+({_NAME}(?: {_NAME})?)")
-# The second word is in a lookahead, since it may be the first word of the next pair.
-_PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |Mc|O['’])*{_NAME})\b)")
 # A name as above, but beginning with a set of characters, so that ``re`` is fast, and faster where it is of ASCII.
 _CAPITALISED: Final = re.compile(_NAME.replace("]", r"](?<!\w.)", 1))
 _CAPITALISED_ASCII: Final = re.compile(r"[A-Z](?<!\w.)[A-Za-z]+(?:['-][A-Za-z]+)?")
-# Cheap checks of what stands before a name: the ends of titles (with or without their dot) and leads, and what may stand between.
-_BEFORE: Final = (*_TITLES, *(f"{title}." for title in _TITLES), *_LEADS)
-_ENDS: Final = frozenset(words[-3:] for words in _BEFORE)
 _WIDTH: Final = 40
 _BLANKS: Final = frozenset(" \n\u00a0")
-# Words that may follow a greeting or a title and are no names.
-_NO_NAMES: Final = frozenset(
-    "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
-    "mom dad mister mr mrs ms miss dr prof professor nurse mevrouw meneer".split()
-)
 _HIDES: Final = "\0"  # ASCII, as most texts are, and they are searched in less time
 _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\d{2}-\d{2}-\d{2})\b")
+
+
+class _Signs(NamedTuple):
+    """The patterns of names that words tell, and cheap checks of what stands before a name: titles, with or without a dot, and leads."""
+
+    titled: re.Pattern[str]
+    told: re.Pattern[str]
+    pair: re.Pattern[str]
+    before: tuple[str, ...]
+    ends: frozenset[str]  # their last three characters
+    no_names: frozenset[str]
+
+
+@cache
+def _signs() -> _Signs:
+    words = name_words().residual
+    titles, leads, particles = ("|".join(map(re.escape, known)) for known in (words.titles, words.leads, words.particles))
+    before = (*words.titles, *(f"{title}." for title in words.titles), *words.leads)
+    return _Signs(
+        titled=re.compile(rf"\b(?:{titles})\.?[ \u00a0]({_NAME}(?: {_NAME})?)"),
+        told=re.compile(rf"\b(?:{leads})[ \n]+({_NAME}(?: {_NAME})?)"),
+        # The second word is in a lookahead, since it may be the first word of the next pair.
+        pair=re.compile(rf"\b({_NAME})(?= ((?:{particles})*{_NAME})\b)"),
+        before=before,
+        ends=frozenset(known[-3:] for known in before),
+        no_names=frozenset(words.no_names),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +101,12 @@ def _hidden(text: str, placed: Sequence[Placed]) -> str:
 def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:
     yield from find_identifiers(text, region)
     told, paired = _may_name(text, given_names)
-    for why, pattern in (("titled", _TITLED), ("told", _TOLD)) if told else ():
+    signs = _signs()
+    for why, pattern in (("titled", signs.titled), ("told", signs.told)) if told else ():
         for match in pattern.finditer(text):
-            if match.group(1).casefold() not in _NO_NAMES:
+            if match.group(1).casefold() not in signs.no_names:
                 yield why, match.span(1)
-    for match in _PAIR.finditer(text) if paired else ():
+    for match in signs.pair.finditer(text) if paired else ():
         if match.group(1).casefold() in given_names:
             yield "pair", (match.start(), match.end(2))
     for match in _DATE.finditer(text) if dates else ():
@@ -105,12 +116,13 @@ def _candidates(text: str, given_names: Collection[str], region: str | None, dat
 def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
     """Whether a name may follow a title or a lead, and whether there is a given name: what the slower patterns are worth looking for."""
     told = paired = False
+    ends = _signs().ends
     for match in (_CAPITALISED_ASCII if text.isascii() else _CAPITALISED).finditer(text):
         start = match.start()
         before = text[max(0, start - 4) : start]
         end = before[:-1]
-        if not told and before[-1:] in _BLANKS and (end in _ENDS or end[-2:] in _ENDS or end[-1:] in _BLANKS):
+        if not told and before[-1:] in _BLANKS and (end in ends or end[-2:] in ends or end[-1:] in _BLANKS):
             head = text[max(0, start - _WIDTH) : start].rstrip()
-            told = len(head) < _WIDTH // 2 or head.endswith(_BEFORE)
+            told = len(head) < _WIDTH // 2 or head.endswith(_signs().before)
         paired = paired or match.group().casefold() in given_names
     return told, paired
