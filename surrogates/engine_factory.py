@@ -8,6 +8,7 @@ from pathlib import Path
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
 from piiloom.surrogates.placeholders.finder import Finder
+from piiloom.surrogates.placeholders.kept_scans import KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.settings import OnUnknown, Settings
 
@@ -17,6 +18,7 @@ class EngineFactory:
     """Picklable factory of a process's ``Engine``. Without ``mapping`` the documents must bring mentions.
 
     ``scan``: scan the texts with surrogates for leftovers. ``miss_rates``: rates (0 to 1) for which the report estimates leakage.
+    ``kept`` is what the survey of the documents scanned in this process.
     ``given`` is the path of a file of values that a model drew (``by_model.drawing``); every worker must be able to read it.
     """
 
@@ -26,6 +28,7 @@ class EngineFactory:
     scan: bool = True
     miss_rates: tuple[float, ...] = ()
     given: Path | None = None
+    kept: KeptScans | None = None
 
     def __call__(self) -> Engine:
         """Open the names index, compile the mapping, and return the engine."""
@@ -35,7 +38,7 @@ class EngineFactory:
         settings = self.settings
         index = open_names(Path(settings.names) if settings.names else None)
         pools = pools_of(index, script=settings.script, english_only=settings.english_only)
-        finder = Finder(self.mapping, on_unknown=self.on_unknown) if self.mapping is not None else None
+        finder = Finder(self.mapping, self.on_unknown, self.kept) if self.mapping is not None else None
         names = known_given_names(pools, settings.country) if self.scan or self.mapping is None else {}
         given = None
         if self.given is not None:

@@ -20,6 +20,7 @@ from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.persona_assignment.groups import Weights
 from piiloom.surrogates.placeholders.cautions import language_caution, surrogate_cautions
+from piiloom.surrogates.placeholders.kept_scans import KeptScans
 from piiloom.surrogates.placeholders.linking import linked
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
@@ -83,14 +84,17 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
     check_places(options.out, inputs.path, options.vault, force=options.force)
-    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale)
+    kept = KeptScans() if count == 1 else None
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, kept)
     if options.link:
         if mapping is None:
             raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
         mapping = linked(mapping, options.link)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
-    factory = EngineFactory(settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates)
+    factory = EngineFactory(
+        settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates, kept=kept
+    )
     if (warning := warning_of_language(settings.locale)) is not None:
         observer.tell(warning)
     if options.vault is not None:
@@ -115,19 +119,21 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
         )
 
 
-def tag_mapping(placeholders: str, inputs: InputSettings, locale: str) -> TagMapping:
-    """The mapping that *placeholders* asks for: "auto", or a file's. *locale* is that of the texts."""
+def tag_mapping(placeholders: str, inputs: InputSettings, locale: str, kept: KeptScans | None = None) -> TagMapping:
+    """The mapping that *placeholders* asks for: "auto", or a file's. *locale* is that of the texts; what is scanned goes into *kept*."""
     if placeholders != "auto":
         return load_mapping(Path(placeholders))
-    return learnt_mapping(inputs, locale, limit=_SURVEYED)[1]
+    return learnt_mapping(inputs, locale, limit=_SURVEYED, kept=kept)[1]
 
 
-def learnt_mapping(inputs: InputSettings, locale: str | None, *, limit: int | None) -> tuple[Survey, TagMapping]:
+def learnt_mapping(
+    inputs: InputSettings, locale: str | None, *, limit: int | None, kept: KeptScans | None = None
+) -> tuple[Survey, TagMapping]:
     """Learn the placeholders of the documents, at most about *limit* code points of them, and with which cautions to use them.
 
     *locale* is that of the texts, None if their owner does not say.
     """
-    survey = survey_of(_texts(inputs, limit), (locale or "")[:2])
+    survey = survey_of(_texts(inputs, limit), (locale or "")[:2], kept)
     mapping = survey.mapping()
     caution = language_caution(locale, survey.ranking.told) if locale else ""
     return survey, replace(mapping, cautions=(*filter(None, [caution]), *mapping.cautions))

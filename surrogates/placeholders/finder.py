@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.judging import Judge
+from piiloom.surrogates.placeholders.kept_scans import KeptScans
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
 from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
 from piiloom.surrogates.placeholders.reading import Reader
@@ -53,14 +54,15 @@ class Found(NamedTuple):
 class Finder:
     """Finds placeholders by the rules of a *mapping*, or by the built-in vocabulary alone if there is none.
 
-    The patterns are compiled once, so use one finder for many texts.
+    The patterns are compiled once, so use one finder for many texts. *kept* is what the survey of them scanned.
     """
 
-    def __init__(self, mapping: Mapping | None = None, on_unknown: OnUnknown = "keep") -> None:
+    def __init__(self, mapping: Mapping | None = None, on_unknown: OnUnknown = "keep", kept: KeptScans | None = None) -> None:
         self._mapping = mapping or Mapping()
         self._on_unknown = on_unknown
         languages = self._mapping.languages
         self._scanner = scanner_of(self._mapping.grammars, languages)
+        self._scan = self._scanner.scan if kept is None else kept.scan_of(self._scanner)
         self._judge = Judge(Reader(vocabulary(languages)), self._scanner)
         self._rules = TagRules(self._mapping)
         self._own = OwnPatterns(self._mapping, self._scanner)
@@ -96,8 +98,8 @@ class Finder:
 
     def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
         if not self._own:
-            return zip(self._scanner.scan(text), repeat(None))
-        return self._own.merged(text, self._scanner.scan(text))
+            return zip(self._scan(text), repeat(None))
+        return self._own.merged(text, self._scan(text))
 
     def _verdict(self, candidate: Candidate) -> tuple[Verdict, Rule | None]:
         """Return the verdict on a candidate and the rule that applies to it, if any; cached by grammar and literal."""

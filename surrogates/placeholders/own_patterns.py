@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import regex
 
@@ -46,7 +46,7 @@ class OwnPatterns:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def merged(self, text: str, candidates: Iterator[Candidate]) -> Iterator[tuple[Candidate, Own | None]]:
+    def merged(self, text: str, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Own | None]]:
         """Yield the matches in *text* merged with *candidates*, in text order and without overlaps.
 
         Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its

@@ -77,6 +77,7 @@ class Scanner:
     """
 
     def __init__(self, names: tuple[str, ...] | None = None, languages: tuple[str, ...] = LANGUAGES) -> None:
+        self.names = names
         self._grammars = grammars()
         for name in names or ():
             if name not in self._grammars:
@@ -109,6 +110,14 @@ class Scanner:
     def title(self, word: str) -> Title:
         """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
         return self._titles[word]
+
+    def titles_unlike(self, other: Scanner) -> list[str]:
+        """Return the titles with which this scanner may find something else than *other* does; without them in a text, it finds the same.
+
+        Of a title that both know it matters whether it tells a gender.
+        """
+        mine, theirs = ({word: title.gender is None for word, title in one._titles.items()} for one in (self, other))  # noqa: SLF001
+        return sorted({word for word, _ in mine.items() ^ theirs.items()})
 
     def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[Candidate]:
         known = self._grammars

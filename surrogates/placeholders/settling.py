@@ -58,24 +58,35 @@ class Settling:
         """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
         meaning = verdict.meaning
         if meaning.context:
-            cue = self._cue(candidate, meaning)
-            if meaning.context == "mention":
-                if cue is None and meaning.kind == "generic":
-                    return UNTOLD
-                if cue is not None:
-                    meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
-            if cue is None or meaning.context == "document":
-                self._open.append((len(self._mentions), candidate, verdict))
-            if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
-                meaning = meaning._replace(gender=meaning.gender or cue.gender)
-            if meaning.context == "mention":
-                meaning = self._formed(candidate, meaning)
-            if cue is not None:
-                self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
-        elif meaning.kind in _REFINED or meaning.role == CONTACT or self._cues.has_forms(meaning.kind):
+            told = self._told_by_text(candidate, verdict)
+            if told is None:
+                return UNTOLD
+            meaning = told
+        elif meaning.kind in _REFINED or meaning.role == CONTACT:
             meaning = self._refined(candidate, verdict, meaning)
+        elif self._cues.has_forms(meaning.kind):
+            meaning = self._formed(candidate, meaning)
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
+
+    def _told_by_text(self, candidate: Candidate, verdict: Verdict) -> Meaning | None:
+        """Return the meaning of a tag that the text decides, for this mention or by votes for the document; None: it does not."""
+        meaning = verdict.meaning
+        cue = self._cue(candidate, meaning)
+        if meaning.context == "mention":
+            if cue is None and meaning.kind == "generic":
+                return None
+            if cue is not None:
+                meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
+        if cue is None or meaning.context == "document":
+            self._open.append((len(self._mentions), candidate, verdict))
+        if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
+            meaning = meaning._replace(gender=meaning.gender or cue.gender)
+        if meaning.context == "mention":
+            meaning = self._formed(candidate, meaning)
+        if cue is not None:
+            self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
+        return meaning
 
     def _cue(self, candidate: Candidate, meaning: Meaning) -> Cue | None:
         """Return what stands beside *candidate*, or what stood beside the one that it is joined to: "XXXX, XXXX and XXXX".

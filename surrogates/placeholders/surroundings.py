@@ -168,8 +168,8 @@ class Cues:
         if known is None:
             return ""
         head = text[max(0, start - _WIDTH) : start]
-        for before, after, form in known:
-            if (before is None or before.search(head)) and (after is None or after.match(text, end)):
+        for before, after, form in known:  # what stands after is looked at first: it is told at once, what stands before is searched for
+            if (after is None or after.match(text, end)) and (before is None or before.search(head)):
                 return form
         return ""
 

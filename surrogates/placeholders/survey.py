@@ -6,11 +6,13 @@ Surveys of parts of a corpus are merged in input order. Every partition gives th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 from piiloom.surrogates.placeholders.corpus_languages import SAMPLE, Ranking, ranked_by_tags, ranking_of
 from piiloom.surrogates.placeholders.judging import Judge
+from piiloom.surrogates.placeholders.kept_scans import KeptScans
 from piiloom.surrogates.placeholders.learning import learn
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.reading import Reader
@@ -33,21 +35,23 @@ _LONGEST_REMEMBERED: Final = 80
 class Survey:
     """Counts the patterns of texts. ``known``, ``unknown`` and ``left`` hold the tallies by status.
 
-    It can be pickled: only the public attributes are, and the compiled patterns are rebuilt.
+    What is scanned goes into *kept*, if it is given. A survey can be pickled: only the public attributes are, and the compiled patterns
+    are rebuilt.
     """
 
-    def __init__(self, ranking: Ranking = _UNRANKED, grammars: tuple[str, ...] | None = None) -> None:
+    def __init__(self, ranking: Ranking = _UNRANKED, grammars: tuple[str, ...] | None = None, kept: KeptScans | None = None) -> None:
         self.ranking = ranking
         self.grammars = grammars
         self.documents = 0
         self.known = Tallies(_MOST_KNOWN)
         self.unknown = Tallies(_MOST_OTHERS)
         self.left = Tallies(_MOST_OTHERS)
-        self._prepare()
+        self._prepare(kept)
 
-    def _prepare(self) -> None:
+    def _prepare(self, kept: KeptScans | None = None) -> None:
         languages, home = self.ranking.languages, self.ranking.home
         self._scanner = scanner_of(self.grammars, languages)
+        self._scan = self._scanner.scan if kept is None else partial(kept.scan, scanner=self._scanner)
         self._judge = Judge(Reader(vocabulary(languages), home), self._scanner)
         self._cues: Cues = cues(languages)
         self._memo: dict[tuple[str, str], Verdict] = {}
@@ -64,7 +68,7 @@ class Survey:
         self.documents += 1
         around = Surroundings(text)
         here: dict[tuple[str, str], Seen] = {}
-        for candidate in self._scanner.scan(text):
+        for candidate in self._scan(text):
             verdict = self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
@@ -114,8 +118,11 @@ class Survey:
         return learn(self.known, self.unknown, self.left, ranking=self.ranking, grammars=self.grammars)
 
 
-def survey_of(texts: Iterable[str], language: str = "") -> Survey:
-    """Survey *texts*; the first ``SAMPLE`` of them tell which languages rank first, with the *language* that their owner gives."""
+def survey_of(texts: Iterable[str], language: str = "", kept: KeptScans | None = None) -> Survey:
+    """Survey *texts*; the first ``SAMPLE`` of them tell which languages rank first, with the *language* that their owner gives.
+
+    What is scanned goes into *kept*, if it is given.
+    """
     rest = iter(texts)
     sample: list[str] = []
     held = 0
@@ -125,18 +132,18 @@ def survey_of(texts: Iterable[str], language: str = "") -> Survey:
         if held > _MOST_HELD:
             break
     ranking = ranking_of(sample, language)
-    survey = _surveyed(sample, ranking)
+    survey = _surveyed(sample, ranking, kept)
     foreign = [family for family, tally in survey.known.kept().items() if tally.verdict.meaning.language]
     again = ranked_by_tags(ranking, foreign) if foreign else ranking
     if again != ranking:
-        survey = _surveyed(sample, again)
+        survey = _surveyed(sample, again, kept)
     for text in rest:
         survey.add(text)
     return survey
 
 
-def _surveyed(texts: Iterable[str], ranking: Ranking) -> Survey:
-    survey = Survey(ranking)
+def _surveyed(texts: Iterable[str], ranking: Ranking, kept: KeptScans | None) -> Survey:
+    survey = Survey(ranking, kept=kept)
     for text in texts:
         survey.add(text)
     return survey
