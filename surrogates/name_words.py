@@ -11,28 +11,20 @@ from importlib.resources import files
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 
-class _Letters(FileModel):
-    joiners: list[str]
-    beginnings: list[str]
-    titles: list[str]
-    particles: list[str]
-
-
-class _Residual(FileModel):
-    titles: list[str]
-    leads: list[str]
-    particles: list[str]
-    no_names: list[str]
-
-
 class NameWords(FileModel):
     """The file; its head says what the lists are."""
 
     titles: list[str]
     cased: list[str]
     within: list[str]
-    letters: _Letters
-    residual: _Residual
+    letter_joiners: list[str]
+    letter_beginnings: list[str]
+    letter_titles: list[str]
+    letter_particles: list[str]
+    residual_titles: list[str]
+    residual_leads: list[str]
+    residual_particles: list[str]
+    residual_no_names: list[str]
 
 
 @cache

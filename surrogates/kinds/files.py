@@ -137,7 +137,8 @@ class PhonesFile(FileModel):
 class CalendarEntry(FileModel):
     """A language's words for dates; lists begin with January and Monday.
 
-    ``patterns`` by precision and order, see ``date_patterns``; ``order`` is None where it is the country's.
+    ``patterns`` by precision and order, see ``date_patterns``; ``order`` is None where it is the country's. The head of the file
+    tells of the others.
     """
 
     order: Order | None = None
@@ -151,6 +152,13 @@ class CalendarEntry(FileModel):
     first: list[Text] = Field(default_factory=list)
     ranges: list[Text] = Field(default_factory=list)
     holidays: list[Text] = Field(min_length=6)
+    near: list[Text] = Field(default_factory=list)
+    parts: list[Text] = Field(default_factory=list)
+    month_told: dict[Literal["of", "which", "month", "after"], list[Text]] = Field(default_factory=dict)
+    articles: list[Text] = Field(default_factory=list)
+    halves: list[Text] = Field(default_factory=list)
+    in_month: list[Text] = Field(default_factory=list)
+    years: list[Text] = Field(default_factory=list)
     patterns: dict[str, list[Text]]
     times: list[Text] = Field(min_length=1)
     durations: list[Text] = Field(min_length=4)

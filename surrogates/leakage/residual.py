@@ -41,9 +41,11 @@ class _Signs(NamedTuple):
 
 @cache
 def _signs() -> _Signs:
-    words = name_words().residual
-    titles, leads, particles = ("|".join(map(re.escape, known)) for known in (words.titles, words.leads, words.particles))
-    before = (*words.titles, *(f"{title}." for title in words.titles), *words.leads)
+    words = name_words()
+    titles, leads, particles = (
+        "|".join(map(re.escape, known)) for known in (words.residual_titles, words.residual_leads, words.residual_particles)
+    )
+    before = (*words.residual_titles, *(f"{title}." for title in words.residual_titles), *words.residual_leads)
     return _Signs(
         titled=re.compile(rf"\b(?:{titles})\.?[ \u00a0]({_NAME}(?: {_NAME})?)"),
         told=re.compile(rf"\b(?:{leads})[ \n]+({_NAME}(?: {_NAME})?)"),
@@ -51,7 +53,7 @@ def _signs() -> _Signs:
         pair=re.compile(rf"\b({_NAME})(?= ((?:{particles})*{_NAME})\b)"),
         before=before,
         ends=frozenset(known[-3:] for known in before),
-        no_names=frozenset(words.no_names),
+        no_names=frozenset(words.residual_no_names),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
+from piiloom.surrogates.kinds.around_dates import in_month, year_follows
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
 from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
@@ -34,8 +35,6 @@ _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
-_IN_MONTH: Final = re.compile(r"\b(?:in|en|em|im|i|nel|a)\s+\Z", re.IGNORECASE)  # "in [DATE] 2012"
-_YEAR_FOLLOWS: Final = re.compile(r"/(?:1[89]|20)\d{2}\b|,? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
 
 _Key = tuple[str, str]
 
@@ -121,7 +120,7 @@ class Settling:
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
         """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
-        if meaning.kind in _YEARS and not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
+        if meaning.kind in _YEARS and not verdict.original and year_follows().match(self._text, candidate.end):
             meaning = meaning._replace(kind=_YEARS[meaning.kind])  # "born on [YEAR OF BIRTH] 1981" hides the day and the month
         if meaning.kind in _DAYS:
             meaning = self._dated(candidate, meaning, told=bool(verdict.original))
@@ -140,11 +139,11 @@ class Settling:
         """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
         if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
             meaning = meaning._replace(kind="birth_date", same="document")
-        if told or not _YEAR_FOLLOWS.match(self._text, candidate.end):
+        if told or not year_follows().match(self._text, candidate.end):
             return meaning
         if self._text.startswith("/", candidate.end):
             return meaning._replace(form="day_slash_month")
-        inside = _IN_MONTH.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+        inside = in_month().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         return meaning._replace(form="month" if inside and meaning.kind == "date" else "day_and_month")
 
     def _located(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
