@@ -10,8 +10,11 @@ from piiloom.surrogates.name_labels import family_told, labels
 @pytest.mark.parametrize(
     "words",
     [
-        "her maiden name is ", "Last name: ", "her lastname was ", "zijn achternaam is ", "haar geslachtsnaam is ", "mein Nachname ist ", "Zuname: ",
-        "son nom de famille est ", "son nom de naissance est ", "su primer apellido es ", "il suo cognome è ", "o sobrenome é ", "hans efternamn är ",
+        "her maiden name is ", "Last name: ", "her lastname was ", "zijn achternaam is ",
+        "haar geslachtsnaam is ", "mein Nachname ist ", "Zuname: ",
+        "son nom de famille est ",
+        "son nom de naissance est ", "su primer apellido es ",
+        "il suo cognome è ", "o sobrenome é ", "hans efternamn är ",
     ],
 )  # fmt: skip
 def test_words_of_a_sentence_tell_a_family_name(words: str) -> None:
