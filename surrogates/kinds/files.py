@@ -114,9 +114,13 @@ class StreetStyle(FileModel):
 
 
 class StreetsFile(FileModel):
-    """``streets.yaml``."""
+    """``streets.yaml``: styles, and words by which parts of addresses are told."""
 
     styles: dict[str, StreetStyle]
+    roads: list[Text]
+    endings: list[Text]
+    flats: list[Text]
+    states: list[Text]
 
 
 class PhonePlan(FileModel):
