@@ -15,7 +15,7 @@ from piiloom.surrogates.seeds import mix
 
 _STYLE: Final = 0x30
 _WHOLE: Final = frozenset({"middle", "second"})
-_BEFORE: Final = 12
+_BEFORE: Final = 16  # code points before a name within which its title stands
 _BLANKS: Final = " \u00a0\n\r\t"
 _OPENED: Final = "(\"'“‘"
 
