@@ -163,6 +163,7 @@ class CalendarEntry(FileModel):
     halves: list[Text] = Field(default_factory=list)
     in_month: list[Text] = Field(default_factory=list)
     years: list[Text] = Field(default_factory=list)
+    age_before_noun: str = "{n}"
     patterns: dict[str, list[Text]]
     times: list[Text] = Field(min_length=1)
     durations: list[Text] = Field(min_length=4)
