@@ -30,6 +30,8 @@ from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
 from piiloom.detection.encoder.encoder_training import train_encoder
+from piiloom.detection.encoder.head_files import read_heads
+from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import tag_count, token_tags
 from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.encoder.validating import Validator
@@ -51,15 +53,14 @@ class Scorer:
     """A trained folder, and what it finds and judges in the records of a probe."""
 
     def __init__(self, folder: Path) -> None:
-        from piiloom.detection.encoder.network import load_network
-        from piiloom.detection.encoder.torch_backend import TorchBackend
-        from piiloom.detection.encoder.training_session import head_of
+        from piiloom.detection.encoder.torch_backend import open_backend
 
         self.about: About = read_about(folder, "encoder")
-        network = load_network(folder, tag_count(len(self.about.types)), eager=False)
-        self.head = head_of(network)
+        self.head = RelevanceHead.of(read_heads(folder))
         maker = WindowMaker(open_tokenizer(folder), Windows(**self.about.settings["windows"]))
-        self.reader = TextReader(TorchBackend(network, None), maker, pad=self.about.settings["pad"], batch_size=16)
+        self.reader = TextReader(
+            open_backend(folder, tag_count(len(self.about.types)), "auto"), maker, pad=self.about.settings["pad"], batch_size=16
+        )
         self.bias = float(self.about.settings["outside_bias"])
         self.hide = bool(self.about.settings["hide_question"])
 
@@ -172,6 +173,7 @@ def main() -> None:
     else:
         chosen = some_records(records, given.records, given.seed) if given.records else records
         scorer = trained(chosen, given, given.work / given.name)
+        result["trained_s"] = round(time.monotonic() - begun)
         result |= {"records": len(chosen), "training": dict(scorer.about.figures)}
         result["tests"] = {
             str(path): scored(scorer.comparisons(read_corpus(path).records)) | {"ours": scorer.contrasts(path)} for path in given.test
