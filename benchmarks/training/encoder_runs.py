@@ -78,13 +78,14 @@ class Scorer:
 
     def _judged(self, record: ProbeRecord, reading: Reading) -> Sequence[tuple[Relevance, Relevance]]:
         owners = token_tags(reading.tokens.offsets, record.spans, {span.entity_type: 0 for span in record.spans})[1]  # type: ignore[arg-type]
-        judged: list[tuple[Relevance, Relevance]] = []
-        for position, span in enumerate(record.spans):
-            own = [at for at, owner in enumerate(owners) if owner == position]
-            high = reading.high(self.head, own[0], own[-1] + 1) if own else None
-            if span.relevance is not None:
-                judged.append((span.relevance, "low" if high is None or high < 0.5 else "high"))
-        return judged
+        places = [[at for at, owner in enumerate(owners) if owner == position] for position in range(len(record.spans))]
+        highs = iter(reading.high(self.head, [(own[0], own[-1] + 1) for own in places if own]))
+        said = [next(highs) if own else None for own in places]
+        return [
+            (span.relevance, "low" if high is None or high < 0.5 else "high")
+            for span, high in zip(record.spans, said, strict=True)
+            if span.relevance is not None
+        ]
 
     def contrasts(self, path: Path) -> dict[str, float]:
         """The figures of the training's own validation, among them the consistency over contrast groups."""

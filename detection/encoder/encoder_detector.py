@@ -77,24 +77,25 @@ class EncoderDetector:
         return found
 
     def _spans(self, reading: Reading) -> list[ScoredSpan]:
-        spans: list[ScoredSpan] = []
-        for one in reading.spans(self._outside_bias):
-            entity_type, score = self._types[one.type_number], self._calibration.probability(log_odds_of(one.confidence))
-            if entity_type is None or score < self._threshold:
-                continue
-            high = reading.high(self._head, one.first, one.last) if self._head is not None else None
-            spans.append(
-                ScoredSpan(
-                    start=one.start,
-                    end=one.end,
-                    entity_type=entity_type,
-                    subtype=None,
-                    score=score,
-                    detector=NAME,
-                    relevance=None if high is None else "high" if high >= 0.5 else "low",
-                )
+        sure = [
+            (one, entity_type, score)
+            for one in reading.spans(self._outside_bias)
+            if (entity_type := self._types[one.type_number]) is not None
+            and (score := self._calibration.probability(log_odds_of(one.confidence))) >= self._threshold
+        ]
+        highs = [None] * len(sure) if self._head is None else reading.high(self._head, [(one.first, one.last) for one, _, _ in sure])
+        return [
+            ScoredSpan(
+                start=one.start,
+                end=one.end,
+                entity_type=entity_type,
+                subtype=None,
+                score=score,
+                detector=NAME,
+                relevance=None if high is None else "high" if high >= 0.5 else "low",
             )
-        return spans
+            for (one, entity_type, score), high in zip(sure, highs, strict=True)
+        ]
 
     def _opened(self) -> TextReader:
         if self._reader is None:

@@ -6,7 +6,7 @@ and the state of the window's first token. It is small, so that the detector run
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -33,9 +33,13 @@ class RelevanceHead:
         """Return the head with *weights* as ``network`` names them."""
         return cls(*(weights[f"relevance.{name}"] for name in ("inner.weight", "inner.bias", "outer.weight", "outer.bias")))
 
-    def high(self, states: NDArray[np.float32], span: tuple[int, int], question: tuple[int, int]) -> float:
-        """Return the probability that the *span* (its places in the window of *states*) is of high relevance to the *question*."""
-        one, asked = states[span[0] : span[1]].mean(axis=0), states[question[0] : question[1]].mean(axis=0)
-        seen = np.concatenate([one, asked, one * asked, states[0]])
-        logits = self.outer @ np.tanh(self.inner @ seen + self.inner_bias) + self.outer_bias
-        return float(1 / (1 + np.exp(-np.clip(logits[HIGH] - logits[LOW], -50, 50))))
+    def high(self, states: NDArray[np.float32], spans: Sequence[tuple[int, int]], question: tuple[int, int]) -> NDArray[np.float32]:
+        """Return the probability that each of *spans* (places in the window of *states*) is of high relevance to the *question*.
+
+        All at once: so small a product takes less time than what BLAS spends on sharing it among threads.
+        """
+        asked, first = states[question[0] : question[1]].mean(axis=0), states[0]
+        means = [states[start:end].mean(axis=0) for start, end in spans]
+        seen = np.stack([np.concatenate([one, asked, one * asked, first]) for one in means])
+        logits = np.tanh(seen @ self.inner.T + self.inner_bias) @ self.outer.T + self.outer_bias
+        return np.asarray(1 / (1 + np.exp(-np.clip(logits[:, HIGH] - logits[:, LOW], -50, 50))), dtype=np.float32)

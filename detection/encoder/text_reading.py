@@ -40,15 +40,25 @@ class Reading:
         """Return the spans that are found; see ``decode``."""
         return decode(self.text.text, self.tokens.offsets, self.logits, outside_bias=outside_bias)
 
-    def high(self, head: RelevanceHead, first: int, last: int) -> float | None:
-        """Return the probability that tokens *first* to *last* are of high relevance to the question; None if there is none."""
-        home = self.tokens.homes[(first + last - 1) // 2]
-        window = self.tokens.windows[home]
-        if window.question[0] == window.question[1]:
-            return None
-        shift = window.at - window.text[0]
-        place = max(first, window.text[0]) + shift, min(last, window.text[1]) + shift
-        return head.high(self.states[home], place, window.question)
+    def high(self, head: RelevanceHead, places: Sequence[tuple[int, int]]) -> list[float | None]:
+        """Return the probability that each of *places* (first token, one past the last) is of high relevance to the question.
+
+        None where the text has no question.
+        """
+        found: list[float | None] = [None] * len(places)
+        by_window: dict[int, list[int]] = {}
+        for number, (first, last) in enumerate(places):
+            by_window.setdefault(self.tokens.homes[(first + last - 1) // 2], []).append(number)
+        for home, numbers in by_window.items():
+            window = self.tokens.windows[home]
+            if window.question[0] == window.question[1]:
+                continue
+            start, end = window.text
+            shift = window.at - start
+            inside = [(max(places[number][0], start) + shift, min(places[number][1], end) + shift) for number in numbers]
+            for number, high in zip(numbers, head.high(self.states[home], inside, window.question), strict=True):
+                found[number] = float(high)
+        return found
 
 
 class TextReader:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from piiloom.corpus.record import Record, Relevance
+from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import token_tags
@@ -103,18 +103,19 @@ class Validator:
     def _judge(self, record: Record, reading: Reading, head: RelevanceHead, counts: _Counts) -> None:
         numbers = {span.entity_type: 0 for span in record.spans}
         owners = token_tags(reading.tokens.offsets, record.spans, numbers)[1]
+        judged: list[tuple[Span, Relevance, tuple[int, int]]] = []
         for position, span in enumerate(record.spans):
             own = [at for at, owner in enumerate(owners) if owner == position]
-            if span.relevance is None or not own:
-                continue
-            high = reading.high(head, own[0], own[-1] + 1)
+            if span.relevance is not None and own:
+                judged.append((span, span.relevance, (own[0], own[-1] + 1)))
+        for (span, gold, _), high in zip(judged, reading.high(head, [place for _, _, place in judged]), strict=True):
             if high is None:
                 continue
             said: Relevance = "high" if high >= 0.5 else "low"
-            counts.judged.append((span.relevance, said))
+            counts.judged.append((gold, said))
             if record.contrast_group is not None:
                 sides = counts.contrasts.setdefault((record.contrast_group, span.start, span.end), {})
-                sides[span.relevance] = sides.get(span.relevance, True) and said == span.relevance
+                sides[gold] = sides.get(gold, True) and said == gold
 
 
 def _figures(counts: _Counts, calibration: Calibration | None) -> dict[str, float]:

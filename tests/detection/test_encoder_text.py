@@ -198,8 +198,11 @@ def test_the_head_reads_the_question() -> None:
     inner[0, 4] = 4.0  # the first of the products
     head = RelevanceHead(inner, np.zeros(width, np.float32), np.array([[-3, 0], [3, 0]], np.float32), np.zeros(2, np.float32))
     states = np.array([[0, 0], [1, 0], [1, 0], [-1, 0]], dtype=np.float32)
-    assert head.high(states, (1, 2), (2, 3)) > 0.9
-    assert head.high(states, (1, 2), (3, 4)) < 0.1
+    assert head.high(states, [(1, 2)], (2, 3))[0] > 0.9
+    assert head.high(states, [(1, 2)], (3, 4))[0] < 0.1
+    both = head.high(states, [(1, 2), (3, 4)], (2, 3))
+    assert both[0] > 0.9
+    assert both[1] < 0.1
 
 
 @pytest.mark.parametrize(

@@ -231,9 +231,8 @@ def near(left: Sequence[Any], right: Sequence[Any]) -> bool:
     )
 
 
-def test_onnx_finds_the_same_without_pytorch(
-    trained: tuple[Path, About], detector: EncoderDetector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_onnx_finds_the_same_without_pytorch(trained: tuple[Path, About], monkeypatch: pytest.MonkeyPatch) -> None:
+    detector = EncoderDetector(LocalModel(path=str(trained[0]), device="cpu"))  # with CUDA it computes in bf16, and scores differ more
     onnx = EncoderDetector(LocalModel(path=str(trained[0]), device="onnx"))
     for found, other in zip(detector.examine_batch(TEXTS), onnx.examine_batch(TEXTS), strict=True):
         assert near(found.spans, other.spans)

@@ -121,7 +121,7 @@ def test_the_saved_adapter_is_the_trained_one(base: Path, data: TrainingData, tm
     kept: list[Any] = []
     make = lora_training.make_trainer
     monkeypatch.setattr(lora_training, "make_trainer", lambda *given, **options: kept.append(made := make(*given, **options)) or made)
-    train_lora(data, QUICK, LoraPlace(base=base, out=tmp_path / "out"))
+    train_lora(data, replace(QUICK, device="cpu"), LoraPlace(base=base, out=tmp_path / "out"))
     ids = torch.tensor([[5, 9, 30, 7]])
     loaded = load_model(open_folder(base, tmp_path / "out"), device="cpu")
     with torch.inference_mode():
@@ -172,7 +172,7 @@ def test_memory_that_is_not_enough_halves_the_batch(
     told: list[str] = []
     report = train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "out"), tell=told.append)
     assert (report.figures["batch"], report.figures["accumulation"]) == (2, 2)
-    assert told == ["the memory is not enough: batch 2 with accumulation 2 from now on"]
+    assert told[-1] == "the memory is not enough: batch 2 with accumulation 2 from now on"  # with CUDA there may be others before
     monkeypatch.setattr(lora_training, "make_trainer", with_room_for(0))
     with pytest.raises(RunError, match="not enough for a single example"):
         train_lora(data, replace(settings, batch=1), LoraPlace(base=base, out=tmp_path / "none"))
