@@ -29,8 +29,6 @@ _NUMBERS: Final = frozenset(
 # What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
 _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
 _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
-_JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
-_DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
@@ -101,11 +99,11 @@ class Settling:
             return cue
         if (cue is None or cue.sure < GUESS) and self._told is not None:
             end, told = self._told
-            cue = told if _JOINED.fullmatch(self._text, end, candidate.start) else cue
+            cue = told if _joined().fullmatch(self._text, end, candidate.start) else cue
         if (
             cue is not None
             and cue.kind == "person"
-            and _DETERMINED.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+            and _determined().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         ):
             cue = None  # "the XXXX is not mine"
         self._told = (candidate.end, cue) if cue is not None else None
@@ -182,6 +180,18 @@ class Settling:
 def _address() -> re.Pattern[str]:
     """Return the pattern of a street address: a digit and a word for a street."""
     return re.compile(rf"(?=.*\d).*\b(?:{'|'.join(grammars_file().streets)})\b", re.IGNORECASE | re.DOTALL)
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """Return the pattern of what joins two masks of one kind."""
+    return re.compile(rf",? (?:(?:{'|'.join(grammars_file().joiners)}) )?|/")
+
+
+@cache
+def _determined() -> re.Pattern[str]:
+    """Return the pattern of a small word before a mask that is nobody."""
+    return re.compile(rf"\b(?:{'|'.join(grammars_file().determiners)})\s+\Z", re.IGNORECASE)
 
 
 # Building named tuples with ``tuple.__new__`` takes half the time of calling their class.
