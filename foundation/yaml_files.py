@@ -9,37 +9,73 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.schema_faults import KeyPath, key_name, schema_faults
 
-__all__ = ["FileModel", "KeyPath", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
+__all__ = ["FileModel", "KeyPath", "Text", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]  # a text of a data file: no blank begins or ends it
 
 _SHOWN_FAULTS = 3
+_TEXT, _LIST, _MAPPING = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))
 
 
 class FileModel(BaseModel):
-    """What a data file, or a part of one, is read as: unknown keys and values of another type are faults."""
+    """What a data file, or a part of one, is read as: unknown keys and values of another type are faults.
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    pydantic prepares a model when its first file is read: most commands read few of the kinds of files. What may be left out is an empty
+    list by ``Field(default=[])``, of which each file gets a copy: a ``default_factory`` takes longer, as pydantic reads its signature.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class _Loader(yaml.CSafeLoader):
-    """The safe C loader, which also rejects duplicate keys, as the YAML specification demands (PyYAML keeps the last one)."""
+    """The safe C loader, which also rejects duplicate keys, as the YAML specification demands (PyYAML keeps the last one).
+
+    Texts, lists and mappings, of which our files consist, are made here: PyYAML asks more of each, and takes several times as long.
+    """
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        return self._made(node, {})
+
+    def _made(self, node: yaml.Node, made: dict[yaml.Node, Any]) -> Any:
+        """Return what *node* stands for. *made* holds the lists and mappings begun so far: one that has a name may stand again."""
+        if node.tag == _TEXT and isinstance(node, yaml.ScalarNode):
+            return node.value
+        if node in made:
+            return made[node]
+        if node.tag == _LIST and isinstance(node, yaml.SequenceNode):
+            made[node] = items = []
+            items += [self._made(one, made) for one in node.value]
+            return items
+        if node.tag == _MAPPING and isinstance(node, yaml.MappingNode) and all(key.tag == _TEXT for key, _ in node.value):
+            entries: dict[str, Any] = {}
+            made[node] = entries
+            entries |= {key.value: self._made(value, made) for key, value in node.value}
+            if len(entries) < len(node.value):
+                _check_keys(node)
+            return entries
+        return self.construct_object(node, deep=True)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[tuple[str, str]] = set()  # checked before merge keys (``<<``) are resolved, as overriding a merged key is allowed
-        for key, _ in node.value:
-            if (key.tag, str(key.value)) in seen:
-                raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
-            seen.add((key.tag, str(key.value)))
+        if isinstance(node, yaml.MappingNode):  # not: ``!!map [a]``
+            _check_keys(node)  # before merge keys (``<<``) are resolved, as overriding a merged key is allowed
         return super().construct_mapping(node, deep=deep)
+
+
+def _check_keys(node: yaml.MappingNode) -> None:
+    seen: set[tuple[str, str]] = set()
+    for key, _ in node.value:
+        if (key.tag, str(key.value)) in seen:
+            raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
+        seen.add((key.tag, str(key.value)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

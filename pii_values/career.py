@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 from piiloom.pii_values.lexicons import Fitted
 from piiloom.pii_values.occupations import Occupation, jobs_for
 from piiloom.pii_values.organisations import draw_organisation
-from piiloom.pii_values.places import Region
+from piiloom.pii_values.regions import Region
 from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.pii_values.schooling import draw_degree, draw_field, draw_student_status, draws_as_student, levels
 

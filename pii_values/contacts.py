@@ -15,7 +15,7 @@ from piiloom.pii_values.countries import shaped
 from piiloom.pii_values.numbering.choices import digits
 from piiloom.pii_values.numbering.reserved import DOMAINS
 from piiloom.pii_values.people import draw_glued_handle, draw_handle
-from piiloom.pii_values.places import Region
+from piiloom.pii_values.regions import Region
 
 _HOSTS: Final = ("", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.", "mx.", "box.", "office.", "net.", "email.", "team.")
 _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "70", "80", "81", "63", "75", "89")

@@ -47,7 +47,7 @@ class _Entry(FileModel):
     houses: int
     postcode: str
     national_id: CheckedId | None = None
-    shapes: dict[str, list[str]] = Field(default_factory=dict)
+    shapes: dict[str, list[str]] = Field(default={})
 
 
 class _File(FileModel):

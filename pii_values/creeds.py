@@ -8,8 +8,8 @@ from functools import cache
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Text, folder, spelled
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.pii_values.languages import folder, spelled
 from piiloom.pii_values.sampling import Weighted, weighted
 
 

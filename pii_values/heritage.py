@@ -21,8 +21,8 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import STOP_WORDS
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Gender, Text, folder
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.pii_values.languages import Gender, folder
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.sampling import Weighted, weighted
 
@@ -33,7 +33,7 @@ class _Names(FileModel):
     female: list[Text] = Field(min_length=15)
     male: list[Text] = Field(min_length=15)
     family: list[Text] = Field(min_length=10)
-    faker: list[str] = Field(default_factory=list)
+    faker: list[str] = Field(default=[])
     dark_features: bool = False
 
 
@@ -64,7 +64,7 @@ class Profile(FileModel):
     religions: dict[str, float]
     kinship: dict[str, str]
     shares: dict[str, float]
-    faker: list[str] = Field(default_factory=list)
+    faker: list[str] = Field(default=[])
     names: str | None = None
     dark_features: bool = False
 

@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Final, Literal
-
-from pydantic import StringConstraints
+from typing import Final, Literal
 
 from piiloom.foundation.words import WORD
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.taxonomy.locales import get_locale
 
 Gender = Literal["female", "male", "nonbinary"]
-Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
 
 _GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
 

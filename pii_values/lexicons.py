@@ -21,8 +21,8 @@ from typing import Final, Protocol
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Gender, Text, gendered, spelled
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.pii_values.languages import Gender, gendered, spelled
 from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.locales import get_locale
 
@@ -41,8 +41,8 @@ class _Group(FileModel):
 
 
 class _GroupFile(FileModel):
-    groups: list[_Group] = Field(default_factory=list)
-    lists: dict[str, list[Text]] = Field(default_factory=dict)
+    groups: list[_Group] = Field(default=[])
+    lists: dict[str, list[Text]] = Field(default={})
 
 
 class Fitted(Protocol):

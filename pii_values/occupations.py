@@ -14,9 +14,9 @@ from typing import Final
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.countries import country_of
-from piiloom.pii_values.languages import Gender, Text, folder, gendered, spelled
+from piiloom.pii_values.languages import Gender, folder, gendered, spelled
 from piiloom.pii_values.lexicons import Fitted, filled, has_topic, phrase
 from piiloom.pii_values.sampling import Weighted, spread, weighted
 

@@ -9,11 +9,10 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.heritage import heritages
-from piiloom.pii_values.languages import Text
 from piiloom.pii_values.lexicons import Fitted, filled, fitting, phrase
-from piiloom.pii_values.places import Region
+from piiloom.pii_values.regions import Region
 from piiloom.pii_values.sampling import Weighted, weighted
 
 Kind = Literal["company", "hospital", "charity", "club", "school"]

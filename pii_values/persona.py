@@ -18,7 +18,8 @@ from piiloom.pii_values.looks import Body, draw_body
 from piiloom.pii_values.occupations import Occupation, bare_title, former_title, told_title, yearly_pay
 from piiloom.pii_values.organisations import draw_organisation
 from piiloom.pii_values.people import Attraction, Child, MaritalKind, Ties, child_topics, draw_handle, draw_marital_status, kin_words
-from piiloom.pii_values.places import Region, draw_address, draw_postcode, home_country
+from piiloom.pii_values.places import draw_address, draw_postcode, home_country
+from piiloom.pii_values.regions import Region
 
 
 @dataclass(frozen=True, kw_only=True)

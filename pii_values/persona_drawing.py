@@ -13,7 +13,7 @@ from piiloom.pii_values.languages import Gender, gendered
 from piiloom.pii_values.lexicons import Who
 from piiloom.pii_values.people import Ties, draw_ties
 from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.places import regions
+from piiloom.pii_values.regions import regions
 from piiloom.pii_values.sampling import Weighted, weighted
 
 _GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate

@@ -137,9 +137,9 @@ class ModelBook(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dated: dt.date
-    defaults: Mapping[str, str] = Field(default_factory=dict)
-    every: Mapping[str, ModelSpec] = Field(default_factory=dict)
-    tuning: Mapping[str, TuningTerms] = Field(default_factory=dict)
+    defaults: Mapping[str, str] = Field(default={})
+    every: Mapping[str, ModelSpec] = Field(default={})
+    tuning: Mapping[str, TuningTerms] = Field(default={})
     models: Mapping[str, Mapping[str, ModelSpec]]
 
     def find(self, provider: str, model: str) -> ModelSpec | None:

@@ -144,7 +144,7 @@ class Engine:
         for code, size in shared.values():
             codes += bytes([code, *[OPEN] * (size - 1)])
         weights = self.settings.weights if self.settings.balance != "balanced" else None
-        groups = assign_groups(codes, self._seed, weights).tobytes()
+        groups = assign_groups(codes, self._seed, weights)
         at = sum(sizes)
         people = []
         for key, (_, size) in shared.items():

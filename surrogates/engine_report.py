@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.known_names import folded
-from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.outputs.tallies import most_common
@@ -68,6 +67,15 @@ class EngineStatistics:
         for mention in plan.mentions:
             key = _rule_key(mention[2], mention[10])
             tallies[key] = tallies.get(key, 0) + 1
+        if self._miss_rates:
+            tallies.update(self._leaks(sizes))
+        return tallies
+
+    def _leaks(self, sizes: Sequence[int]) -> dict[str, int]:
+        """Return how probably a document with so many mentions of each of its people leaks, by miss rate and strategy."""
+        from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage  # noqa: PLC0415 - few runs ask, and it loads numpy
+
+        tallies: dict[str, int] = {}
         for rate in self._miss_rates:
             found = leakage([sizes], rate, keep=self._settings.keep)
             for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
@@ -103,6 +111,8 @@ class EngineStatistics:
         if self._given_names is not None:
             report["looks_like_personal_information_still"] = _named(tallies, "residual")
         if self._miss_rates:
+            from piiloom.surrogates.leakage.recognising import STRATEGIES  # noqa: PLC0415 - as above
+
             report["leakage"] = [
                 {"miss_rate": rate, **{name: round(tallies[f"leak {rate} {name}"] / documents, 4) for name in STRATEGIES}}
                 for rate in self._miss_rates

@@ -14,6 +14,7 @@ from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
 from piiloom.surrogates.kinds.ages import age as draw_age
+from piiloom.surrogates.kinds.ages import middle_of_range
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_before
@@ -178,8 +179,8 @@ class _DocumentReplacer:
 
     def _like_original(self, number: int, kind: str, draw: Draw) -> str:
         """Return the value at mention *number* whose original is known."""
-        if kind == "age":
-            return draw.original  # birth date and other dates move together, so the age stays right
+        if kind == "age":  # birth date and other dates move together, so the age stays right
+            return draw.original if middle_of_range(draw.original) is None or draw.owner is None else str(draw.owner.age)
         if self._originals is None:
             self._originals = OriginalValues(self._plan)
         value = self._originals.distinct(number, draw, KINDS[kind].draw)

@@ -13,10 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from piiloom import __version__
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
@@ -209,7 +209,7 @@ class _Run:
         report: dict[str, Any] = {
             "schema": SCHEMA,
             "tool": TOOL,
-            "version": version("piiloom"),
+            "version": __version__,
             "seed": seed,
             "locale": self._settings.locale,
             "about": dict(about),

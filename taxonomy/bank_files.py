@@ -36,8 +36,8 @@ class ScenarioEntry(FileModel):
     id: Label
     pair: Annotated[list[Label], Field(min_length=2, max_length=2)]
     uses: dict[Label, Annotated[list[Label], Field(min_length=1)]]
-    subjects: dict[Label, Label] = Field(default_factory=dict)
-    also: dict[Label, AlsoEntry] = Field(default_factory=dict)
+    subjects: dict[Label, Label] = Field(default={})
+    also: dict[Label, AlsoEntry] = Field(default={})
     topic: Label
     subtopics: Annotated[list[Label], Field(min_length=1)]
     rationale: dict[Label, Label]
@@ -53,7 +53,7 @@ class FrameEntry(FileModel):
     """
 
     text: PatternText
-    subjects: dict[Label, Label] = Field(default_factory=dict)
+    subjects: dict[Label, Label] = Field(default={})
     last: bool = False
 
 
@@ -80,33 +80,33 @@ class TalkEntry(FileModel):
     ``plain_starts`` lose their capital and those in ``kept_starts`` keep it. No turn is put before other first words.
     """
 
-    chatter: list[PatternText] = Field(default_factory=list)
-    distractors: list[PatternText] = Field(default_factory=list)
-    asks: list[PatternText] = Field(default_factory=list)
-    openers: dict[Label, Patterns] = Field(default_factory=dict)
-    closers: dict[Label, Patterns] = Field(default_factory=dict)
-    turns: list[PatternText] = Field(default_factory=list)
-    quoted: list[PatternText] = Field(default_factory=list)
-    second_hand: list[PatternText] = Field(default_factory=list)
-    prefaces: list[PatternText] = Field(default_factory=list)
-    tails: list[PatternText] = Field(default_factory=list)
-    follow_ups: list[PatternText] = Field(default_factory=list)
-    cues: dict[Label, Patterns] = Field(default_factory=dict)
-    drafts: list[PatternText] = Field(default_factory=list)
-    plain_starts: list[Label] = Field(default_factory=list)
-    kept_starts: list[Label] = Field(default_factory=list)
-    shorthand: dict[Label, list[Label]] = Field(default_factory=dict)
-    subject_words: list[Label] = Field(default_factory=list)
-    hesitations: list[Label] = Field(default_factory=list)
-    emoji: list[Label] = Field(default_factory=list)
-    qualifiers: list[QualifierEntry] = Field(default_factory=list)
-    definite: list[DefiniteEntry] = Field(default_factory=list)
+    chatter: list[PatternText] = Field(default=[])
+    distractors: list[PatternText] = Field(default=[])
+    asks: list[PatternText] = Field(default=[])
+    openers: dict[Label, Patterns] = Field(default={})
+    closers: dict[Label, Patterns] = Field(default={})
+    turns: list[PatternText] = Field(default=[])
+    quoted: list[PatternText] = Field(default=[])
+    second_hand: list[PatternText] = Field(default=[])
+    prefaces: list[PatternText] = Field(default=[])
+    tails: list[PatternText] = Field(default=[])
+    follow_ups: list[PatternText] = Field(default=[])
+    cues: dict[Label, Patterns] = Field(default={})
+    drafts: list[PatternText] = Field(default=[])
+    plain_starts: list[Label] = Field(default=[])
+    kept_starts: list[Label] = Field(default=[])
+    shorthand: dict[Label, list[Label]] = Field(default={})
+    subject_words: list[Label] = Field(default=[])
+    hesitations: list[Label] = Field(default=[])
+    emoji: list[Label] = Field(default=[])
+    qualifiers: list[QualifierEntry] = Field(default=[])
+    definite: list[DefiniteEntry] = Field(default=[])
 
 
 class BankFile(FileModel):
     """A bank file. Each of its parts may be missing."""
 
-    scenarios: list[ScenarioEntry] = Field(default_factory=list)
-    frames: list[PatternText | FrameEntry] = Field(default_factory=list)
+    scenarios: list[ScenarioEntry] = Field(default=[])
+    frames: list[PatternText | FrameEntry] = Field(default=[])
     talk: TalkEntry = Field(default_factory=TalkEntry)
-    stories: list[StoryEntry] = Field(default_factory=list)
+    stories: list[StoryEntry] = Field(default=[])

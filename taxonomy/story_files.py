@@ -73,9 +73,9 @@ class QuestionEntry(FileModel):
     id: StepName
     ask: Annotated[list[Wording], Field(min_length=1, max_length=30)]
     needs: dict[Name, Label]
-    helps: dict[Name, Label] = Field(default_factory=dict)
-    moot: list[Name] = Field(default_factory=list)
-    said: list[StepName] = Field(default_factory=list)
+    helps: dict[Name, Label] = Field(default={})
+    moot: list[Name] = Field(default=[])
+    said: list[StepName] = Field(default=[])
 
 
 class StoryEntry(FileModel):

@@ -33,7 +33,7 @@ class _Document(FileModel):
     length: Length | Annotated[list[Length], Field(min_length=1)]
     text: Text | None = None
     opening: str = ""
-    entries: Annotated[list[Text], Field(default_factory=list)]
+    entries: Annotated[list[Text], Field(default=[])]
     closing: str = ""
     pace: Pace | None = None
     local: bool = False
@@ -44,7 +44,7 @@ class _File(FileModel):
     domain: Domain
     checked_by: str | None
     written_by: str | None = None
-    values: Annotated[list[str], Field(default_factory=list)]
+    values: Annotated[list[str], Field(default=[])]
     documents: Annotated[list[_Document], Field(min_length=1)]
 
 

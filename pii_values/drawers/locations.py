@@ -9,6 +9,7 @@ from piiloom.pii_values import places
 from piiloom.pii_values.drawers.kind import Kind
 from piiloom.pii_values.lexicons import phrase
 from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.regions import regions
 
 _WITH_CITY, _WITH_REGION = 0.15, 0.2  # shares of addresses with the city behind them, and with city and region
 _ABROAD: Final = 0.12  # share of second cities that lie in another country
@@ -20,7 +21,7 @@ def _city(p: Persona, rng: random.Random, attempt: int) -> str:
         return p.city
     if rng.random() < _ABROAD:
         return places.draw_abroad(p.locale, rng)[0]
-    return places.regions(p.locale).draw(rng).cities.draw(rng)
+    return regions(p.locale).draw(rng).cities.draw(rng)
 
 
 def _city_region(p: Persona, rng: random.Random, attempt: int) -> str:
@@ -30,13 +31,13 @@ def _city_region(p: Persona, rng: random.Random, attempt: int) -> str:
     if rng.random() < _ABROAD:
         city, country = places.draw_abroad(p.locale, rng)
         return phrase("wording", "city_country", p, rng, {"city": city, "country": country})
-    region = places.regions(p.locale).draw(rng)
+    region = regions(p.locale).draw(rng)
     return places.draw_city_region(region, region.cities.draw(rng), p, rng)
 
 
 def _area(p: Persona, rng: random.Random, attempt: int) -> str:
     """A part of the persona's city or region, then of another one."""
-    region = p.place if attempt == 0 else places.regions(p.locale).draw(rng)
+    region = p.place if attempt == 0 else regions(p.locale).draw(rng)
     return places.draw_area(region, p.city if attempt == 0 else region.cities.draw(rng), p, rng)
 
 

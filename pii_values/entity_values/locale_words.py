@@ -11,8 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Text
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 
 Words = Annotated[list[Text], Field(min_length=10)]
 Gendered = Annotated[dict[str, list[Text]], Field(min_length=2, max_length=2)]
@@ -24,9 +23,9 @@ class Community(FileModel):
 
     family_names: Gendered | list[Text]
     given_names: Gendered
-    names: Gendered | list[Text] = Field(default_factory=list)
-    nationalities: Gendered | list[Text] = Field(default_factory=list)
-    beliefs: Gendered | list[Text] = Field(default_factory=list)
+    names: Gendered | list[Text] = Field(default=[])
+    nationalities: Gendered | list[Text] = Field(default=[])
+    beliefs: Gendered | list[Text] = Field(default=[])
 
 
 class LocaleWords(FileModel):
@@ -40,9 +39,9 @@ class LocaleWords(FileModel):
     language: str
     family_names: Gendered | Words
     given_names: Gendered
-    communities: list[Community] = Field(default_factory=list)
+    communities: list[Community] = Field(default=[])
     names: Gendered | Annotated[list[Text], Field(min_length=1)]
-    latin: dict[str, str] = Field(default_factory=dict)
+    latin: dict[str, str] = Field(default={})
     streets: Words
     houses: list[Text] = Field(min_length=1)
     cities: dict[str, str] = Field(min_length=10)

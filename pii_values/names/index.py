@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import lzma
+import gzip
 import os
+import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.pii_values.names.layout import Opened, open_bytes, open_file
 from piiloom.pii_values.names.tables import RankedNames, Table, plain_key
 
+if TYPE_CHECKING:
+    from piiloom.pii_values.names.family_genders import Borne
+
 Script = Literal["latin", "native"]
 FILE: Final = "names-v1.idx"
-BUILTIN: Final = "builtin.idx.xz"
+BUILTIN: Final = "builtin.idx.gz"
 VARIABLE: Final = "PIILOOM_NAMES"
 _GENDERS: Final = {"M": "M", "MALE": "M", "F": "F", "FEMALE": "F"}
 _SHOWN: Final = {"F": "Female", "M": "Male"}
@@ -35,6 +39,7 @@ class NamesIndex:
         self.first = self._tables["first"]
         self.last = self._tables["last"]
         self._lists: dict[tuple[str, str, str], Sequence[str]] = {}
+        self._by_end: dict[tuple[Table, str], list[Borne | None]] = {}
 
     def countries(self) -> tuple[str, ...]:
         """Return the alpha-2 codes of all countries with names, in ascending order."""
@@ -49,7 +54,10 @@ class NamesIndex:
         return self._list("first", _gender(gender) or "N", country, script)
 
     def last_names(self, country: str, gender: str | None = None, *, script: Script = "latin") -> Sequence[str]:
-        """Return the family names of a country, most frequent first; with *gender*, only its form of names that differ by gender."""
+        """Return the family names of a country, most frequent first; with *gender*, only its form of names that differ by gender.
+
+        They are the same object with and without *gender* if no name differs.
+        """
         from piiloom.pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML, which opening an index should not do
 
         names = self._list("last", "N", country, script)
@@ -59,12 +67,21 @@ class NamesIndex:
             return names
         key = (f"last {script}", wanted, country)
         if key not in self._lists:
-            borne = (
-                _borne_by(wanted, table, names.numbers, country) if differs(country) else table.perhaps(names.numbers, "FM".index(wanted))
-            )
-            numbers = array("I", borne)
-            self._lists[key] = RankedNames(table, numbers)
+            borne = table.perhaps(names.numbers, "FM".index(wanted))
+            if differs(country):
+                borne = self._borne_by(wanted, table, names.numbers, frozenset(borne), country)
+            self._lists[key] = names if borne is names.numbers else RankedNames(table, array("I", borne))
         return self._lists[key]
+
+    def _borne_by(self, gender: str, table: Table, numbers: Sequence[int], perhaps: Container[int], country: str) -> list[int]:
+        """Return the family names that *gender* ("F", "M") bears, by their endings if these decide, else those in *perhaps*."""
+        from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
+
+        key = (table, country)
+        if key not in self._by_end:  # read once for both genders
+            self._by_end[key] = [borne_by(name, country) for name in table.names(numbers)]
+        told, shown = self._by_end[key], _SHOWN[gender].lower()
+        return [number for number, by_end in zip(numbers, told, strict=True) if (by_end == shown if by_end else number in perhaps)]
 
     def _list(self, kind: Literal["first", "last"], of: str, country: str, script: Script) -> Sequence[str]:
         key = (f"{kind} {script}", of, country)
@@ -120,17 +137,6 @@ class NamesIndex:
         }
 
 
-def _borne_by(gender: str, table: Table, numbers: Sequence[int], country: str) -> Iterator[int]:
-    """Yield the family names that *gender* ("F", "M") bears, by their endings if these decide in *country*, else by the source lists."""
-    from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
-
-    known = frozenset(table.perhaps(numbers, "FM".index(gender)))
-    for number in numbers:
-        by_end = borne_by(table.name(number), country)
-        if number in known if by_end is None else by_end == _SHOWN[gender].lower():
-            yield number
-
-
 def _gender(text: str | None) -> str | None:
     if text is None:
         return None
@@ -153,8 +159,8 @@ def builtin() -> NamesIndex:
     """Return the small index that comes with piiloom, unpacked once per process; docs/names.md describes its sources."""
     source = files("piiloom.pii_values") / "data" / "names_index" / BUILTIN
     try:
-        data = lzma.decompress(source.read_bytes())
-    except (OSError, lzma.LZMAError) as error:
+        data = gzip.decompress(source.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError("the built-in names index cannot be read", where=BUILTIN, remedy="Install piiloom again.") from error
     return NamesIndex(open_bytes(data, BUILTIN), "built-in")
 

@@ -72,6 +72,9 @@ class NamePools:
 
     def family(self, country: str, gender: Gender | None = None) -> tuple[str, ...]:
         """Return the family names; of names that differ by gender (Novák, Nováková), only the forms of *gender* if it is given."""
+        index, script = self._source(country)
+        if index.last_names(country, gender, script=script) is index.last_names(country, script=script):
+            gender = None  # read once for both
         return self._pool("last", country, gender)
 
     def _pool(self, kind: Kind, country: str, gender: Gender | None) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ _LONGEST_END: Final = 8
 
 class _Script(FileModel):
     letters: dict[str, str]
-    starts: dict[str, str] = Field(default_factory=dict)
-    ends: dict[str, str] = Field(default_factory=dict)
-    pairs: dict[str, str] = Field(default_factory=dict)
+    starts: dict[str, str] = Field(default={})
+    ends: dict[str, str] = Field(default={})
+    pairs: dict[str, str] = Field(default={})
 
 
 class _File(FileModel):

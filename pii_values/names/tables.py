@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple, overload
 
 from piiloom.pii_values.names.layout import RANKED, UNKNOWN, Opened
@@ -12,6 +12,8 @@ from piiloom.pii_values.names.layout import RANKED, UNKNOWN, Opened
 _PLAIN_LETTERS: Final = "đd ðd øo łl ıi æae œoe ßss þth əe ɔo ŋn".split()
 _LETTERS: Final = str.maketrans({pair[0]: pair[1:] for pair in _PLAIN_LETTERS})
 _NO_LETTERS: Final = str.maketrans({"-": " ", "'": None, "’": None, "ʼ": None, "`": None, ".": None})
+
+_NEITHER_KNOWN: Final = UNKNOWN << 16 | UNKNOWN
 
 
 @lru_cache(maxsize=4096)
@@ -125,14 +127,21 @@ class Table:
         shares = self._gender
         return (number for number in numbers if shares and least <= shares[2 * number + side] != UNKNOWN)
 
-    def perhaps(self, numbers: Sequence[int], side: int) -> Iterator[int]:
-        """Yield those of *numbers* that have bearers who are women (*side* 0) or men (1), and those of which nothing is known."""
-        shares = self._gender
-        return (
-            number
-            for number in numbers
-            if not shares or (shares[2 * number] == UNKNOWN == shares[2 * number + 1]) or 0 < shares[2 * number + side] != UNKNOWN
-        )
+    def perhaps(self, numbers: Sequence[int], side: int) -> Sequence[int]:
+        """Return those of *numbers* that have bearers who are women (*side* 0) or men (1), and those of which nothing is known.
+
+        They are *numbers* itself if that is all of them.
+        """
+        never = self._never[side]
+        return numbers if never.isdisjoint(numbers) else [number for number in numbers if number not in never]
+
+    @cached_property
+    def _never(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The names that no woman bears and those that no man bears. Few, since of most nothing is known."""
+        shares = self._gender.cast("B").cast("I") if self._gender else ()  # the two of a name at once
+        known = [number for number, both in enumerate(shares) if both != _NEITHER_KNOWN]
+        female, male = (frozenset(n for n in known if self._gender[2 * n + side] in {0, UNKNOWN}) for side in (0, 1))
+        return female, male
 
     def listed(self, of: str, country: str) -> Sequence[int]:
         """Return the numbers of the names of a gender class ("F", "M", "N") in a country, most frequent first."""

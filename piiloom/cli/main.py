@@ -7,47 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 from typer.main import get_command
 
 from piiloom import __version__
-from piiloom.cli import (
-    annotate_cmd,
-    annotators_cmd,
-    batch_cmd,
-    benchmark_cmd,
-    compare_cmd,
-    cost_cmd,
-    detect_cmd,
-    doctor_cmd,
-    entities_cmd,
-    evaluate_cmd,
-    export_cmd,
-    generate_cmd,
-    import_cmd,
-    journal_cmd,
-    ledger_cmd,
-    names_cmd,
-    probe_cmd,
-    records_cmd,
-    reidentify_cmd,
-    release_cmd,
-    releases_cmd,
-    report_cmd,
-    runs_cmd,
-    stages_cmd,
-    stories_cmd,
-    surrogate_cmd,
-    trace_cmd,
-    train_cmd,
-    utility_cmd,
-)
 from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
 from piiloom.cli.options import examples
 from piiloom.cli.terminal import forget_json, tolerate_any_text
@@ -57,19 +25,39 @@ from piiloom.foundation.streams import open_closed_streams
 # What Typer makes of a Ctrl-C that no command has handled.
 _INTERRUPTED = 130
 
-app = typer.Typer(
-    name="piiloom",
-    help="Weave synthetic, context-aware PII datasets: generate, screen, release. Every span is exact.",
-    epilog=examples(
-        "piiloom generate --samples 200 --seed 7",
-        "piiloom release --name v1 --test-size 0.1",
-        "piiloom export --release v1 --format native --out outputs/v1",
-        "piiloom COMMAND --help",
-    ),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+# The commands in the order of the help: the module of each (beside this one), and the function or the group in it. Only those that are
+# asked for are loaded.
+_COMMANDS: Final = {
+    "generate": ("generate_cmd", "generate"),
+    "stages": ("stages_cmd", "stages_app"),
+    "runs": ("runs_cmd", "runs_app"),
+    "records": ("records_cmd", "records_app"),
+    "trace": ("trace_cmd", "trace"),
+    "cost": ("cost_cmd", "cost"),
+    "rejects": ("ledger_cmd", "rejects"),
+    "journal": ("journal_cmd", "journal_app"),
+    "batch": ("batch_cmd", "batch_app"),
+    "import": ("import_cmd", "import_file"),
+    "annotate": ("annotate_cmd", "annotate"),
+    "annotators": ("annotators_cmd", "annotators_app"),
+    "release": ("release_cmd", "release"),
+    "releases": ("releases_cmd", "releases_app"),
+    "export": ("export_cmd", "export"),
+    "surrogate": ("surrogate_cmd", "surrogate_app"),
+    "probe": ("probe_cmd", "probe"),
+    "evaluate": ("evaluate_cmd", "evaluate"),
+    "compare": ("compare_cmd", "compare"),
+    "utility": ("utility_cmd", "utility"),
+    "reidentify": ("reidentify_cmd", "reidentify"),
+    "report": ("report_cmd", "report"),
+    "train": ("train_cmd", "train_app"),
+    "detect": ("detect_cmd", "detect"),
+    "entities": ("entities_cmd", "entities_app"),
+    "benchmark": ("benchmark_cmd", "benchmark_app"),
+    "names": ("names_cmd", "names_app"),
+    "stories": ("stories_cmd", "stories_app"),
+    "doctor": ("doctor_cmd", "doctor"),
+}
 
 
 def _show_version(wanted: bool) -> None:
@@ -78,7 +66,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)] = False,
     debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error. Can be given anywhere on the command line.")] = False,
@@ -86,35 +73,31 @@ def _root(
     """Declare the options of all commands; ``run`` reads ``--debug`` itself, since it also holds for faults in options."""
 
 
-app.command("generate", epilog=generate_cmd.EPILOG)(generate_cmd.generate)
-app.add_typer(stages_cmd.stages_app, name="stages")
-app.add_typer(runs_cmd.runs_app, name="runs")
-app.add_typer(records_cmd.records_app, name="records")
-app.command("trace", epilog=trace_cmd.EPILOG)(trace_cmd.trace)
-app.command("cost", epilog=cost_cmd.EPILOG)(cost_cmd.cost)
-app.command("rejects", epilog=ledger_cmd.EPILOG)(ledger_cmd.rejects)
-app.add_typer(journal_cmd.journal_app, name="journal")
-app.add_typer(batch_cmd.batch_app, name="batch")
-app.command("import", epilog=import_cmd.EPILOG)(import_cmd.import_file)
-app.command("annotate", epilog=annotate_cmd.EPILOG)(annotate_cmd.annotate)
-app.add_typer(annotators_cmd.annotators_app, name="annotators")
-app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
-app.add_typer(releases_cmd.releases_app, name="releases")
-app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
-app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
-app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
-app.command("evaluate", epilog=evaluate_cmd.EPILOG)(evaluate_cmd.evaluate)
-app.command("compare", epilog=compare_cmd.EPILOG)(compare_cmd.compare)
-app.command("utility", epilog=utility_cmd.EPILOG)(utility_cmd.utility)
-app.command("reidentify", epilog=reidentify_cmd.EPILOG)(reidentify_cmd.reidentify)
-app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
-app.add_typer(train_cmd.train_app, name="train")
-app.command("detect", epilog=detect_cmd.EPILOG)(detect_cmd.detect)
-app.add_typer(entities_cmd.entities_app, name="entities")
-app.add_typer(benchmark_cmd.benchmark_app, name="benchmark")
-app.add_typer(names_cmd.names_app, name="names")
-app.add_typer(stories_cmd.stories_app, name="stories")
-app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)
+def app_of(names: Iterable[str] = tuple(_COMMANDS)) -> typer.Typer:
+    """Return ``piiloom`` with the commands *names*; loading all takes 100 ms."""
+    app = typer.Typer(
+        name="piiloom",
+        help="Weave synthetic, context-aware PII datasets: generate, screen, release. Every span is exact.",
+        epilog=examples(
+            "piiloom generate --samples 200 --seed 7",
+            "piiloom release --name v1 --test-size 0.1",
+            "piiloom export --release v1 --format native --out outputs/v1",
+            "piiloom COMMAND --help",
+        ),
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in names:
+        module, attribute = _COMMANDS[name]
+        loaded = import_module(f"piiloom.cli.{module}")
+        command = getattr(loaded, attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, epilog=loaded.EPILOG)(command)
+    return app
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -131,6 +114,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             return _unread()
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
             if DEBUG in given:
+                import traceback  # noqa: PLC0415 - it reads sources, for which it loads more
+
                 traceback.print_exc()
             failure = failure_of(error, interrupted=interrupted())
             code = failure.exit_code
@@ -159,8 +144,5 @@ def _invoke(arguments: list[str]) -> int:
 
 @cache
 def _commands(name: str) -> Callable[..., object]:
-    """The command *name* with its options; all of them (50 ms) where that is none. Made once a process for whoever runs several."""
-    alone = copy(app)
-    alone.registered_commands = [one for one in app.registered_commands if one.name == name]
-    alone.registered_groups = [one for one in app.registered_groups if one.name == name]
-    return get_command(alone if alone.registered_commands or alone.registered_groups else app)
+    """The command *name* with its options; all of them where that is none. Made once a process for whoever runs several."""
+    return get_command(app_of([name]) if name in _COMMANDS else app_of())

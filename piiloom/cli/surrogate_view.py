@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from piiloom.cli.surrogate_checks import checked_locale, written_whole
@@ -19,6 +18,7 @@ from piiloom.cli.surrogate_values import agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
+from piiloom.foundation.noop import noop
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.outputs.folder import REJECTS
 from piiloom.surrogates.placeholders.cautions import survey_cautions
@@ -43,8 +43,18 @@ def terminal_observer(*, yes: bool) -> Observer:
         agree=agreement(yes) if there else None,
         tell=lambda warning: say_aside(f"warning: {warning}"),
         asking=_asking_line,
-        running=_Bar,
+        running=_bar,
     )
+
+
+def _bar() -> AbstractContextManager[Callable[[RunProgress], None]]:
+    """Show the progress of a run on standard error, where that is a terminal."""
+    screen = error_console()
+    if not screen.is_terminal:
+        return nullcontext(noop)
+    from piiloom.cli.surrogate_bar import Bar  # noqa: PLC0415 - takes 5 ms
+
+    return Bar(screen)
 
 
 def _asking_line() -> AbstractContextManager[Callable[[AskProgress], None]]:
@@ -112,38 +122,6 @@ def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
         f"{counted(checked.documents, 'document')}, {counted(checked.ranges, 'replaced range')}; "
         f"{checked.same:,} code points outside of them are identical"
     )
-
-
-class _Bar:
-    """The progress of a run on standard error, where that is a terminal."""
-
-    def __init__(self) -> None:
-        screen = error_console()
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[detail]}"),
-            TimeRemainingColumn(),
-        )
-        self._progress = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
-        self._task = self._progress.add_task("preparing", total=None, detail="")
-        self._phase = ""
-
-    def __enter__(self) -> Callable[[RunProgress], None]:
-        self._progress.start()
-        return self.show
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, now: RunProgress) -> None:
-        """Take over how far the run is."""
-        if now.phase != self._phase:
-            self._phase = now.phase
-            self._progress.reset(self._task, total=now.total or None)
-        detail = counted(now.replaced, "surrogate") if now.replaced else ""
-        self._progress.update(self._task, description=now.phase, completed=now.done, total=now.total or None, detail=detail)
 
 
 def _print(report: RunReport) -> None:

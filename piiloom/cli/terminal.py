@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from piiloom.foundation.quick_end import say_nothing_more
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Control characters become visible, one for one, so that offsets stay: text of a corpus must not steer the terminal.
 _KEPT = "\n\t"
@@ -33,11 +34,15 @@ def tolerate_any_text() -> None:
 
 def console() -> Console:
     """Give a console on standard output that interprets nothing in the texts it is given."""
+    from rich.console import Console  # noqa: PLC0415 - takes 20 ms, and many commands print lines or JSON only
+
     return Console(markup=False, emoji=False, highlight=False)
 
 
 def error_console() -> Console:
     """Give the same for standard error: progress, and whatever is not the result."""
+    from rich.console import Console  # noqa: PLC0415 - as above
+
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from piiloom.foundation.yaml_files import FileModel
-from piiloom.surrogates.kinds.files import Text
+from piiloom.foundation.yaml_files import FileModel, Text
 
 
 class ModelKind(FileModel):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.formats.placing import keep_disjoint
 from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
@@ -94,6 +93,8 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
 
     Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
     """
+    from piiloom.corpus.formats.placing import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
+
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike
     read = [_checked(item, position, text) for position, item in enumerate(spans)]

@@ -13,7 +13,6 @@ from piiloom.surrogates.inputs.brat_files import BratParsed, read_brat
 from piiloom.surrogates.inputs.column_rows import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
 from piiloom.surrogates.inputs.decoding import UTF8_BOM
-from piiloom.surrogates.inputs.docx_files import read_docx
 from piiloom.surrogates.inputs.faults import cannot_read, line_at, no_text, undecodable
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parts import (
@@ -30,7 +29,6 @@ from piiloom.surrogates.inputs.parts import (
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
-from piiloom.surrogates.inputs.xml_files import read_xml
 
 
 class TextSlot:
@@ -77,6 +75,8 @@ class PartReader:
 
     def _read_text(self, part: Part, *, note_keys: bool) -> Parsed:
         if part.file.format == "docx":
+            from piiloom.surrogates.inputs.docx_files import read_docx  # noqa: PLC0415 - most corpora are of other formats
+
             return read_docx(part, self._settings) if part.end else Parsed("", [], 0, 0, Notes())
         data = _bytes_of(part)
         bom = UTF8_BOM if part.start == 0 and data.startswith(UTF8_BOM) else b""
@@ -99,6 +99,8 @@ class PartReader:
             case "json":
                 parsed = read_array(part, raw, self._settings, note_keys=note_keys)
             case "xml":
+                from piiloom.surrogates.inputs.xml_files import read_xml  # noqa: PLC0415 - as above
+
                 parsed = read_xml(part, raw, self._settings)
             case "conll":
                 parsed = read_conll(part, raw, self._settings)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours, national_account
+from piiloom.pii_values.numbering.holders import Holder
+from piiloom.pii_values.numbering.wallets import bitcoin, ethereum, litecoin
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.holders import Seeded
+from piiloom.surrogates.kinds.holders import Seeded, holder_of
 from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
 from piiloom.surrogates.kinds.masks import digits, fill
 from piiloom.surrogates.seeds import below, mix, pick
@@ -38,14 +41,43 @@ def payment_card(draw: Draw) -> str:
     return card_in_groups(card_number(head, length, _Places(seed)), sign)
 
 
+def _bic(choices: _Places, country: str) -> str:
+    place = choices.one_of(7, "ABCDEFGHJKLMNPRSTUVW") + choices.one_of(8, "23456789")
+    return f"{bank_code(choices)}{country}{place}" + choices.one_of(9, ("", "", "XXX"))
+
+
+def _routing(choices: _Places, _: str) -> str:
+    """Return a number of the American Bankers Association: weights 3 7 1, modulo 10. The first two digits are a district of the Fed."""
+    body = f"{choices.number(7, 1, 12):02d}{choices.digits(8, 6)}"
+    return body + str(-sum(int(digit) * (3, 7, 1)[at % 3] for at, digit in enumerate(body)) % 10)
+
+
+def _sort_code(choices: _Places, _: str) -> str:
+    return "-".join(f"{choices.number(7 + at, 10, 99)}" for at in range(3))
+
+
+# What an account is called by where a tag says so: "[SWIFT_CODE]", "[BITCOIN ADDRESS]".
+_OTHER_FORMS: Final[Mapping[str, Callable[[_Places, str], str]]] = {"bic": _bic, "routing": _routing, "sort_code": _sort_code}
+_WALLETS: Final[Mapping[str, Callable[[Holder], str]]] = {"bitcoin": bitcoin, "ethereum": ethereum, "litecoin": litecoin}
+_WITH_IBAN: Final = ("GB", "DE", "FR", "NL", "ES", "IT", "IE", "BE")  # where the country has none itself, and an IBAN is asked for
+
+
 def bank_account(draw: Draw) -> str:
     """Draw an IBAN with valid check digits and a made-up bank, or a national account number.
 
-    The latter is used if the country has no IBAN, or if the original does not begin with letters and a national shape is known.
+    The latter is used if the country has no IBAN, or if the original does not begin with letters and a national shape is known. Forms:
+    iban, whatever the country; bic, routing, sort_code; bitcoin, ethereum, litecoin.
     """
     country = home_of(draw)
     facts = facts_of(country)
     seed = numbered_seed(draw, _ACCOUNT)
+    if not draw.original and draw.form in _OTHER_FORMS:
+        return _OTHER_FORMS[draw.form](_Places(seed), country)
+    if not draw.original and draw.form in _WALLETS:
+        return _WALLETS[draw.form](holder_of(draw._replace(owner=None, seed=seed)))
+    if draw.form == "iban" and facts.iban is None:
+        country = pick(mix(seed, 6), _WITH_IBAN)
+        facts = facts_of(country)
     original = draw.original.strip()
     if facts.iban is not None and not (original and facts.bank_account and not original[:2].isalpha()):
         choices = _Places(seed)

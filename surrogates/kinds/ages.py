@@ -1,6 +1,7 @@
 """Ages: the owner's, else one near the original. The format is kept ("77-year-old", "seventy-seven", "(54)").
 
-Ages over 89 stay over 89: few people have them, so health data gives them as "over 89" (HIPAA, 45 CFR 164.514).
+Ages over 89 stay over 89: few people have them, so health data gives them as "over 89" (HIPAA, 45 CFR 164.514). A range of ages, as De-ID
+gives them ("in 60s", "in teens", "birth-12", "90+"), becomes one age in it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from piiloom.surrogates.seeds import below, mix
 
 _SALT: Final = salt_of("age")
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")
+_RANGE: Final = re.compile(r"(?:in )?(?:(?P<decade>[1-9]0)'?s|(?P<teens>teens)|birth ?- ?(?P<child>1[0-9])|(?P<old>90) ?\+)", re.IGNORECASE)
 _REACH: Final = 3
 _OLD: Final = 89
 _ADULT: Final = (19, 60)
@@ -49,8 +51,21 @@ def suited_age(age: int, seed: int, sound: int) -> int:
     return age if sounds(str(age), sound) else _AFTER_AN[below(seed, len(_AFTER_AN))] if sounds("18", sound) else near_age(age, seed, sound)
 
 
+def middle_of_range(original: str) -> int | None:
+    """Return the middle of the ages that *original* tells as a range ("in 60s"); None if it tells none."""
+    told = _RANGE.fullmatch(original.strip())
+    if told is None:
+        return None
+    if told["decade"]:
+        return int(told["decade"]) + 5
+    return 16 if told["teens"] else _OLD + 4 if told["old"] else int(told["child"]) // 2
+
+
 def age_in(original: str, language: str) -> int | None:
-    """Return the age in *original*, in digits or in words; None if there is none."""
+    """Return the age in *original*, in digits or in words, or the middle of its range; None if there is none."""
+    middle = middle_of_range(original)
+    if middle is not None:
+        return middle
     found = _NUMBER.search(original)
     if found is not None:
         return int(found.group())
@@ -88,6 +103,9 @@ def age(draw: Draw, sound: int = ANY) -> str:
 
     original = draw.original
     if original:
+        middle = middle_of_range(original)
+        if middle is not None:
+            return str(new(middle))
         found = _NUMBER.search(original)
         if found is not None:
             return f"{original[: found.start()]}{new(int(found.group()))}{original[found.end() :]}"

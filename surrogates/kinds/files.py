@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel
+from piiloom.foundation.yaml_files import FileModel, Text
 
-Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
 Order = Literal["dmy", "mdy", "ymd"]
 
 
@@ -31,7 +30,7 @@ class WordsFile(FileModel):
     """``words/<language>.yaml``: lists of words and forms; ``nations``: nationality by country code."""
 
     lists: dict[str, list[Text]]
-    nations: dict[str, Text] = Field(default_factory=dict)
+    nations: dict[str, Text] = Field(default={})
 
 
 class ReligionEntry(FileModel):
@@ -70,10 +69,10 @@ class CountryEntry(FileModel):
     address: list[Text] = Field(min_length=1)
     full: list[Text] = Field(min_length=1)
     houses: int = 180
-    postcode: list[Text] = Field(default_factory=list)
+    postcode: list[Text] = Field(default=[])
     postcode_tail: str | None = None
     iban: str | None = None
-    bank_account: list[Text] = Field(default_factory=list)
+    bank_account: list[Text] = Field(default=[])
     national_id: str | None = None
     tax_id: str | None = None
     passport: list[Text] = Field(min_length=1)
@@ -91,19 +90,19 @@ class RegionEntry(FileModel):
     """A region: abbreviation, first characters of its postcodes, cities by size class."""
 
     short: Text | None = None
-    post: list[Text] = Field(default_factory=list)
-    large: list[Text] = Field(default_factory=list)
-    middle: list[Text] = Field(default_factory=list)
-    small: list[Text] = Field(default_factory=list)
+    post: list[Text] = Field(default=[])
+    large: list[Text] = Field(default=[])
+    middle: list[Text] = Field(default=[])
+    small: list[Text] = Field(default=[])
 
 
 class PlacesFile(FileModel):
     """``places/<country>.yaml``. ``locale``: regions come from ``pii_values``; ``large`` and ``middle`` then tell the size classes."""
 
     locale: str | None = None
-    large: list[Text] = Field(default_factory=list)
-    middle: list[Text] = Field(default_factory=list)
-    regions: dict[str, RegionEntry] = Field(default_factory=dict)
+    large: list[Text] = Field(default=[])
+    middle: list[Text] = Field(default=[])
+    regions: dict[str, RegionEntry] = Field(default={})
 
 
 class StreetStyle(FileModel):
@@ -149,12 +148,12 @@ class CalendarEntry(FileModel):
     months: list[Text] = Field(min_length=12, max_length=12)
     short_months: list[list[Text]] = Field(min_length=12, max_length=12)
     weekdays: list[Text] = Field(min_length=7, max_length=7)
-    short_weekdays: list[list[Text]] = Field(default_factory=list)
-    other_months: dict[str, int] = Field(default_factory=dict)
+    short_weekdays: list[list[Text]] = Field(default=[])
+    other_months: dict[str, int] = Field(default={})
     seasons: list[list[Text]] = Field(min_length=4, max_length=4)
     ordinals: Literal["english", "first", "none"] = "none"
-    first: list[Text] = Field(default_factory=list)
-    ranges: list[Text] = Field(default_factory=list)
+    first: list[Text] = Field(default=[])
+    ranges: list[Text] = Field(default=[])
     holidays: list[Text] = Field(min_length=6)
     near: list[Text] = Field(default_factory=list)
     parts: list[Text] = Field(default_factory=list)

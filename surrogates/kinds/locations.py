@@ -69,7 +69,7 @@ def _own(read: PlacesFile) -> list[City]:
 
 def _shared(read: PlacesFile) -> list[City]:
     """Return the cities that ``pii_values`` has for the file's locale."""
-    from piiloom.pii_values.places import regions  # noqa: PLC0415 - loads lexicons that other countries do not need
+    from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
 
     large, middle = set(read.large), set(read.middle)
     found = []

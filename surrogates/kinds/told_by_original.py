@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.kinds.files import Text
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 
 _Told = tuple[tuple[re.Pattern[str], str], ...]
 

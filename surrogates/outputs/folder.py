@@ -6,7 +6,6 @@ the next run in the same place removes it, whatever the name of its own folder, 
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ from typing import Final, Self, TextIO
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
-from piiloom.foundation.scratch_places import LOCK, is_locked, lock
+from piiloom.foundation.scratch_places import LOCK, is_locked, lock, named
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"
@@ -106,13 +105,13 @@ class OutputFolder:
         Partial folders are removed unless their lock is held, which means that a run is still at work. A folder that was moved aside to
         be replaced gets its name back if no new one took its place.
         """
-        for folder in self._out.parent.glob(f".{glob.escape(self._out.name)}.replaced-*"):
+        for folder in named(self._out.parent, f".{self._out.name}.replaced-"):
             if self._out.exists():
                 shutil.rmtree(folder, ignore_errors=True)
             else:
                 folder.rename(self._out)
         own = f".{self._out.name}.partial-"
-        for folder in self._out.parent.glob(".*.partial-*"):
+        for folder in named(self._out.parent, ".", ".partial-"):
             known = folder.name.startswith(own) or (folder / LOCK).is_file()  # nobody else's folder of such a name
             if known and folder.is_dir() and not folder.is_symlink() and not is_locked(folder / LOCK):
                 _remove_draft_of(folder)

@@ -11,7 +11,6 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Final
 
-from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 
@@ -49,29 +48,6 @@ def record_id(document: Document, replaced: Replaced) -> str:
     except UnicodeEncodeError as error:
         raise _wrong(document, "a surrogate holds half a character, which UTF-8 cannot hold") from error
     return hashlib.blake2b(content, digest_size=8).hexdigest()
-
-
-def record_of(document: Document, replaced: Replaced, locale: str) -> Record:
-    """Return, as an object, the record that ``record_parts`` writes."""
-    return Record(
-        id=record_id(document, replaced),
-        context=replaced.text,
-        locale=locale,
-        spans=tuple(_span(number, place) for number, place in enumerate(replaced.placed, start=1)),
-        source=SourceReference(file=document.file, line=document.line, id=document.id),
-        group_keys=(f"document:{document.id}",),
-    )
-
-
-def _span(number: int, place: Placed) -> Span:
-    return Span(
-        id=f"s{number}",
-        start=place.new_start,
-        end=place.new_end,
-        entity_type=place.entity_type,
-        subtype=place.subtype,
-        value_id=place.value_id or None,
-    )
 
 
 def record_parts(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> list[bytes]:

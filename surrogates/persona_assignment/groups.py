@@ -7,12 +7,11 @@ number of workers nor on the version of a library.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
@@ -27,9 +26,9 @@ OPEN, FEMALE, MALE = 0, 1, 2
 CODES: Final[dict[Gender | None, int]] = {None: OPEN, "female": FEMALE, "male": MALE}
 
 _GENDER_SALT, _REGION_SALT = 0x6E, 0x7E
-_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_GOLDEN: Final = 0x9E3779B97F4A7C15
+_64_BITS: Final = 0xFFFFFFFFFFFFFFFF
 _ROUNDS: Final = 6
-_PART: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,71 +81,63 @@ def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]
     return shares
 
 
-def assign_groups(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[np.uint8]:
-    """Return each person's group as an index into ``GROUPS``, shape ``(len(codes),)``, in the order of *codes*.
+def assign_groups(codes: bytes, seed: int, weights: Weights | None = None) -> bytes:
+    """Return each person's group as an index into ``GROUPS``, one byte per person, in the order of *codes*.
 
-    *codes* holds one byte per person (``OPEN``, ``FEMALE`` or ``MALE``). The work takes about four bytes of memory per person.
+    *codes* holds one byte per person (``OPEN``, ``FEMALE`` or ``MALE``).
     """
     weights = weights or Weights()
-    known = np.frombuffer(codes, dtype=np.uint8)
-    total, is_open = len(known), known == OPEN
-    women = known == FEMALE
-    wanted = quotas(total, weights.genders, first=seed & 1)[0] - int(np.count_nonzero(women))
-    for part, ranks in _ranked(is_open, seed, _GENDER_SALT):
-        women[part][is_open[part]] = ranks < max(wanted, 0)
-    groups = np.zeros(total, dtype=np.uint8)
+    wanted = quotas(len(codes), weights.genders, first=seed & 1)[0] - codes.count(FEMALE)
+    ranks = _shuffled(codes.count(OPEN), seed, _GENDER_SALT)
+    men = bytes(code == MALE or (code == OPEN and next(ranks) >= wanted) for code in codes)
     start = seed % len(REGIONS)
+    ends, places = [], []
     for number in range(len(GENDERS)):
-        members = ~women if number else women
-        count = int(np.count_nonzero(members))
-        ends = np.cumsum(quotas(count, weights.regions, first=start), dtype=np.uint64)
+        count = men.count(number)
+        ends.append(list(accumulate(quotas(count, weights.regions, first=start))))
+        places.append(_shuffled(count, seed, _REGION_SALT + number))
         start += count % len(REGIONS)  # the second gender's leftover people go to the regions after those that got the first gender's
-        for part, ranks in _ranked(members, seed, _REGION_SALT + number):
-            groups[part][members[part]] = np.searchsorted(ends, ranks, side="right") + number * len(REGIONS)
-    return groups
+    return bytes(bisect_right(ends[number], next(places[number])) + number * len(REGIONS) for number in men)
 
 
-def _ranked(members: NDArray[np.bool_], seed: int, salt: int) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
-    """Yield, for each slice of ``_PART`` people, the slice and the shuffled ranks of the *members* in it.
-
-    The ranks are those in one shuffle of all members, so they run from 0 to the number of members - 1 over all slices.
-    """
-    count, seen = int(np.count_nonzero(members)), 0
-    for at in range(0, len(members), _PART):
-        part = slice(at, at + _PART)
-        size = int(np.count_nonzero(members[part]))
-        if size:
-            yield part, _shuffled(np.arange(seen, seen + size, dtype=np.uint64), count, seed, salt)
-        seen += size
-
-
-def _shuffled(places: NDArray[np.uint64], count: int, seed: int, salt: int) -> NDArray[np.uint64]:
-    """Map *places* (numbers below *count*) through a permutation that *seed* and *salt* determine; no other numbers are computed.
+def _shuffled(count: int, seed: int, salt: int) -> Iterator[int]:
+    """Yield the numbers below *count* in an order that *seed* and *salt* determine; none is kept.
 
     A Feistel network permutes the numbers below a power of four. A result of *count* or more is put through the network again until
     it is below *count* (cycle walking: Black and Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
     """
-    half = np.uint64(max(1, ((count - 1).bit_length() + 1) // 2))
-    mask = np.uint64((1 << int(half)) - 1)
-    keys = [np.uint64(mix(seed, (salt << 8) + turn)) for turn in range(_ROUNDS)]
-    found, walking, values = places.copy(), np.arange(len(places)), places
-    while len(walking):
-        left, right = values >> half, values & mask
-        for key in keys:
-            left, right = right, left ^ (_scrambled(right, key) & mask)
-        values = left << half | right
-        arrived = values < count
-        found[walking[arrived]] = values[arrived]
-        walking, values = walking[~arrived], values[~arrived]
-    return found
+    half = max(1, ((count - 1).bit_length() + 1) // 2)
+    mask = (1 << half) - 1
+    a, b, c, d, e, f = (_scrambled(half, mix(seed, (salt << 8) + turn)) for turn in range(_ROUNDS))
+    for place in range(count):
+        value = place
+        while True:
+            left, right = value >> half, value & mask
+            left ^= a[right]
+            right ^= b[left]
+            left ^= c[right]
+            right ^= d[left]
+            left ^= e[right]
+            right ^= f[left]
+            value = left << half | right
+            if value < count:
+                break
+        yield value
 
 
-def _scrambled(values: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
-    """Return the upper 32 bits, which mix best, of SplitMix64's finalizer over *values* and *key*."""
-    z = values * _GOLDEN ^ key
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z >> np.uint64(32)
+def _scrambled(bits: int, key: int) -> list[int]:
+    """Return what a round of the network with *key* makes of each number of so many *bits*.
+
+    It is SplitMix64's finalizer over the number and *key*, of which the upper 32 bits mix best.
+    """
+    mask = (1 << bits) - 1
+    made = []
+    for value in range(1 << bits):
+        z = value * _GOLDEN & _64_BITS ^ key
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _64_BITS
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & _64_BITS
+        made.append(z >> 32 & mask)
+    return made
 
 
 def spread(counts: Mapping[str, int]) -> int:

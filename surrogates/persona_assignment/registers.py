@@ -25,7 +25,7 @@ class _Default(FileModel):
 class _Register(FileModel):
     default: _Default
     tag: dict[Style, int] = Field(min_length=1)
-    roles: dict[Style, list[str]] = Field(default_factory=dict)
+    roles: dict[Style, list[str]] = Field(default={})
 
 
 class _RegistersFile(FileModel):

@@ -32,7 +32,7 @@ _SPOKEN: Final = 0.1  # a language of at least this share of the documents is on
 
 
 class _FunctionWords(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     function_words: dict[str, tuple[str, ...]]
 

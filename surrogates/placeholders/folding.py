@@ -36,6 +36,8 @@ def phrase_of(text: str) -> str:
 
 
 def _tokens(text: str) -> list[str]:
+    if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
+        return text.split()  # what the rest would come to: most of a vocabulary is so
     spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", _INNER_POSSESSIVE.sub("", text)))
     return _TOKEN.findall(folded(spaced.replace("_", " ")))
 

@@ -15,7 +15,7 @@ Policy = Literal["any", "upper", "marked", "none"]
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     name: str
     not_before: str = ""
@@ -60,7 +60,7 @@ class WordsEntry(_Entry):
 class GrammarsFile(BaseModel):
     """``grammars.yaml``; what the keys mean is told there."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     signs: tuple[SignsEntry, ...]
     runs: tuple[RunEntry, ...]

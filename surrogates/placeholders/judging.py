@@ -68,6 +68,8 @@ class Judge:
             inner = literal[literal.index(">") + 1 : literal.index("</")].strip()
         if grammar.name in {"angle", "escaped_angle"}:
             return self._angle(grammar, literal, inner)
+        if grammar.name == "deid_told":
+            return self._coded(grammar, literal, inner)
         if grammar.name == "stars":
             if _DATE.fullmatch(inner):
                 kind = "year" if _YEAR.fullmatch(inner) or inner[0] == "'" else "date"
@@ -146,6 +148,15 @@ class Judge:
         before = numbered(literal[:at], meaning.index) if meaning.index else literal[:at]
         family = f"{before}{{original}}{literal[at + len(original) :]}"
         return Verdict("known", family, meaning._replace(context=""), original, sure)
+
+    def _coded(self, grammar: Grammar, literal: str, inner: str) -> Verdict:
+        """Judge "**NAME[AAA, BBB]", whose letters are codes for the words of a name, "**DATE[Jan 05 2008]" and "**AGE[in 60s]"."""
+        name, _, told = inner.partition("[")
+        meaning = self._reader.read(name)
+        if meaning is None:
+            return self._unread(grammar, literal, name)
+        original = told.title() if meaning.kind == "person" else told  # one code is one name: its words are read as those of a known name
+        return Verdict("known", f"**{name}[{{original}}]", meaning._replace(context=""), original, grammar.upper * meaning.sure)
 
     def _unread(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
         """Judge a tag with unknown words: unknown if it looks redacted, else left as ordinary brackets."""

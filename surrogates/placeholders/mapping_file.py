@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-import regex
 import yaml
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
@@ -80,9 +79,9 @@ class _MappingFile(FileModel):
     languages: list[str] = Field(default_factory=lambda: list(LANGUAGES))
     grammars: list[str] | None = None
     unlisted: Unlisted = "read"
-    rules: list[Annotated[Rule, _AsWritten()]] = Field(default_factory=list)
-    unknown: list[Annotated[Noted, _AsWritten()]] = Field(default_factory=list)
-    left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default_factory=list)
+    rules: list[Annotated[Rule, _AsWritten()]] = Field(default=[])
+    unknown: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
+    left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
 
 
 @cache
@@ -149,6 +148,8 @@ def _check_rules(document: YamlDocument, rules: list[Rule]) -> None:
 def _check_regex(pattern: str, where: str) -> None:
     if len(pattern) > _LONGEST_REGEX:
         raise ConfigError(f"a regular expression of more than {_LONGEST_REGEX} characters", where=where, remedy="Split the rule.")
+    import regex  # noqa: PLC0415 - few mappings have one, and loading it takes 15 ms
+
     try:
         compiled = regex.compile(pattern)
     except (regex.error, OverflowError, RecursionError) as error:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-
-import regex
+from typing import TYPE_CHECKING
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.placeholders.families import pattern_of, sample
@@ -14,6 +13,9 @@ from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 from piiloom.surrogates.placeholders.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import regex
 
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
 _SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters
@@ -34,14 +36,14 @@ class OwnPatterns:
             if not rule.use:
                 continue
             if rule.regex:
-                self._patterns.append((regex.compile(rule.regex), rule))
+                self._patterns.append((_compiled(rule.regex), rule))
             elif not _scanned(rule.tag, scanner):
                 source = pattern_of(rule.tag)
                 edges = (
                     r"(?<!\w)" if rule.tag[:1].isalnum() else "",
                     r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else "",
                 )
-                self._patterns.append((regex.compile(source.join(edges)), rule))
+                self._patterns.append((_compiled(source.join(edges)), rule))
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
@@ -76,6 +78,12 @@ class OwnPatterns:
                 start, end = match.span("letter") if groups.get("letter") else match.span()
                 if end > start:
                     yield Candidate(start, end, _OWN, match.group()), _own(rule, groups)
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    import regex  # noqa: PLC0415 - most corpora need no such pattern, and loading it takes 15 ms
+
+    return regex.compile(pattern)
 
 
 def _own(rule: Rule, groups: dict[str, str | None]) -> Own:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.verdicts import Verdict
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabulary_file
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, FormEntry, vocabulary_file
 
 _WIDTH: Final = 48  # characters looked at on each side
 GUESS: Final = 0.4  # less sure cues are guesses
@@ -112,6 +112,10 @@ class Cue(NamedTuple):
     sure: float
 
 
+# What stands before and after a value, and the form in which it is then written.
+_Form = tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]
+
+
 class Cues:
     """The cue patterns of some languages for the text right before and right after a placeholder."""
 
@@ -119,18 +123,26 @@ class Cues:
         entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
         self._entries = entries
         self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
-        births = [f"(?:{entry.before})" for entry in entries if entry.kind == "birth_date" and entry.before]
-        self._birth = re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
-        self._forms: dict[str, list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]]] = {}
+        self._form_entries: dict[str, list[FormEntry]] = {}
         for form in (form for language in languages for form in vocabulary_file(language).forms):
-            before = re.compile(f"(?:{form.before}){_GAP}$") if form.before else None
-            self._forms.setdefault(form.kind, []).append((before, re.compile(form.after) if form.after else None, form.form))
+            self._form_entries.setdefault(form.kind, []).append(form)
+        self._forms: dict[str, list[_Form]] = {}
         self._contacts: dict[str, list[str]] = {}
         for language in languages:
             for kind, words in vocabulary_file(language).contacts.items():
                 self._contacts.setdefault(kind, []).append(words)
 
-    # Compiled when they are first needed, since tags that say what they are need no cues.
+    # Compiled when they are first needed, since tags that say what they are need no cues, and few kinds have forms.
+    @cached_property
+    def _birth(self) -> re.Pattern[str] | None:
+        births = [f"(?:{entry.before})" for entry in self._entries if entry.kind == "birth_date" and entry.before]
+        return re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
+
+    def _forms_of(self, kind: str) -> list[_Form]:
+        if kind not in self._forms:
+            self._forms[kind] = [_form(entry) for entry in self._form_entries.get(kind, ())]
+        return self._forms[kind]
+
     @cached_property
     def _before(self) -> re.Pattern[str]:
         return re.compile("(?:" + "|".join(f"(?P<c{n}>{e.before})" for n, e in enumerate(self._entries) if e.before) + rf"){_GAP}$")
@@ -146,7 +158,7 @@ class Cues:
 
     def has_forms(self, kind: str) -> bool:
         """Whether the text beside a value of *kind* may tell a form."""
-        return kind in self._forms
+        return kind in self._form_entries
 
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
@@ -164,8 +176,8 @@ class Cues:
 
     def form(self, kind: str, text: str, start: int, end: int) -> str:
         """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""
-        known = self._forms.get(kind)
-        if known is None:
+        known = self._forms_of(kind)
+        if not known:
             return ""
         head = text[max(0, start - _WIDTH) : start]
         for before, after, form in known:  # what stands after is looked at first: it is told at once, what stands before is searched for
@@ -184,6 +196,11 @@ class Cues:
         after = self._after.match(text, end) or (self._after.match(text, at) if at > end else None)
         found = [int(match.lastgroup[1:]) for match in (before, after) if match and match.lastgroup]
         return self._cues[min(found)] if found else None
+
+
+def _form(entry: FormEntry) -> _Form:
+    before = re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None
+    return before, re.compile(entry.after) if entry.after else None, entry.form
 
 
 @cache

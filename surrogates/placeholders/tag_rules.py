@@ -56,6 +56,6 @@ def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verd
         context=rule.context,
         number=number,
     )
-    return verdict._replace(
-        status="known", family=rule.name, meaning=meaning, original=groups.get("original") or verdict.original, sure=rule.confidence
-    )
+    read = verdict.original if verdict.family == rule.name else ""  # what stands for the original need not be what the tag has
+    original = read or groups.get("original") or verdict.original
+    return verdict._replace(status="known", family=rule.name, meaning=meaning, original=original, sure=rule.confidence)

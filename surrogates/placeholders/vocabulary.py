@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Final, Literal, NamedTuple
 
 from piiloom.surrogates.mentions import Gender, Same
@@ -91,37 +91,35 @@ class Vocabulary:
 
 def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
     """Yield all phrases of one file, normalized, with their meanings; the caller keeps the first of duplicates."""
-    last = source.head == "last"
-    for spelling, word in _meanings(source):
-        phrase = phrase_of(spelling)
-        yield phrase, word._replace(head_last=last, language=source.language)
+    for spellings, word in _meanings(source):
+        for spelling in spellings:
+            yield phrase_of(spelling), word
 
 
-def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
+def _meanings(source: VocabularyFile) -> Iterator[tuple[tuple[str, ...], Word]]:
+    word = partial(Word, head_last=source.head == "last", language=source.language)
     for who in source.people:
-        base = Word("role", "person", stem=who.role, same=who.same, sure=who.sure, party=who.party)
-        genders: tuple[tuple[tuple[str, ...], Gender | None], ...] = ((who.words, None), (who.female, "female"), (who.male, "male"))
-        for spellings, gender in genders:
-            for spelling in spellings:
-                yield spelling, base._replace(gender=None if who.weak else gender)
-        for spelling in who.plural:
-            gender = None if who.weak or who.words else "female" if who.female else "male"
-            yield spelling, base._replace(plural=True, gender=gender)
+        base = word("role", "person", stem=who.role, same=who.same, sure=who.sure, party=who.party)
+        yield who.words, base
+        yield who.female, base if who.weak else base._replace(gender="female")
+        yield who.male, base if who.weak else base._replace(gender="male")
+        gender: Gender | None = None if who.weak or who.words else "female" if who.female else "male"
+        yield who.plural, base._replace(plural=True, gender=gender)
     for name in source.names:
-        base = Word("name", "person", stem=name.role or "name", form=name.form, same="document" if name.role else "mention")
-        yield from ((spelling, base) for spelling in name.words)
-        yield from ((spelling, base._replace(plural=True)) for spelling in name.plural)
+        base = word("name", "person", stem=name.role or "name", form=name.form, same="document" if name.role else "mention")
+        yield name.words, base
+        yield name.plural, base._replace(plural=True)
     owners = {kind: role for role, kind in reversed(source.ids.items())}
     for value in source.values:
         owner = owners.get(value.kind, "") if value.kind not in _ANYBODYS else ""
-        base = Word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure)
+        base = word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure)
         base = base._replace(lettered=value.lettered, beside=value.beside)
-        yield from ((spelling, base) for spelling in value.words)
-        yield from ((spelling, base._replace(plural=True)) for spelling in value.plural)
-    yield from ((spelling, Word("blank", "generic", same="mention")) for spelling in source.blanks)
-    yield from ((spelling, Word("qualifier", gender="female")) for spelling in source.qualifiers.female)
-    yield from ((spelling, Word("qualifier", gender="male")) for spelling in source.qualifiers.male)
-    yield from ((spelling, Word("skip")) for spelling in (*source.joiners, *source.articles))
+        yield value.words, base
+        yield value.plural, base._replace(plural=True)
+    yield source.blanks, word("blank", "generic", same="mention")
+    yield source.qualifiers.female, word("qualifier", gender="female")
+    yield source.qualifiers.male, word("qualifier", gender="male")
+    yield (*source.joiners, *source.articles), word("skip")
 
 
 @cache

@@ -15,7 +15,7 @@ LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv")
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class PeopleEntry(_Entry):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
@@ -32,9 +33,6 @@ _SHAPES: Final = {
     _NUMBER: r"(?:[*•]{4} \d{3,4}|(?=(?:°[-.]?){6})°{2,}(?:[-.]°{2,})+|[A-Z]{0,2}°*\d[Xx*•]{2,}°*|[A-Z]{0,2}[Xx*•]{3,}\d{2,}°*)",
 }
 _EDGE: Final = rf"[\w{re.escape('*#?•@')}]"
-_WHOLE: Final = re.compile(
-    rf"(?<!{_EDGE})(?:" + "|".join(f"(?P<{name}>{shape.replace('°', _PLACE)})" for name, shape in _SHAPES.items()) + rf")(?!{_EDGE}|[-/]\w)"
-)
 _BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
 _SPACED: Final = frozenset("*•")
 _WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
@@ -49,9 +47,16 @@ def widened(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     return _WIDENERS[grammar.name](text, start, end, grammar)
 
 
+@cache
+def _whole() -> re.Pattern[str]:
+    """The expression for all shapes: compiled when a mask is met, since it takes 5 ms."""
+    shapes = "|".join(f"(?P<{name}>{shape.replace('°', _PLACE)})" for name, shape in _SHAPES.items())
+    return re.compile(rf"(?<!{_EDGE})(?:{shapes})(?!{_EDGE}|[-/]\w)")
+
+
 def _mask(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     """Return the number, date or address that the mask is a part of, or the mask alone."""
-    for match in _WHOLE.finditer(text, max(0, start - _REACH), end + _REACH):
+    for match in _whole().finditer(text, max(0, start - _REACH), end + _REACH):
         if match.start() <= start and match.end() >= end and (match.end() - match.start() > end - start or grammar.name in PARTS):
             return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
     return None if grammar.name in PARTS else (start, end, grammar)

@@ -22,7 +22,7 @@ _REMEDY = "Correct the key named here; docs/entity-catalogue.md shows a file"
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
-Phrases = Annotated[list[Text], Field(default_factory=list)]
+Phrases = Annotated[list[Text], Field(default=[])]
 
 
 class _Pattern(FileModel):
@@ -52,11 +52,11 @@ class _Entity(FileModel):
     identifier: Identifier
     sensitivity: Annotated[int, Field(ge=1, le=3)]
     priority: Annotated[int, Field(ge=0, le=100)]
-    patterns: Annotated[list[_Pattern], Field(default_factory=list)]
+    patterns: Annotated[list[_Pattern], Field(default=[])]
     validator: Text | None = None
     context: Phrases
     generator: _Generator | None = None
-    near_misses: Annotated[list[str], Field(default_factory=list)]
+    near_misses: Annotated[list[str], Field(default=[])]
     source: Text
     confirmed: bool = True
     default: bool = True
@@ -67,7 +67,7 @@ class _File(FileModel):
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")] = "en"
     against: Phrases
     notes: Text | None = None
-    context: Annotated[dict[Id, list[Text]], Field(default_factory=dict)]
+    context: Annotated[dict[Id, list[Text]], Field(default={})]
     entities: dict[Id, _Entity]
 
 

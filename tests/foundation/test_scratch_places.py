@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from piiloom.foundation.scratch_places import LOCK, lock, remove_old_drafts, scratch_folder
+from piiloom.foundation.scratch_places import LOCK, lock, named, remove_old_drafts, scratch_folder
 
 
 def test_only_what_no_process_holds_is_removed(tmp_path: Path) -> None:
@@ -35,3 +35,11 @@ def test_folders_of_killed_processes_go_and_those_at_work_stay(tmp_path: Path) -
         assert not stale.exists()
         assert fresh.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p-fresh", "p-link"]
+
+
+def test_what_is_named_so_is_found(tmp_path: Path) -> None:
+    for name in (".a.partial-1", ".[a].partial-2", ".partial-3", "a.partial-4", ".a.partial"):
+        (tmp_path / name).touch()
+    assert sorted(path.name for path in named(tmp_path, ".", ".partial-")) == [".[a].partial-2", ".a.partial-1"]
+    assert named(tmp_path, ".[a].partial-") == [tmp_path / ".[a].partial-2"]
+    assert named(tmp_path / "none", ".") == []

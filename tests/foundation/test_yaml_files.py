@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.errors import ConfigError
@@ -61,6 +62,7 @@ def test_many_faults_are_counted_and_three_are_shown(tmp_path: Path) -> None:
         ("rungs: []\nnote: a\x07b\n", "ladder.yaml:2", "control character"),
         ("rungs: []\nday: 2020-02-31\n", "ladder.yaml:1", "does not exist"),
         ("rungs: !!python/name:os.system\n", "ladder.yaml:1", "not valid YAML"),
+        ("rungs: !!map [a]\n", "ladder.yaml:1", "not valid YAML"),
         ("", "ladder.yaml:1", "document"),
         ("- 1\n", "ladder.yaml:1", "document"),
         ("rungs: &loop [*loop]\n", "ladder.yaml:1", "rungs[0]"),
@@ -79,6 +81,32 @@ def test_what_is_not_such_a_document_is_a_config_error(tmp_path: Path, text: str
 def test_a_merged_key_may_be_overridden(tmp_path: Path) -> None:
     path = written(tmp_path, "base: &base {height: 1, note: old}\nrungs:\n  - <<: *base\n    note: new\n")
     assert load_yaml(path, Ladder).rungs[0] == Rung(height=1, note="new")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- &one {a: [1, two]}\n- *one\n- [*one, {b: *one}]",
+        "a: &base {k: 1, other: x}\nb: {<<: *base, k: 2}",
+        "{1: a, '1': b, yes: c, 2020-01-01: d, ~: e}",
+        "- 1\n- 1.5\n- '1'\n- yes\n- 2020-01-01\n- ~\n- !!str 5\n- !!binary aGk=\n- !!omap [a: 1, b: [c]]",
+        "a: {}\nb: []\nc: ''\nd:\n",
+        "plain",
+    ],
+)
+def test_a_document_is_read_as_pyyaml_reads_it(tmp_path: Path, text: str) -> None:
+    found = read_document(written(tmp_path, text)).data
+    assert found == yaml.safe_load(text)
+    assert repr(found) == repr(yaml.safe_load(text))
+
+
+def test_what_has_a_name_is_one_object_also_within_itself(tmp_path: Path) -> None:
+    first, second = read_document(written(tmp_path, "- &one [a]\n- *one")).data
+    assert first is second
+    (loop,) = read_document(written(tmp_path, "- &loop [*loop]")).data
+    assert loop[0] is loop
+    found = read_document(written(tmp_path, "&loop {a: *loop}")).data
+    assert found["a"] is found
 
 
 def test_a_byte_order_mark_is_tolerated_and_other_encodings_are_not(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from piiloom.pii_values.finance import draw_credit_score, in_units, told_amount,
 from piiloom.pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
 from piiloom.pii_values.networks import draw_ip_address, draw_wallet
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.places import regions
+from piiloom.pii_values.regions import regions
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 N = 200

@@ -15,7 +15,8 @@ from piiloom.pii_values.languages import folder, gendered, spelled
 from piiloom.pii_values.lexicons import Entry, Who, entries, has_topic, listed
 from piiloom.pii_values.occupations import jobs_for, occupations
 from piiloom.pii_values.organisations import draw_employer, draw_organisation
-from piiloom.pii_values.places import draw_abroad, regions
+from piiloom.pii_values.places import draw_abroad
+from piiloom.pii_values.regions import regions
 from piiloom.pii_values.sampling import weighted
 from piiloom.taxonomy.locales import load_locales
 from tests.longer import mostly_long

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 import piiloom
-from piiloom.cli.main import app
+from piiloom.cli.main import app_of
 from piiloom.foundation.errors import DataError, UsageError
 from tests.evaluation.input_files import lines
 from tests.piiloom.evaluation_case import FOUND, GOLD, told
@@ -92,7 +92,7 @@ def test_what_is_refused(files, tmp_path):
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_keywords_are_the_options_with_their_defaults(name):
-    options = {one.opts[0]: one.default for one in get_command(app).commands[name].params if one.opts[0].startswith("--")}
+    options = {one.opts[0]: one.default for one in get_command(app_of()).commands[name].params if one.opts[0].startswith("--")}
     for word in ("--json", "--print", "--help"):
         options.pop(word, None)
     if name == "evaluate":

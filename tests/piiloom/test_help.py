@@ -8,7 +8,7 @@ import sys
 import pytest
 import typer
 
-from piiloom.cli.main import app
+from piiloom.cli.main import app_of
 
 HEAVY = (
     "duckdb",
@@ -36,7 +36,7 @@ def _commands(group, path=()):
             yield " ".join((*path, name)), command
 
 
-ROOT = typer.main.get_command(app)
+ROOT = typer.main.get_command(app_of())
 COMMANDS = dict(_commands(ROOT))
 
 
@@ -153,6 +153,18 @@ def test_the_help_of_a_command_imports_nothing_heavy():
 def test_a_command_that_reads_a_store_loads_no_stages(empty_store):
     code = f"from piiloom.cli.main import run\nassert run(['runs', 'list', '--store', {str(empty_store)!r}]) == 0"
     assert _imported_after(code, ("piiloom.generation.stage", "piiloom.generation.settings.configuration", "numpy")) == "[]"
+
+
+def test_of_the_commands_only_the_one_asked_for_is_loaded():
+    others = ("piiloom.cli.records_cmd", "piiloom.cli.train_cmd", "piiloom.cli.generate_cmd")
+    assert _imported_after("from piiloom.cli.main import run\nassert run(['surrogate', 'check', '--help']) == 0", others) == "[]"
+
+
+def test_a_run_of_surrogates_loads_no_more_than_it_needs(tmp_path):
+    (tmp_path / "a.txt").write_text("Dear [NAME], the meeting in [CITY] is on [DATE].")
+    words = ["surrogate", "run", str(tmp_path / "a.txt"), "--out", str(tmp_path / "out"), "--workers", "1"]
+    heavy = ("numpy", "regex", "phonenumbers", "faker", "rich.progress", "piiloom.pii_values.heritage", "piiloom.corpus.record")
+    assert _imported_after(f"from piiloom.cli.main import run\nassert run({words!r}) == 0", heavy) == "[]"
 
 
 def test_version(cli):

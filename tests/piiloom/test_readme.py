@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import piiloom
-from piiloom.cli.main import app
+from piiloom.cli.main import app_of
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def _commands(group, path=()):
         yield from _commands(command, (*path, name)) if hasattr(command, "commands") else [" ".join((*path, name))]
 
 
-COMMANDS = sorted(_commands(typer.main.get_command(app)))
+COMMANDS = sorted(_commands(typer.main.get_command(app_of())))
 
 
 def test_every_command_is_documented():

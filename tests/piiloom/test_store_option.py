@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from piiloom.cli.health_checks import store_check
-from piiloom.cli.main import app
+from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from tests.fakes.llm_server import LLMServer
@@ -86,7 +86,7 @@ def _commands_with_a_store(group, path=()):
 
 
 def test_all_commands_that_take_a_store_are_tried():
-    assert set(_commands_with_a_store(typer.main.get_command(app))) == {*COMMANDS, *ELSEWHERE}
+    assert set(_commands_with_a_store(typer.main.get_command(app_of()))) == {*COMMANDS, *ELSEWHERE}
 
 
 @pytest.mark.parametrize(("command", "words"), [*COMMANDS.items(), *MORE])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from piiloom.cli.main import app, run
+from piiloom.cli.main import app_of, run
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
 from piiloom.detection.training.openai_tuning.preparing import JobSettings
 from tests.detection.training_rows import row, write_jsonl
@@ -130,6 +130,6 @@ def test_the_job_is_named_when_the_server_goes_away(server: TuningServer, capsys
 
 
 def test_the_help_names_the_base_model_in_force() -> None:
-    command = typer.main.get_command(app).commands["train"].commands["openai"]
+    command = typer.main.get_command(app_of()).commands["train"].commands["openai"]
     (model,) = (parameter for parameter in command.params if parameter.name == "model")
     assert f"(default {JobSettings().base})" in model.help

@@ -46,12 +46,12 @@ class Cues(BaseModel):
     units: Words
     areas: Words
     links: Words
-    postcodes: Annotated[dict[str, str], Field(default_factory=dict)]
-    cities: Annotated[dict[str, tuple[str, ...]], Field(default_factory=dict)]
+    postcodes: Annotated[dict[str, str], Field(default={})]
+    cities: Annotated[dict[str, tuple[str, ...]], Field(default={})]
     company_forms: Words
     company_forms_first: Words
     school_words: Words
-    words: Annotated[dict[str, tuple[str, ...]], Field(default_factory=dict)]
+    words: Annotated[dict[str, tuple[str, ...]], Field(default={})]
 
 
 @lru_cache(maxsize=32)

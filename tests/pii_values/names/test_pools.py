@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import ENGLISH, NamePools
 from piiloom.pii_values.names.regions import REGIONS, region_of
@@ -94,7 +95,20 @@ def test_family_names_follow_the_gender_where_they_do():
     assert "Petrov" in POOLS.family("BG", "male")
     assert "Petrov" not in POOLS.family("BG", "female")
     assert all(name.endswith("dóttir") for name in POOLS.family("IS", "female"))
-    assert POOLS.family("NL", "female") == POOLS.family("NL", "male")
+    assert POOLS.family("NL", "female") is POOLS.family("NL", "male")
+
+
+def test_family_names_of_a_gender_are_those_that_it_may_bear_in_the_order_of_their_ranks():
+    table = INDEX.last
+    for country in ("RU", "LT", "GR", "IN", "NL"):
+        every = INDEX.last_names(country).numbers
+        for side, gender in enumerate(("female", "male")):
+            expected = []
+            for number in every:
+                told, own = borne_by(table.name(number), country), table.genders(number)[side]
+                if told == gender or (told is None and (table.genders(number) == (None, None) or own)):
+                    expected.append(number)
+            assert list(INDEX.last_names(country, gender).numbers) == expected, (country, gender)
 
 
 @pytest.mark.long

@@ -10,15 +10,39 @@ from hypothesis import strategies as st
 from piiloom.corpus.formats.base import read_records
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_of, record_parts, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_id, record_parts, vault_lines
 from piiloom.surrogates.outputs.tallies import OTHERS, Tally
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 WHOLE = st.characters(exclude_categories=["Cs"])
 TEXTS = st.lists(st.one_of(st.text(WHOLE, max_size=5), st.just("[NAME]")), max_size=6).map("".join)
+
+
+def record_of(document: Document, replaced: Replaced, locale: str) -> Record:
+    """Return, as an object, the record whose line ``record_parts`` writes."""
+    return Record(
+        id=record_id(document, replaced),
+        context=replaced.text,
+        locale=locale,
+        spans=tuple(_span(number, place) for number, place in enumerate(replaced.placed, start=1)),
+        source=SourceReference(file=document.file, line=document.line, id=document.id),
+        group_keys=(f"document:{document.id}",),
+    )
+
+
+def _span(number: int, place: Placed) -> Span:
+    return Span(
+        id=f"s{number}",
+        start=place.new_start,
+        end=place.new_end,
+        entity_type=place.entity_type,
+        subtype=place.subtype,
+        value_id=place.value_id or None,
+    )
 
 
 @given(text=TEXTS, doc_id=st.text(WHOLE, min_size=1), file=st.text(WHOLE, min_size=1), line=st.none() | st.integers(1, 9))

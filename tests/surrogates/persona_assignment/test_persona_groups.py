@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import tracemalloc
 from collections import Counter
+from hashlib import sha256
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,14 +78,14 @@ def test_quotas_add_up_and_stay_next_to_the_exact_share(total, weights, first):
 
 def test_the_seed_changes_who_is_in_which_group_but_nothing_else():
     one, other = assign_groups(bytes(1000), 1), assign_groups(bytes(1000), 2)
-    assert not np.array_equal(one, other)
-    assert Counter(one.tolist()) == Counter(other.tolist())
-    assert np.array_equal(one, assign_groups(bytes(1000), 1))
+    assert one != other
+    assert Counter(one) == Counter(other)
+    assert one == assign_groups(bytes(1000), 1)
 
 
 def test_neighbours_are_not_of_related_groups():
     groups = assign_groups(bytes(20_000), 3)
-    pairs = Counter(zip(groups[:-1:2].tolist(), groups[1::2].tolist(), strict=True))
+    pairs = Counter(zip(groups[:-1:2], groups[1::2], strict=True))
     assert len(pairs) == 100
     assert max(pairs.values()) < 2 * min(pairs.values())
 
@@ -103,28 +103,31 @@ def test_weights_that_mean_nothing_are_refused(text):
         Weights.parse(text)
 
 
-@given(st.integers(1, 700), st.integers(0, 2**64 - 1), st.integers(0, 255))
-def test_shuffling_is_a_permutation_and_no_place_needs_the_others(count, seed, salt):
-    places = np.arange(count, dtype=np.uint64)
-    whole = _shuffled(places, count, seed, salt)
-    assert sorted(whole.tolist()) == list(range(count))
-    some = places[:: max(1, count // 7)]
-    assert _shuffled(some, count, seed, salt).tolist() == whole[some.astype(int)].tolist()
+@given(st.integers(0, 700), st.integers(0, 2**64 - 1), st.integers(0, 255))
+def test_shuffling_is_a_permutation(count, seed, salt):
+    assert sorted(_shuffled(count, seed, salt)) == list(range(count))
+
+
+def test_groups_are_those_of_earlier_versions():
+    """Whoever runs a corpus again with the same seed gets the same people; the digest is that of the version that used arrays."""
+    codes = bytes(number * number % 7 % 3 for number in range(5000))
+    found = assign_groups(codes, 2**63 + 11, Weights.parse("female=2,Africa=3"))
+    assert sha256(found).hexdigest()[:16] == "24be425a9abe954d"
 
 
 @pytest.mark.long
 def test_every_order_of_a_few_is_as_likely():
-    orders = Counter(tuple(_shuffled(np.arange(3, dtype=np.uint64), 3, mix(seed, 1), 0x6E).tolist()) for seed in range(6000))
+    orders = Counter(tuple(_shuffled(3, mix(seed, 1), 0x6E)) for seed in range(6000))
     assert len(orders) == 6
     assert all(abs(count - 1000) < 5 * math.sqrt(1000) for count in orders.values())
 
 
 @pytest.mark.long
-def test_a_million_people_take_a_few_bytes_each():
-    codes = bytes(1_000_000)
+def test_a_hundred_thousand_people_take_a_few_bytes_each():
+    codes = bytes(100_000)
     tracemalloc.start()
     groups = assign_groups(codes, 5)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 12_000_000
-    assert set(Counter(groups.tolist()).values()) == {100_000}
+    assert peak < 1_200_000
+    assert set(Counter(groups).values()) == {10_000}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.placeholders.folding import fold_tag, phrase_of
+from piiloom.surrogates.placeholders.folding import fold_tag
 from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.mapping_file import kind_names
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import Scanner
-from piiloom.surrogates.placeholders.vocabulary import _meanings, vocabulary
+from piiloom.surrogates.placeholders.vocabulary import _words_of, vocabulary
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
 from tests.surrogates.placeholders.tag_sets import TAG_SETS
 
@@ -142,10 +142,10 @@ def test_the_tags_of_tools_and_corpora_are_known(source: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_phrase_of_a_language_has_two_meanings(language: str) -> None:
     seen: dict[str, tuple[str, ...]] = {}
-    for spelling, word in _meanings(vocabulary_file(language)):
+    for phrase, word in _words_of(vocabulary_file(language)):
         meaning = (word.what, word.kind, word.stem, word.form)
-        assert phrase_of(spelling), spelling
-        assert seen.setdefault(phrase_of(spelling), meaning) == meaning, spelling
+        assert phrase
+        assert seen.setdefault(phrase, meaning) == meaning, phrase
 
 
 def test_all_kinds_are_known_and_the_deep_languages_have_hundreds_of_words() -> None:

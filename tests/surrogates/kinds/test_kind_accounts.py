@@ -1,0 +1,41 @@
+"""What a tag calls an account by: an IBAN where the country has none, a bank's code, a wallet; each is valid as what it is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from stdnum import bic, iban
+from stdnum.us import rtn
+
+from piiloom.surrogates.kinds.registry import get_kind
+from piiloom.taxonomy.entities.validators.wallets import bitcoin_address, litecoin_address
+from tests.surrogates.kinds.kind_draws import draw, owned
+from tests.surrogates.persons_filled import filled, words
+
+_VALID = {
+    "iban": iban.is_valid,
+    "bic": bic.is_valid,
+    "routing": rtn.is_valid,
+    "sort_code": re.compile(r"\d\d-\d\d-\d\d").fullmatch,
+    "bitcoin": bitcoin_address,
+    "litecoin": litecoin_address,
+    "ethereum": re.compile(r"0x[0-9a-f]{40}").fullmatch,
+}
+
+
+@pytest.mark.parametrize("form", _VALID)
+@pytest.mark.parametrize("country", ["US", "DE", "BR"])
+def test_each_form_is_valid(form: str, country: str) -> None:
+    drawn = {get_kind("bank_account").draw(owned(seed, country)._replace(form=form)) for seed in range(60)}
+    drawn |= {get_kind("bank_account").draw(draw(seed, country)._replace(form=form)) for seed in range(60)}
+    assert [value for value in drawn if not _VALID[form](value)] == []
+    assert len(drawn) > 60
+
+
+def test_tags_tell_the_form_and_one_account_stays_one() -> None:
+    text = "IBAN [IBAN_CODE], bank [SWIFT_CODE], [ABA_ROUTING_NUMBER], [SORT_CODE], pay to [BITCOINADDRESS]; again [IBAN_CODE]"
+    first, *others, again = words(filled(text)[0])
+    assert again == first
+    assert [bool(check(value)) for check, value in zip(list(_VALID.values())[1:5], others, strict=True)] == [True] * 4
+    assert iban.is_valid(first)
