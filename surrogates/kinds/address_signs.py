@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.kinds.files import StreetsFile
-
-
-class Signs(NamedTuple):
-    """The patterns; ``road``: a number and a street ("98 Anton Street"); ``town_and_district``: "Praha 4", and not "Hauptstraße 4"."""
-
-    road: re.Pattern[str]
-    town_and_district: re.Pattern[str]
-    flat: re.Pattern[str]
-    state: re.Pattern[str]
 
 
 @cache
@@ -27,13 +18,28 @@ def streets_file() -> StreetsFile:
 
 
 @cache
-def signs() -> Signs:
-    """Return the patterns, which only originals need."""
-    known = streets_file()
-    roads, endings, flats, states = ("|".join(map(re.escape, words)) for words in (known.roads, known.endings, known.flats, known.states))
-    return Signs(
-        road=re.compile(rf"\d+[A-Za-z]? (?:[\w.'’-]+ ){{0,4}}?(?:{roads})\b", re.IGNORECASE),
-        town_and_district=re.compile(rf"(?!.*(?:{endings})(?!\w))[^\W\d][^\d,]* \d{{1,2}}", re.IGNORECASE),
-        flat=re.compile(rf"(?:{flats})\b", re.IGNORECASE),
-        state=re.compile(rf"\b(?:{states})\b"),
-    )
+def road() -> re.Pattern[str]:
+    """Return the pattern of a number and a street: "98 Anton Street"."""
+    return re.compile(rf"\d+[A-Za-z]? (?:[\w.'’-]+ ){{0,4}}?(?:{_any_of(streets_file().roads)})\b", re.IGNORECASE)
+
+
+@cache
+def town_and_district() -> re.Pattern[str]:
+    """Return the pattern of a town and the number of its district: "Praha 4", and not "Hauptstraße 4"."""
+    return re.compile(rf"(?!.*(?:{_any_of(streets_file().endings)})(?!\w))[^\W\d][^\d,]* \d{{1,2}}", re.IGNORECASE)
+
+
+@cache
+def flat() -> re.Pattern[str]:
+    """Return the pattern of the word that begins a flat or a box."""
+    return re.compile(rf"(?:{_any_of(streets_file().flats)})\b", re.IGNORECASE)
+
+
+@cache
+def state() -> re.Pattern[str]:
+    """Return the pattern of words in the long names of countries."""
+    return re.compile(rf"\b(?:{_any_of(streets_file().states)})\b")
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, words))

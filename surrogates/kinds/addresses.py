@@ -9,7 +9,7 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import places
-from piiloom.surrogates.kinds.address_signs import signs, streets_file
+from piiloom.surrogates.kinds.address_signs import flat, road, state, streets_file, town_and_district
 from piiloom.surrogates.kinds.facts import facts_of
 from piiloom.surrogates.kinds.files import CountryEntry
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
@@ -137,7 +137,7 @@ def location(draw: Draw) -> str:
     """Draw an unspecified place; an original of several parts, or with a number, part by part: "Austin, Texas", "98 Anton Street"."""
     original = draw.original.strip()
     regions = _regions(home_of(draw)) if original else frozenset()
-    if "," in original or (any(map(str.isdigit, original)) and not signs().town_and_district.fullmatch(original)):
+    if "," in original or (any(map(str.isdigit, original)) and not town_and_district().fullmatch(original)):
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
     if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
         return _place(original, home_city(draw), regions)
@@ -163,7 +163,7 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
         words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
-        if words.casefold() in countries(draw.language) or signs().state.search(words):
+        if words.casefold() in countries(draw.language) or state().search(words):
             own = places.country(draw._replace(form="own", original=""))
             out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
         else:
@@ -198,33 +198,33 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
     """
     facts = facts_of(country)
     regions = _regions(country)
-    road = signs().road.match(piece)
-    rest = piece[road.end() :].lstrip(". ") if road is not None else ""
-    if road is not None and rest:
-        return f"{_road(road.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
+    begins = road().match(piece)
+    rest = piece[begins.end() :].lstrip(". ") if begins is not None else ""
+    if begins is not None and rest:
+        return f"{_road(begins.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
     if _HOUSE_ALONE.fullmatch(piece):
         return house_number(facts, seed)
-    if signs().flat.match(piece):
+    if flat().match(piece):
         return reshaped_digits(piece, seed)
-    code = None if road is not None else _CODE.search(piece)
+    code = None if begins is not None else _CODE.search(piece)
     if code is not None:
         around = piece[: code.start()] + "\0" + piece[code.end() :]
         words = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
         new = postcode_of(city, country, seed)
         return words.replace("\0", new if " " in code.group() else new.replace(" ", ""))
-    if _NUMBERED.search(piece) is not None or road is not None or (first and piece.casefold() not in regions):
+    if _NUMBERED.search(piece) is not None or begins is not None or (first and piece.casefold() not in regions):
         return _road(piece, country, seed)
     return _place(piece, city, regions) if piece.casefold() in regions else city.name if piece else piece
 
 
 def _road(piece: str, country: str, seed: int) -> str:
     """Return another street, with another house number on the same side of it if *piece* has one."""
-    road = street_name(country, mix(seed, _STREET))
+    name = street_name(country, mix(seed, _STREET))
     numbered = _NUMBERED.search(piece)
     house = house_number(facts_of(country), seed)
     if numbered is None:
-        return f"{house} {road}" if piece[:1].isdigit() else road
-    return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
+        return f"{house} {name}" if piece[:1].isdigit() else name
+    return f"{house}{numbered['gap']}{name}" if numbered["head"] else f"{name}{numbered['back']}{house}"
 
 
 def _place(word: str, city: City, regions: Collection[str]) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
@@ -28,33 +28,37 @@ _HIDES: Final = "\0"  # ASCII, as most texts are, and they are searched in less 
 _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\d{2}-\d{2}-\d{2})\b")
 
 
-class _Signs(NamedTuple):
-    """The patterns of names that words tell, and cheap checks of what stands before a name: titles, with or without a dot, and leads."""
-
-    titled: re.Pattern[str]
-    told: re.Pattern[str]
-    pair: re.Pattern[str]
-    before: tuple[str, ...]
-    ends: frozenset[str]  # their last three characters
-    no_names: frozenset[str]
+@cache
+def _titled() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_any_of(name_words().residual_titles)})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
 
 
 @cache
-def _signs() -> _Signs:
+def _told() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_any_of(name_words().residual_leads)})[ \n]+({_NAME}(?: {_NAME})?)")
+
+
+@cache
+def _pair() -> re.Pattern[str]:
+    # The second word is in a lookahead, since it may be the first word of the next pair.
+    return re.compile(rf"\b({_NAME})(?= ((?:{_any_of(name_words().residual_particles)})*{_NAME})\b)")
+
+
+@cache
+def _before() -> tuple[str, ...]:
+    """Return what stands before a name: titles, with or without their dot, and leads."""
     words = name_words()
-    titles, leads, particles = (
-        "|".join(map(re.escape, known)) for known in (words.residual_titles, words.residual_leads, words.residual_particles)
-    )
-    before = (*words.residual_titles, *(f"{title}." for title in words.residual_titles), *words.residual_leads)
-    return _Signs(
-        titled=re.compile(rf"\b(?:{titles})\.?[ \u00a0]({_NAME}(?: {_NAME})?)"),
-        told=re.compile(rf"\b(?:{leads})[ \n]+({_NAME}(?: {_NAME})?)"),
-        # The second word is in a lookahead, since it may be the first word of the next pair.
-        pair=re.compile(rf"\b({_NAME})(?= ((?:{particles})*{_NAME})\b)"),
-        before=before,
-        ends=frozenset(known[-3:] for known in before),
-        no_names=frozenset(words.residual_no_names),
-    )
+    return (*words.residual_titles, *(f"{title}." for title in words.residual_titles), *words.residual_leads)
+
+
+@cache
+def _ends() -> frozenset[str]:
+    """Return the last three characters of what stands before a name, for a cheap check."""
+    return frozenset(words[-3:] for words in _before())
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,11 @@ def _hidden(text: str, placed: Sequence[Placed]) -> str:
 def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:
     yield from find_identifiers(text, region)
     told, paired = _may_name(text, given_names)
-    signs = _signs()
-    for why, pattern in (("titled", signs.titled), ("told", signs.told)) if told else ():
+    for why, pattern in (("titled", _titled()), ("told", _told())) if told else ():
         for match in pattern.finditer(text):
-            if match.group(1).casefold() not in signs.no_names:
+            if match.group(1).casefold() not in name_words().residual_no_names:
                 yield why, match.span(1)
-    for match in signs.pair.finditer(text) if paired else ():
+    for match in _pair().finditer(text) if paired else ():
         if match.group(1).casefold() in given_names:
             yield "pair", (match.start(), match.end(2))
     for match in _DATE.finditer(text) if dates else ():
@@ -118,13 +121,13 @@ def _candidates(text: str, given_names: Collection[str], region: str | None, dat
 def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
     """Whether a name may follow a title or a lead, and whether there is a given name: what the slower patterns are worth looking for."""
     told = paired = False
-    ends = _signs().ends
+    ends = _ends()
     for match in (_CAPITALISED_ASCII if text.isascii() else _CAPITALISED).finditer(text):
         start = match.start()
         before = text[max(0, start - 4) : start]
         end = before[:-1]
         if not told and before[-1:] in _BLANKS and (end in ends or end[-2:] in ends or end[-1:] in _BLANKS):
             head = text[max(0, start - _WIDTH) : start].rstrip()
-            told = len(head) < _WIDTH // 2 or head.endswith(_signs().before)
+            told = len(head) < _WIDTH // 2 or head.endswith(_before())
         paired = paired or match.group().casefold() in given_names
     return told, paired
