@@ -18,6 +18,7 @@ from piiloom.surrogates.kinds.masks import digits
 from piiloom.surrogates.seeds import below, mix
 
 MASK: Final = "mask:"
+LAST_FOUR: Final = "last4"
 _SALT: Final = salt_of("mask")
 _PARTS: Final = re.compile(r"[Xx]+|[0-9]+")
 _LETTERS: Final = re.compile(r"Month|[DT] ?[DT]|M ?M|[YJ](?: ?[YJ]){1,3}")
@@ -26,9 +27,14 @@ _DAYS: Final = 28  # every month has as many
 
 
 def _masked(plain: Drawing) -> Drawing:
-    """Return the drawing function of *plain* that also fills masks, with its digits if they are as many as the mask has places."""
+    """Return the drawing function of *plain* that also fills masks, with its digits if they are as many as the mask has places.
+
+    Where the text has only the last four digits ("a card ending in XXXX"), they are those of the whole number.
+    """
 
     def drawn(draw: Draw) -> str:
+        if draw.form == LAST_FOUR:
+            return "".join(filter(str.isdigit, plain(draw._replace(form="", original=""))))[-4:]
         if not draw.form.startswith(MASK):
             return plain(draw)
         mask = draw.form.removeprefix(MASK)
@@ -100,3 +106,4 @@ def _spelt(mask: str, day: date, language: str) -> str:
 national_id = _masked(identifiers.national_id)
 phone = _masked(phones.phone)
 payment_card = _masked(accounts.payment_card)
+bank_account = _masked(accounts.bank_account)

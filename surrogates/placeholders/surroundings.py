@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
@@ -112,8 +113,11 @@ class Cue(NamedTuple):
     sure: float
 
 
-# What stands before and after a value, and the form in which it is then written.
-_Form = tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]
+class _Forms(NamedTuple):
+    """What stands before and after a value of one kind, and the form in which it is then written; ``before`` is any of the former."""
+
+    forms: list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]]
+    before: re.Pattern[str]
 
 
 class Cues:
@@ -126,7 +130,7 @@ class Cues:
         self._form_entries: dict[str, list[FormEntry]] = {}
         for form in (form for language in languages for form in vocabulary_file(language).forms):
             self._form_entries.setdefault(form.kind, []).append(form)
-        self._forms: dict[str, list[_Form]] = {}
+        self._forms: dict[str, _Forms] = {}
         self._contacts: dict[str, list[str]] = {}
         for language in languages:
             for kind, words in vocabulary_file(language).contacts.items():
@@ -138,10 +142,11 @@ class Cues:
         births = [f"(?:{entry.before})" for entry in self._entries if entry.kind == "birth_date" and entry.before]
         return re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
 
-    def _forms_of(self, kind: str) -> list[_Form]:
-        if kind not in self._forms:
-            self._forms[kind] = [_form(entry) for entry in self._form_entries.get(kind, ())]
-        return self._forms[kind]
+    def _forms_of(self, kind: str) -> _Forms:
+        known = self._forms.get(kind)
+        if known is None:
+            known = self._forms[kind] = _forms(self._form_entries.get(kind, ()))
+        return known
 
     @cached_property
     def _before(self) -> re.Pattern[str]:
@@ -177,11 +182,16 @@ class Cues:
     def form(self, kind: str, text: str, start: int, end: int) -> str:
         """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""
         known = self._forms_of(kind)
-        if not known:
-            return ""
         head = text[max(0, start - _WIDTH) : start]
-        for before, after, form in known:  # what stands after is looked at first: it is told at once, what stands before is searched for
-            if (after is None or after.match(text, end)) and (before is None or before.search(head)):
+        told: bool | None = None  # whether any of the words before stands there: searched for once, and most texts have none
+        for before, after, form in known.forms:
+            if after is not None and not after.match(text, end):
+                continue
+            if before is None:
+                return form
+            if told is None:
+                told = known.before.search(head) is not None
+            if told and before.search(head):
                 return form
         return ""
 
@@ -198,9 +208,15 @@ class Cues:
         return self._cues[min(found)] if found else None
 
 
-def _form(entry: FormEntry) -> _Form:
-    before = re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None
-    return before, re.compile(entry.after) if entry.after else None, entry.form
+def _forms(entries: Iterable[FormEntry]) -> _Forms:
+    forms = []
+    befores = []
+    for entry in entries:
+        before = re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None
+        forms.append((before, re.compile(entry.after) if entry.after else None, entry.form))
+        if entry.before:
+            befores.append(f"(?:{entry.before})")
+    return _Forms(forms, re.compile(f"(?:{'|'.join(befores)}){_GAP}$" if befores else "(?!)"))
 
 
 @cache

@@ -39,3 +39,27 @@ def test_tags_tell_the_form_and_one_account_stays_one() -> None:
     assert again == first
     assert [bool(check(value)) for check, value in zip(list(_VALID.values())[1:5], others, strict=True)] == [True] * 4
     assert iban.is_valid(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("My [CARD_NUMBER] is lost, the card ending in [CARD_NUMBER].", "en"),
+        ("Account [ACCOUNT_NUMBER]; the account ending with [ACCOUNT_NUMBER] is closed.", "en"),
+        ("Rekeningnummer [rekeningnummer], de rekening eindigend op [rekeningnummer].", "nl"),
+        ("Konto [KONTONUMMER], und das Konto endet auf [KONTONUMMER].", "de"),
+    ],
+)
+def test_the_last_four_digits_are_those_of_the_whole_number(text: str, language: str) -> None:
+    locale = {"en": "en_US", "nl": "nl_NL", "de": "de_DE"}[language]
+    for done in filled(text, locale, count=5):
+        whole, last = words(done)
+        assert re.fullmatch(r"\d{4}", last)
+        assert re.sub(r"\D", "", whole).endswith(last)
+
+
+@pytest.mark.parametrize(
+    "text", ["the last four digits of my SSN are XXXX, it said", "my phone ending in XXXX rang", "the last 4 of my card number: XXXX"]
+)
+def test_four_places_are_four_digits(text: str) -> None:
+    assert re.fullmatch(r"\d{4}", words(filled(text)[0])[0])
