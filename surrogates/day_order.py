@@ -72,8 +72,10 @@ def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) 
         if roles[value] or not number:
             continue
         before = plan.values[number - 1]
+        if firsts.get(before) != number - 1 or roles[before] not in {"", "start"}:
+            continue
         gap = plan.text[plan.mentions[number - 1].end : plan.mentions[number].start].strip().casefold()
-        if before in firsts and firsts[before] == number - 1 and gap in until() and roles[before] in {"", "start"}:
+        if gap in until():
             roles[before], roles[value] = "start", "end"
 
 

@@ -53,6 +53,12 @@ def _small() -> frozenset[str]:
 
 
 @cache
+def _telling_ends() -> frozenset[str]:
+    """Return the words of which one stands right before a date, where the words before it tell anything."""
+    return _last_words() | _small()
+
+
+@cache
 def until() -> frozenset[str]:
     """Return the words and signs that join two dates to a range."""
     return frozenset(_file().words["until"])
@@ -60,7 +66,11 @@ def until() -> frozenset[str]:
 
 def role_before(text: str, start: int, after: int) -> Role:
     """Return what a date at *start* is the date of, by the words before it; *after* is where the mention before it ends."""
-    words = text[max(after, start - _BEFORE) : start].casefold().split()
+    window = text[max(after, start - _BEFORE) : start]
+    nearest = window.rsplit(maxsplit=1)
+    if not nearest or ((last := nearest[-1].casefold().strip(_SIGNS)) and last not in _telling_ends()):
+        return ""  # as nearly everywhere
+    words = window.casefold().split()
     known, last_words = _words(), _last_words()
     for _ in range(3):  # a small word may stand between: "died on", "overleden op de datum"
         if words:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals
-from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.persona_assignment.drawing import Pools
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
@@ -44,6 +44,7 @@ class EngineStatistics:
         self._settings = settings
         self._names_from = names_from
         self._given_names = given_names
+        self._country = settings.country
         self._miss_rates = miss_rates
         self._by_model = by_model
         self._rules = {rule.name: rule for rule in mapping.rules} if mapping is not None else {}
@@ -55,14 +56,23 @@ class EngineStatistics:
 
     def tallies(self, plan: Plan, done: Replaced) -> dict[str, int]:
         """Return the counts of one document, to be added up over all."""
-        sizes = [len(cluster.places) for cluster in plan.clusters if cluster.places]
+        sizes, whole, untold = [], True, 0
+        for number, cluster in enumerate(plan.clusters, 1):
+            places = cluster.places
+            if not places:
+                continue
+            sizes.append(len(places))
+            value_id = f"p{number}"
+            for place in places:
+                whole = whole and done.placed[place][7] == value_id
+            untold += len(places) == 1 and _is_untold(plan.mentions[places[0]])
         tallies = {
             "documents": 1,
             "people": len(sizes),
             "mentions": sum(sizes),
             "repeated": sum([size > 1 for size in sizes]),
-            "torn": _torn(plan, done),
-            "untold": _untold(plan),
+            "torn": 0 if whole else _torn(plan, done),
+            "untold": untold,
         }
         for mention in plan.mentions:
             key = _rule_key(mention[2], mention[10])
@@ -86,8 +96,8 @@ class EngineStatistics:
         """Return what still looks personal in one document, counted by what it looks like; nothing if it is not to be scanned."""
         if self._given_names is None:
             return {}
-        found = residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country)
-        return Counter([f"residual {one.why}" for one in found])
+        found = residuals(done.text, done.placed, given_names=self._given_names, region=self._country)
+        return Counter([f"residual {one.why}" for one in found]) if found else {}
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         """Return the entries for the report, from the summed *tallies* of all documents."""
@@ -168,27 +178,21 @@ def _rule_key(kind: str, rule: str) -> str:
 
 
 def _torn(plan: Plan, done: Replaced) -> int:
-    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
-    if _is_whole(plan, done):
-        return 0
+    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine.
+
+    There are none where each person's mentions have the value id of their cluster, as nearly always: that is told without many sets.
+    """
     names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters if cluster.places]
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
 
 
-def _is_whole(plan: Plan, done: Replaced) -> bool:
-    """Whether each person's mentions have the value id of their cluster: so it is nearly always, and it is told without many sets."""
-    placed = done.placed
-    return all(placed[place][7] == f"p{number}" for number, cluster in enumerate(plan.clusters, 1) for place in cluster.places)
-
-
-def _untold(plan: Plan) -> int:
-    """Count people who were taken for somebody new at their only mention because the tag tells neither role nor number ("[NAME]").
+def _is_untold(mention: Mention) -> bool:
+    """Whether somebody was taken for new at their only *mention* because the tag tells neither role nor number ("[NAME]").
 
     Some of them may be one person in truth, which nothing in the text tells.
     """
-    firsts = (plan.mentions[cluster.places[0]] for cluster in plan.clusters if len(cluster.places) == 1)
-    return sum(first.same == "mention" and not first.index and not first.original for first in firsts)
+    return mention.same == "mention" and not mention.index and not mention.original
 
 
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.faults import no_text, shown
-from piiloom.surrogates.inputs.json_rows import PLACEHOLDER_KEYS, absent_fields
+from piiloom.surrogates.inputs.json_rows import absent_fields
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     BAD_ROWS,
     DROPPED_SPANS,
     NO_TEXT,
     ORIGINALS,
+    PLACEHOLDER_KEYS,
     WHOLE_FILES,
     Chunk,
     InputFile,

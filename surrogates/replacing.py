@@ -121,25 +121,25 @@ class _DocumentReplacer:
         )
 
     def replaced(self, groups: Sequence[int], shared: Shared) -> Replaced:
-        text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
+        text, plan, values, styles, notable = self._text, self._plan, self._plan.values, self._styles, self._notable
         replacer, anchor, shift, value_seed, given = self._replacer, self._anchor, self._shift, self._value_seed, self._given
-        kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, self._plan.again
+        kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, plan.again
         cast, fitted, days = self._cast, self._asked, self._days
-        people = cast.draw(groups, shared) if self._plan.clusters else []
-        once = self._named_once() if len(owners) > _LONG else _NAMED
+        people = cast.draw(groups, shared) if plan.clusters else []
+        once = self._named_once() if len(plan.owners) > _LONG else _NAMED
         written = StringIO()  # a list of the pieces of a long document would take several times the space of its text
         placed: list[Placed] = []
         drawn: dict[tuple[int, int, str], str] = {}  # repeated values are drawn once; keys: (value number, owner, form)
         put, place = written.write, placed.append
+        all_plain = not (notable or given or plan.originals)
         at = grown = 0
-        for number, mention in enumerate(self._plan.mentions):
-            owner = owners[number]
+        for number, (owner, mention) in enumerate(zip(plan.owners, plan.mentions, strict=True)):
             start, end, kind, role, index, _, form, _, original, plural, _ = mention
             asked = notable.get(number) if notable else None
             if kind == PERSON:
                 named, style = people[owner], styles[number]
                 value_id, entity_type, subtype = named[0].value_id, "name", SUBTYPES[style]
-                if len(named) > 1 and (plural or self._plan.clusters[owner].joint):
+                if len(named) > 1 and (plural or plan.clusters[owner].joint):
                     value = cast.together(named, style)
                     value_id = f"p{owner + 1}"  # the id of the pair or group, not of its first person
                 else:
@@ -149,17 +149,19 @@ class _DocumentReplacer:
             else:
                 entity_type, subtype, make = kinds[kind]
                 value_number = values[number]
-                person = None if owner == NOBODY else _meant(people[owner][0], index)
-                value_id = f"v{value_number + 1}" if person is None else person.value_id
-                plain = asked is None and not original and not given and not (fitted and (value_number, owner) in fitted)
-                known = drawn.get((value_number, owner, form)) if plain and value_number in again else None
-                if known is not None:
-                    value = known
+                person, value_id = None, f"v{value_number + 1}"
+                if owner != NOBODY:
+                    person = _meant(people[owner][0], index) if index else people[owner][0]
+                    value_id = person.value_id
+                plain = all_plain or (asked is None and not original and not given and (value_number, owner) not in fitted)
+                repeated = plain and value_number in again
+                if repeated and (value_number, owner, form) in drawn:
+                    value = drawn[value_number, owner, form]
                 else:
                     seed = mix(value_seed, value_number)
                     draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))
                     value = make(draw) if plain else self._fitted(number, kind, draw)
-                    if plain and value_number in again:
+                    if repeated:
                         drawn[value_number, owner, form] = value
             if kind in _BESIDE or (asked is not None and not original):
                 value = _suited(kind, value, text, (start, end), None if original else asked)
@@ -213,7 +215,7 @@ class _DocumentReplacer:
 
 def _meant(person: Persona, index: str) -> Persona:
     """Return *person*, with other choices for a value that is told apart from another of theirs by where it stands."""
-    return person.again(int(index[1:])) if index and index[0] == OWN_INDEX else person
+    return person.again(int(index[1:])) if index[0] == OWN_INDEX else person
 
 
 def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place | None) -> str:

@@ -2,7 +2,7 @@
 
 Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids are on disk, eight bytes per document. A row,
 or a whole .txt or .xml file, is held in memory with its record and mirror: about ten times its size, plus 0.9 kB per placeholder.
-Where one process does all, what was found in the first 16 million code points is kept from the first reading to the second.
+Where one process does all, rows and what was found in the first 16 million code points are kept from the first reading to the second.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import Any, Final, Literal
 
 from piiloom import __version__
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.garbage import collecting_at
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.surrogates.input_counts import SKIPPED, InputCounts
+from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
@@ -34,6 +36,8 @@ from piiloom.surrogates.progress import Phase, Progress, RunReport
 from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of
 
 SCHEMA: Final = 1
+# Plans and rows that are kept between the readings are some hundred thousand objects, and going through them for cycles took 3% of a run.
+_OBJECTS: Final = 1_000_000
 OnProgress = Callable[[Progress], None]
 Cautions = Callable[[Mapping[str, int]], Iterable[str]]  # what to warn of, from the number of surrogates of each kind
 
@@ -53,18 +57,20 @@ def run_surrogates(
     ray_address: str | None = None,
     cautions: Cautions | None = None,
     add_files: Callable[[Path], object] | None = None,
+    kept: KeptRows | None = None,
 ) -> RunReport:
     """Put surrogates into all documents of the input and write the folder *out*, which appears only when it is complete.
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
     file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *cautions* gives
-    further warnings, *add_files* is called with the unpublished folder. Raises ``UsageError``, ``DataError``, ``OutputError`` or
-    ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
+    further warnings, *add_files* is called with the unpublished folder. *kept* has rows of the input that were read before. Raises
+    ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
     settings = WorkerSettings(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
     with ExitStack() as stack:
+        stack.enter_context(collecting_at(_OBJECTS))
         with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
             folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
             vault_file = VaultFile(vault, out, inputs.path) if vault is not None else None
@@ -73,7 +79,7 @@ def run_surrogates(
                 stack.enter_context(vault_file)
         run = _Run(settings, folder.partial, progress, stack)
         run.prepare()
-        run.start(workers, ray_address)
+        run.start(workers, ray_address, kept)
         run.scan()
         run.replace(vault_file)
         report = run.write_report(seed, about or {}, cautions)
@@ -117,7 +123,7 @@ class _Run:
         self._source.prepare()
         self._stack.callback(self._worker.close)
 
-    def start(self, workers: int | Literal["ray"], ray_address: str | None) -> None:
+    def start(self, workers: int | Literal["ray"], ray_address: str | None, kept: KeptRows | None) -> None:
         """Start the executor."""
         if workers == "ray":
             from piiloom.surrogates.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is an extra
@@ -130,7 +136,7 @@ class _Run:
             factories = (self._settings.factory,)
             self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
         else:
-            self._worker.alone = True
+            self._worker.be_alone(kept or KeptRows())
         self._stack.callback(self._executor.close)
 
     def scan(self) -> None:

@@ -10,6 +10,7 @@ from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
+from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
 from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
@@ -31,6 +32,11 @@ class Worker:
         self._engine: RunEngine | None = None
         self._loaded = False
         self.alone = False
+
+    def be_alone(self, kept: KeptRows) -> None:
+        """Be told that no other process does jobs: what is read and found for one job is kept for a later one, rows in *kept*."""
+        self.alone = True
+        self._reader = PartReader(self._settings.inputs, kept)
 
     @property
     def engine(self) -> RunEngine:
@@ -83,7 +89,7 @@ class Worker:
         if not self._loaded and job.assigned is not None:
             self.engine.load(job.assigned.read_bytes())
             self._loaded = True
-        parts = [self._reader.read(part) for part in job.chunk.parts]
+        parts = [self._reader.read(part, again=False) for part in job.chunk.parts]
         documents = _documents(job, parts)
         replaced = self.engine.replace(documents, job.chunk.number)
         if len(replaced) != len(documents):

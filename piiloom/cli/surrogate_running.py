@@ -16,6 +16,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
+from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.persona_assignment.groups import Weights
@@ -84,8 +85,8 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
     check_places(options.out, inputs.path, options.vault, force=options.force)
-    kept = KeptScans() if count == 1 else None
-    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, kept)
+    kept, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, kept, rows)
     if options.link:
         if mapping is None:
             raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
@@ -116,33 +117,39 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
             about=about,
             cautions=None if mapping is None else partial(surrogate_cautions, mapping=mapping),
             add_files=drawn.put_rejects if drawn is not None else None,
+            kept=rows,
         )
 
 
-def tag_mapping(placeholders: str, inputs: InputSettings, locale: str, kept: KeptScans | None = None) -> TagMapping:
-    """The mapping that *placeholders* asks for: "auto", or a file's. *locale* is that of the texts; what is scanned goes into *kept*."""
+def tag_mapping(
+    placeholders: str, inputs: InputSettings, locale: str, kept: KeptScans | None = None, rows: KeptRows | None = None
+) -> TagMapping:
+    """The mapping that *placeholders* asks for: "auto", or a file's. *locale* is that of the texts.
+
+    What is scanned goes into *kept*, the rows that are read into *rows*.
+    """
     if placeholders != "auto":
         return load_mapping(Path(placeholders))
-    return learnt_mapping(inputs, locale, limit=_SURVEYED, kept=kept)[1]
+    return learnt_mapping(inputs, locale, limit=_SURVEYED, kept=kept, rows=rows)[1]
 
 
 def learnt_mapping(
-    inputs: InputSettings, locale: str | None, *, limit: int | None, kept: KeptScans | None = None
+    inputs: InputSettings, locale: str | None, *, limit: int | None, kept: KeptScans | None = None, rows: KeptRows | None = None
 ) -> tuple[Survey, TagMapping]:
     """Learn the placeholders of the documents, at most about *limit* code points of them, and with which cautions to use them.
 
     *locale* is that of the texts, None if their owner does not say.
     """
-    survey = survey_of(_texts(inputs, limit), (locale or "")[:2], kept)
+    survey = survey_of(_texts(inputs, limit, rows), (locale or "")[:2], kept)
     mapping = survey.mapping()
     caution = language_caution(locale, survey.ranking.told) if locale else ""
     return survey, replace(mapping, cautions=(*filter(None, [caution]), *mapping.cautions))
 
 
-def _texts(inputs: InputSettings, limit: int | None) -> Iterator[str]:
+def _texts(inputs: InputSettings, limit: int | None, rows: KeptRows | None) -> Iterator[str]:
     """Yield the texts of the documents, at most about *limit* code points."""
     seen = 0
-    for document in iter_documents(inputs):
+    for document in iter_documents(inputs, rows):
         yield document.text
         seen += len(document.text)
         if limit is not None and seen > limit:

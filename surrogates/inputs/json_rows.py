@@ -1,4 +1,4 @@
-r"""Read JSON rows: one object per line, or the objects of an array.
+r"""Read JSON rows: one object per line (those of an array: ``json_arrays``).
 
 Only ``\n`` ends a line; blank lines are no rows. A row whose text field is missing, null or no string has no document, stays as it is,
 and is counted in the notes. A bad row is an error, or is set aside: of a line nothing stays in the mirror, of an array's element ``{}``.
@@ -13,7 +13,7 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip
+from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import changed
@@ -21,8 +21,6 @@ from piiloom.surrogates.inputs.splicing import changed
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"
 NO_FIELD: Final = "rows without the field "
-PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
-_ONE_VALUE: Final = "Correct the file: it is to hold one array or one object. With an object a line, its name is to end in .jsonl"
 _NOT_JSON: Final = "not valid JSON"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
 
@@ -36,9 +34,9 @@ _SPENT: Final = key_scanner(None)
 
 
 class JsonReader:
-    """Reads the rows of one part, whose text is *raw*. With *note_keys*, also notes JSON keys that look like placeholders."""
+    """Reads the rows of one part, whose text is *raw*. With *meet_keys*, also counts all keys (``Parsed.met``)."""
 
-    def __init__(self, part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> None:
+    def __init__(self, part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
         self.texts = settings.text_fields or _DEFAULT_TEXTS
         self.several = len(settings.text_fields) > 1
@@ -48,13 +46,16 @@ class JsonReader:
         self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *filter(None, [self.spans, self.question])])
         self.found: list[Found] = []
         self.notes = Notes()
+        self.spelling = Spelling(part.ascii)
         self.skips: list[Skip] = []
         self.keys: tuple[str, ...] = ()
         self.rows = 0
         self.line = 0
-        self._look = settings.look_at_key if note_keys else None
-        self._known_keys: dict[str, bool] = {}
-        self._scan = key_scanner(self._see if self._look else None)
+        self._met: dict[str, list[int]] = {}
+        self._keys_of_row: list[str] = []  # those of the last row, and in how many more rows they were the same
+        self._repeats = 0
+        self._meets = meet_keys
+        self._scan = key_scanner(self._meet if meet_keys else None)
 
     def row(self, at: int) -> int:
         """Read the object at offset *at* and return the offset of its end. Raises ``fault`` if it is malformed."""
@@ -69,9 +70,8 @@ class JsonReader:
         except ValueError as error:  # includes JSONDecodeError
             where = getattr(error, "pos", at)
             raise self.fault(where if isinstance(where, int) else at, _NOT_JSON) from None
-        if self._look:
-            for key in keys:
-                self._see(key)
+        if self._meets:
+            self._meet_all(keys)
         values = {hit.path: hit for hit in hits}
         if len(values) != len(hits):
             raise self.fault(at, "the row gives one of its fields twice")
@@ -108,7 +108,7 @@ class JsonReader:
             self.notes.add(BAD_ROWS, self.line)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
-        texts = [values[name] for name in self.texts if name in values and isinstance(values[name].value, str)]
+        texts = [hit for hit in map(values.get, self.texts) if hit is not None and isinstance(hit.value, str)]
         if not self.settings.text_fields:
             texts = texts[:1]
         elif len(texts) < len(self.texts):
@@ -122,10 +122,10 @@ class JsonReader:
             texts.sort(key=lambda hit: hit.start)
         question = self._question(values)
         for hit in texts:
-            if "\\u" in self.raw[hit.start : hit.end]:
+            if self.raw.find("\\", hit.start, hit.end) >= 0:  # nothing else tells of half a character
                 self._check_whole(hit)
             mentions, edits = self._spans(values, hit, (at, end), question)
-            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits, question=question)
+            slot = JsonSlot(hit, (at, end), self.spelling, edits=edits, question=question)
             one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions)
             self.found.append(one if question is None else asked(one, question.value))
 
@@ -162,29 +162,41 @@ class JsonReader:
         except UnicodeEncodeError:
             raise self.fault(hit.start, "the text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from None
 
-    def _see(self, key: str) -> None:
-        known = self._known_keys.get(key)
-        if known is None:
-            known = self._look is not None and self._look(key)
-            if len(self._known_keys) < 10_000:  # a bound on memory, in case the keys are data
-                self._known_keys[key] = known
-        if known:
-            self.notes.add(PLACEHOLDER_KEYS, self.line)
+    def _meet_all(self, keys: list[str]) -> None:
+        """Count the keys of a row, which are mostly those of the row before it."""
+        if keys == self._keys_of_row:
+            self._repeats += 1
+            return
+        self._count_repeats()
+        for key in keys:
+            self._meet(key)
+        self._keys_of_row = keys
+
+    def _meet(self, key: str) -> None:
+        self._met.setdefault(key, [0, self.line])[0] += 1
+
+    def _count_repeats(self) -> None:
+        for key in self._keys_of_row:
+            self._met[key][0] += self._repeats
+        self._repeats = 0
 
     def parsed(self, lines: int) -> Parsed:
         """Return what was read; *lines* is the number of line ends in the part. The reader cannot be used afterwards."""
         self._scan = _SPENT  # it refers to this reader, and such a circle would keep the whole part until it is collected
-        return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips)
+        self._count_repeats()
+        return Parsed(
+            self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips, spelling=self.spelling, met=self._met
+        )
 
 
-def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
+def read_lines(part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> Parsed:
     """Read a part of a file with one object per line. Raises ``DataError`` for a malformed line."""
-    reader = JsonReader(part, raw, settings, note_keys=note_keys)
+    reader = JsonReader(part, raw, settings, meet_keys=meet_keys)
     lines = 0
     for start, end in _lines(raw):
         reader.line = lines
         lines += 1
-        at = blank_end(raw, start)
+        at = start if raw[start] == "{" else blank_end(raw, start)
         if at >= end:
             continue
         if settings.skip_bad_rows:
@@ -203,68 +215,9 @@ def _read_line(reader: JsonReader, at: int, end: int) -> None:
         if reader.settings.skip_bad_rows:
             raise BadRow(_NOT_JSON)
         raise reader.fault(at, "the object continues on the next line; a .jsonl file has one object a line")
-    if raw[stop:end].strip(" \t\r\n"):
+    after = raw[stop:end]
+    if after != "\n" and after.strip(" \t\r\n"):
         raise reader.fault(stop, "not valid JSON: there is more text after the object")
-
-
-def read_array(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
-    """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` where it is not valid JSON.
-
-    A part other than the file's last one ends behind a comma of the array.
-    """
-    reader = JsonReader(part, raw, settings, note_keys=note_keys)
-    at = blank_end(raw, 0)
-    if part.start > 0 or raw.startswith("[", at):
-        _read_elements(reader, at)
-    elif at < len(raw):
-        if raw[at] != "{":
-            raise reader.broken(at, "not valid JSON, or the file holds neither an array nor an object")
-        at = blank_end(raw, _read_element(reader, at, 0))
-        if at < len(raw):
-            raise reader.broken(at, "not valid JSON: there is more text after the object", _ONE_VALUE)
-    return reader.parsed(raw.count("\n"))
-
-
-def _read_elements(reader: JsonReader, at: int) -> None:
-    raw, part = reader.raw, reader.part
-    empty = part.start == 0
-    at, seen = blank_end(raw, at + empty), 0
-    if empty and raw.startswith("]", at):
-        _check_end(reader, at)
-        return
-    while at < len(raw):
-        end = _read_element(reader, at, seen)
-        at, seen = blank_end(raw, end), at
-        if raw.startswith("]", at):
-            _check_end(reader, at)
-            return
-        if not raw.startswith(",", at):
-            raise reader.broken(at, "not valid JSON: a comma or the end of the array is missing", _ONE_VALUE)
-        at = blank_end(raw, at + 1)
-    if part.end == part.file.size:
-        raise reader.broken(at, "not valid JSON: the array ends too early")
-
-
-def _read_element(reader: JsonReader, at: int, seen: int) -> int:
-    """Read the object at *at* and return the offset of its end. Lines were counted up to *seen*."""
-    reader.line += reader.raw.count("\n", seen, at)
-    if not reader.settings.skip_bad_rows:
-        return _read_object(reader, at)
-    end = reader.value_end(at)
-    reader.guarded(partial(_read_object, reader, at), at, end, "{}")
-    return end
-
-
-def _read_object(reader: JsonReader, at: int) -> int:
-    if reader.raw[at] != "{":
-        raise reader.fault(at, "an element of the array is not a JSON object")
-    return reader.row(at)
-
-
-def _check_end(reader: JsonReader, at: int) -> None:
-    after = blank_end(reader.raw, at + 1)
-    if after < len(reader.raw):
-        raise reader.broken(after, "not valid JSON: there is more text after the array", _ONE_VALUE)
 
 
 def _lines(raw: str) -> Iterator[tuple[int, int]]:

@@ -9,14 +9,17 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.parts import Spelling
 from piiloom.surrogates.inputs.questions import parted, question_start
-from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
+from piiloom.surrogates.inputs.splicing import Piece, spliced
+from piiloom.surrogates.json_literals import quoted
 
 Wanted = dict[str, "Wanted"]
 Scan = Callable[[str, int], tuple[Any, int]]
 # The C scanner for strings, which also returns the end offset. The type stubs do not have it.
 scanstring: Final[Callable[[str, int, bool], tuple[str, int]]] = vars(json.decoder)["scanstring"]
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
+_KEY: Final = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')  # a key without an escape, as nearly all are
 _ESCAPE: Final = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
 _FAR_ESCAPE: Final = re.compile(r"\\u(?!00[0-7])")
 
@@ -41,7 +44,7 @@ def wanted_tree(paths: Iterable[str]) -> Wanted:
     return tree
 
 
-def key_scanner(see: Callable[[str], None] | None) -> Scan:
+def key_scanner(see: Callable[[str], object] | None) -> Scan:
     """Return a scanner: (text, offset) -> (value, end). *see* is called with each key of the objects inside the values."""
     if see is None:
         return _scanner(json.JSONDecoder())
@@ -74,51 +77,50 @@ def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hi
     """
     hits: list[Hit] = []
     keys: list[str] = []
-    return hits, keys, _Walk(text, scan, hits, keys).through(at, wanted, "")
+    return hits, keys, _through(text, at, wanted, "", scan, hits, keys)
 
 
-class _Walk(NamedTuple):
-    text: str
-    scan: Scan
-    hits: list[Hit]
-    keys: list[str]
-
-    def through(self, at: int, wanted: Wanted, prefix: str) -> int:
-        """Walk through the object at *at*; *prefix* is its path with a dot. Return the offset of its end."""
-        text = self.text
-        at = blank_end(text, at + 1)
-        if text[at] == "}":
-            return at + 1
-        while True:
-            key, at = self._key(at)
-            at = blank_end(text, self._value(key, at, wanted, prefix))
-            if text[at] == "}":
-                return at + 1
-            if text[at] != ",":
-                raise ValueError("a comma is missing")
+def _through(text: str, at: int, wanted: Wanted, prefix: str, scan: Scan, hits: list[Hit], keys: list[str]) -> int:
+    """Walk through the object at *at*; *prefix* is its path with a dot. Return the offset of its end."""
+    sign = "{"
+    while sign != "}":
+        plain = _KEY.match(text, at + 1)
+        if plain is not None:
+            key, at = plain[1], plain.end()
+        else:
             at = blank_end(text, at + 1)
-
-    def _key(self, at: int) -> tuple[str, int]:
-        if self.text[at] != '"':
-            raise ValueError("a key is missing")
-        key, at = scanstring(self.text, at + 1, True)
-        self.keys.append(key)
-        at = blank_end(self.text, at)
-        if self.text[at] != ":":
-            raise ValueError("a colon is missing")
-        return key, blank_end(self.text, at + 1)
-
-    def _value(self, key: str, at: int, wanted: Wanted, prefix: str) -> int:
+            if sign == "{" and text[at] == "}":
+                break
+            key, at = _key(text, at)
+        keys.append(key)
         below = wanted.get(key)
-        if below and self.text[at] == "{":
-            return self.through(at, below, f"{prefix}{key}.")
-        try:
-            value, end = self.scan(self.text, at)
-        except StopIteration as error:
-            raise ValueError("a value is missing") from error
-        if below is not None:
-            self.hits.append(Hit(prefix + key, at, end, value))
-        return end
+        if below and text[at] == "{":
+            end = _through(text, at, below, f"{prefix}{key}.", scan, hits, keys)
+        else:
+            try:
+                value, end = scan(text, at)
+            except StopIteration as error:
+                raise ValueError("a value is missing") from error
+            if below is not None:
+                hits.append(Hit(prefix + key, at, end, value))
+        at = end
+        if text[at] not in ",}":
+            at = blank_end(text, at)
+        sign = text[at]
+        if sign not in ",}":
+            raise ValueError("a comma is missing")
+    return at + 1
+
+
+def _key(text: str, at: int) -> tuple[str, int]:
+    """Return the key at *at*, and the offset of its value."""
+    if text[at] != '"':
+        raise ValueError("a key is missing")
+    key, at = scanstring(text, at + 1, True)
+    at = blank_end(text, at)
+    if text[at] != ":":
+        raise ValueError("a colon is missing")
+    return key, blank_end(text, at + 1)
 
 
 class JsonSlot:
@@ -128,20 +130,20 @@ class JsonSlot:
     document's text has, too; with one of them the slot is the whole row. ``inner`` is always the range of the literal itself.
     """
 
-    __slots__ = ("_ascii", "_at", "_edits", "_row", "end", "inner", "question", "start")
+    __slots__ = ("_at", "_edits", "_row", "_spelling", "end", "inner", "question", "start")
     ranges: Final = ()
 
     def rest(self, raw: str) -> None:
         """See ``Slot``. What is in the row besides is compared by ``outputs.checking``."""
 
     def __init__(
-        self, hit: Hit, row: tuple[int, int], *, ascii_file: bool, edits: SpanEdits | None = None, question: Hit | None = None
+        self, hit: Hit, row: tuple[int, int], spelling: Spelling, *, edits: SpanEdits | None = None, question: Hit | None = None
     ) -> None:
-        self._row, self._ascii, self._edits = row, ascii_file, edits
+        self._row, self._spelling, self._edits = row, spelling, edits
         self.inner = (hit.start, hit.end)
         self.start, self.end = (hit.start, hit.end) if edits is None and question is None else row
-        self.question = JsonSlot(question, row, ascii_file=ascii_file) if question is not None else None
-        self._at = question_start(hit.value)
+        self.question = JsonSlot(question, row, spelling) if question is not None else None
+        self._at = question_start(hit.value) if question is not None else 0
 
     @property
     def has_spans(self) -> bool:
@@ -153,12 +155,12 @@ class JsonSlot:
         if self.question is not None:
             replaced, of_question = parted(replaced, self._at)
         start, end = self.inner
-        spell = _escaping if self._in_ascii(raw) else _as_they_are
-        body = raw[start + 1 : end - 1]
-        if "\\" in body:
+        ascii_only = self._in_ascii(raw)
+        spell = _escaping if ascii_only else _as_they_are
+        if raw.find("\\", start, end) >= 0:
             new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), replaced, spell)
-        else:
-            new = f'"{respelt(body, replaced, spell)}"'
+        else:  # around the surrogates there is nothing to escape
+            new = (encode_basestring_ascii if ascii_only else quoted)(replaced.text)
         if self._edits is None and self.question is None:
             return new
         changes = [(start, end, new), *(self._edits(raw, replaced, spell) if self._edits is not None else [])]
@@ -177,9 +179,9 @@ class JsonSlot:
             part = raw[start:end]
             if not part.isascii():
                 return False
-            if _FAR_ESCAPE.search(part):
+            if "\\" in part and _FAR_ESCAPE.search(part):
                 return True
-        return self._ascii
+        return self._spelling.ascii
 
 
 SpanEdits = Callable[[str, Replaced, Callable[[str], str]], list[tuple[int, int, str]]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -22,6 +22,7 @@ NO_TEXT: Final = "rows without text"  # notes of a reader
 BAD_ROWS: Final = "bad rows set aside"
 AUTHORS: Final = "names of authors"
 DROPPED_SPANS: Final = "overlapping spans left out"
+PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 ORIGINALS: Final = "rows with an original in another field"
 
 
@@ -177,11 +178,19 @@ class Skip(NamedTuple):
 
 
 @dataclass(slots=True)
+class Spelling:
+    """What the slots of a part share: ``ascii`` is that of the part, which becomes known when it has been read."""
+
+    ascii: bool = False
+
+
+@dataclass(slots=True)
 class Parsed:
     """A part as it was read: ``raw`` is its text, ``found`` its documents.
 
     ``rows`` counts all rows, ``lines`` all line ends. ``keys`` are the fields of the first row. ``bom`` comes before ``raw`` in the file.
-    ``skips`` are rows that were set aside; they are in no other count.
+    ``skips`` are rows that were set aside; they are in no other count. ``met`` are all keys of a part of JSON, each with how often and
+    on which line first (0-based from the part's start) it was met, until ``note_keys`` is called.
     """
 
     raw: str
@@ -192,6 +201,15 @@ class Parsed:
     keys: tuple[str, ...] = ()
     bom: bytes = b""
     skips: list[Skip] = field(default_factory=list)
+    spelling: Spelling = field(default_factory=Spelling)
+    met: dict[str, list[int]] = field(default_factory=dict)
+
+    def note_keys(self, look: Callable[[str], bool]) -> None:
+        """Note the keys of which *look* says that they look like placeholders."""
+        for key, (times, line) in self.met.items():
+            if look(key):
+                self.notes.add(PLACEHOLDER_KEYS, line, times)
+        self.met = {}
 
     def set_aside(self, start: int, end: int, line: int, reason: str, instead: str = "") -> None:
         """Note that the row ``raw[start:end]`` is bad."""

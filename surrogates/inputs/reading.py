@@ -14,7 +14,9 @@ from piiloom.surrogates.inputs.column_rows import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
 from piiloom.surrogates.inputs.decoding import UTF8_BOM
 from piiloom.surrogates.inputs.faults import cannot_read, line_at, no_text, undecodable
-from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
+from piiloom.surrogates.inputs.json_arrays import read_array
+from piiloom.surrogates.inputs.json_rows import absent_fields, read_lines
+from piiloom.surrogates.inputs.kept_rows import KeptRows, key_of
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     WHOLE_FILES,
@@ -29,6 +31,8 @@ from piiloom.surrogates.inputs.parts import (
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
+
+_ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read
 
 
 class TextSlot:
@@ -50,30 +54,48 @@ class TextSlot:
 
 
 class PartReader:
-    """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open."""
+    """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open. *kept* has rows read before."""
 
-    def __init__(self, settings: InputSettings) -> None:
+    def __init__(self, settings: InputSettings, kept: KeptRows | None = None) -> None:
         self._settings = settings
         self._columns = ColumnsReader(settings)
+        self._kept = kept
+        if kept is not None:
+            kept.begin(settings)
 
-    def read(self, part: Part, *, note_keys: bool = False) -> Parsed:
+    def read(self, part: Part, *, note_keys: bool = False, again: bool = True) -> Parsed:
         """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
 
-        Raises ``DataError`` with file and line if it cannot be read.
+        Only what will be read *again* is kept. Raises ``DataError`` with file and line if it cannot be read.
         """
         if isinstance(part.file.layout, ParquetLayout):
             return self._columns.read(part)
+        if part.file.format in _ROWS:
+            return self._read_rows(part, note_keys=note_keys, again=again)
         if part.file.format not in WHOLE_FILES or not self._settings.skip_bad_rows:
-            return self._read_text(part, note_keys=note_keys)
+            return self._read_text(part)
         try:
-            return self._read_text(part, note_keys=note_keys)
+            return self._read_text(part)
         except DataError as error:  # a document that cannot be read: its file is empty in the mirror
             kind = BratParsed if part.file.format == "brat" else Parsed
             parsed = kind("", [], 0, 0, Notes())
             parsed.set_aside(0, 0, _line_of(error), error.message)
             return parsed
 
-    def _read_text(self, part: Part, *, note_keys: bool) -> Parsed:
+    def _read_rows(self, part: Part, *, note_keys: bool, again: bool) -> Parsed:
+        kept, look = self._kept, self._settings.look_at_key
+        key = key_of(part) if kept is not None else None
+        parsed = kept.get(key, again=again) if kept is not None else None
+        if parsed is None:
+            parsed = self._read_text(part, meet_keys=(key is not None and again) or (note_keys and look is not None))
+            if kept is not None and again:
+                kept.put(key, parsed)
+        parsed.spelling.ascii = part.ascii
+        if note_keys and look is not None:
+            parsed.note_keys(look)
+        return parsed
+
+    def _read_text(self, part: Part, *, meet_keys: bool = False) -> Parsed:
         if part.file.format == "docx":
             from piiloom.surrogates.inputs.docx_files import read_docx  # noqa: PLC0415 - most corpora are of other formats
 
@@ -86,18 +108,18 @@ class PartReader:
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
-        parsed = self._parse(part, raw, note_keys=note_keys)
+        parsed = self._parse(part, raw, meet_keys=meet_keys)
         parsed.bom = bom
         return parsed
 
-    def _parse(self, part: Part, raw: str, *, note_keys: bool) -> Parsed:
+    def _parse(self, part: Part, raw: str, *, meet_keys: bool) -> Parsed:
         match part.file.format:
             case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
                 parsed = read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)
             case "jsonl":
-                parsed = read_lines(part, raw, self._settings, note_keys=note_keys)
+                parsed = read_lines(part, raw, self._settings, meet_keys=meet_keys)
             case "json":
-                parsed = read_array(part, raw, self._settings, note_keys=note_keys)
+                parsed = read_array(part, raw, self._settings, meet_keys=meet_keys)
             case "xml":
                 from piiloom.surrogates.inputs.xml_files import read_xml  # noqa: PLC0415 - as above
 
@@ -182,13 +204,14 @@ def _check(tally: _Tally | None, settings: InputSettings) -> None:
         raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
 
 
-def iter_documents(settings: InputSettings) -> Iterator[Document]:
+def iter_documents(settings: InputSettings, kept: KeptRows | None = None) -> Iterator[Document]:
     """Yield all documents of an input in order, in this process. Ids are those of the rows; repeated ids are not changed.
 
+    The rows go into *kept*, for whoever reads the input after this.
     Raises ``UsageError`` if a JSON file has rows but no text, and the errors of ``Source.prepare`` and ``PartReader.read``.
     """
     with open_source(settings) as source:
-        reader = PartReader(settings)
+        reader = PartReader(settings, kept)
         number, tally = 0, None
         try:
             for chunk in source.chunks():

@@ -57,6 +57,12 @@ def _ends() -> frozenset[str]:
     return frozenset(words[-3:] for words in _before())
 
 
+@cache
+def _nearly() -> frozenset[str]:
+    """Return their last two characters with a blank behind them, for a check that is cheaper still."""
+    return frozenset(end[-2:] + blank for end in _ends() for blank in _BLANKS)
+
+
 def _any_of(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, words))
 
@@ -78,14 +84,16 @@ def residuals(
     *given_names* are case-folded; without them pairs of words are not searched. *region* (ISO 3166 alpha-2) is for identifiers such as
     phone numbers. *dates*: full dates in digits are findings, too.
     """
-    rest = _hidden(text, placed)
+    candidates = list(_candidates(_hidden(text, placed), given_names, region, dates))
+    if not candidates:
+        return []
     starts = [one.new_start for one in placed]
 
     def ours(start: int, end: int) -> bool:
         at = bisect_right(starts, end - 1) - 1
         return at >= 0 and placed[at].new_end > start
 
-    found = [Residual(start, end, why) for why, (start, end) in _candidates(rest, given_names, region, dates) if not ours(start, end)]
+    found = [Residual(start, end, why) for why, (start, end) in candidates if not ours(start, end)]
     found.sort(key=lambda one: (one.start, -one.end))
     kept: list[Residual] = []
     for one in found:
@@ -98,10 +106,11 @@ def _hidden(text: str, placed: Sequence[Placed]) -> str:
     """Return *text* with each code point of a surrogate replaced by one that no pattern matches. Most texts then have no matches."""
     pieces: list[str] = []
     at = 0
-    for one in placed:
-        pieces += (text[at : one.new_start], _HIDES * (one.new_end - one.new_start))
-        at = one.new_end
-    return "".join([*pieces, text[at:]])
+    for _, _, start, end, _, _, _, _, _ in placed:
+        pieces += (text[at:start], _HIDES * (end - start))
+        at = end
+    pieces.append(text[at:])
+    return "".join(pieces)
 
 
 def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -121,13 +130,20 @@ def _candidates(text: str, given_names: Collection[str], region: str | None, dat
 def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
     """Whether a name may follow a title or a lead, and whether there is a given name: what the slower patterns are worth looking for."""
     told = paired = False
-    ends = _ends()
+    nearly = _nearly()
     for match in (_CAPITALISED_ASCII if text.isascii() else _CAPITALISED).finditer(text):
         start = match.start()
-        before = text[max(0, start - 4) : start]
-        end = before[:-1]
-        if not told and before[-1:] in _BLANKS and (end in ends or end[-2:] in ends or end[-1:] in _BLANKS):
-            head = text[max(0, start - _WIDTH) : start].rstrip()
-            told = len(head) < _WIDTH // 2 or head.endswith(_before())
+        if not told and (text[start - 3 : start] in nearly or text[start - 2 : start - 1] in _BLANKS):
+            told = _may_be_told(text, start)
         paired = paired or match.group().casefold() in given_names
     return told, paired
+
+
+def _may_be_told(text: str, start: int) -> bool:
+    """Whether what stands before the word at *start* ends like a title or a lead."""
+    before, ends = text[max(0, start - 4) : start], _ends()
+    end = before[:-1]
+    if before[-1:] not in _BLANKS or not (end in ends or end[-2:] in ends or end[-1:] in _BLANKS):
+        return False
+    head = text[max(0, start - _WIDTH) : start].rstrip()
+    return len(head) < _WIDTH // 2 or head.endswith(_before())

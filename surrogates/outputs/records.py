@@ -13,6 +13,7 @@ from typing import Final
 
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
+from piiloom.surrogates.json_literals import quoted
 
 _BLOCK: Final = 4096  # spans or ranges
 quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
@@ -20,17 +21,15 @@ quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings tha
 
 def check_replaced(document: Document, replaced: Replaced) -> None:
     """Check an engine's result. Raises ``RunError`` if its places are unsorted, empty or overlap, or if text outside them has changed."""
-    pieces: list[str] = []
     at = new_at = 0
     text, new_text = document.text, replaced.text
-    for place in replaced.placed:
-        start, end, new_start, new_end = place[:4]
+    same = True
+    for start, end, new_start, new_end, _, _, _, _, _ in replaced.placed:
         if not (at <= start < end and new_start < new_end and start - at == new_start - new_at):
             raise _wrong(document, f"the place [{start}, {end}) → [{new_start}, {new_end}) does not fit the one before it, or is empty")
-        pieces += (text[at:start], new_text[new_start:new_end])
+        same = same and text[at:start] == new_text[new_at:new_start]
         at, new_at = end, new_end
-    pieces.append(text[at:])
-    if at > len(text) or "".join(pieces) != new_text:
+    if not same or at > len(text) or text[at:] != new_text[new_at:]:
         raise _wrong(document, "text outside the places has changed")
 
 
@@ -54,35 +53,36 @@ def record_parts(document: Document, replaced: Replaced, locale: str, question: 
     """Return the line of ``records.jsonl``, with its line feed, in parts: joined, that of a long document would be held twice."""
     asked = "null" if question is None else encode_basestring(question)
     text, own_id = replaced.text, record_id(document, replaced)
-    spans = _in_blocks(_span_json, text, replaced.placed)
+    spans = _in_blocks(_spans_json, text, replaced.placed)
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
-    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
+    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {quoted(text)}, "question": {asked}, '
     tail = f'"meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, "group_keys": ["document:{doc_id[1:]}]}}}}\n'
     return [head.encode(), b'"spans": [', *spans, b"], ", tail.encode()]
 
 
-def _in_blocks(tell: Callable[[int, str, Placed], str], text: str, placed: Sequence[Placed]) -> list[bytes]:
-    """Return what *tell* gives for each place, in blocks that are to be joined: as a text a long one takes several times the space."""
+def _in_blocks(tell: Callable[[int, str, Sequence[Placed]], list[str]], text: str, placed: Sequence[Placed]) -> list[bytes]:
+    """Return what *tell* gives for all places, in blocks that are to be joined: as a text a long one takes several times the space."""
     if len(placed) <= _BLOCK:
-        return [", ".join([tell(number, text, place) for number, place in enumerate(placed, start=1)]).encode()]
+        return [", ".join(tell(1, text, placed)).encode()]
     blocks: list[bytes] = []
     for at in range(0, len(placed), _BLOCK):
-        told = [tell(number, text, place) for number, place in enumerate(placed[at : at + _BLOCK], start=at + 1)]
-        blocks += (b", " if at else b"", ", ".join(told).encode())
+        blocks += (b", " if at else b"", ", ".join(tell(at + 1, text, placed[at : at + _BLOCK])).encode())
     return blocks
 
 
-def _span_json(number: int, text: str, place: Placed) -> str:
-    _, _, start, end, _, entity_type, subtype, value_id, _ = place
-    return (
-        f'{{"start": {start}, "end": {end}, "text": {encode_basestring(text[start:end])}, {_type_json(entity_type)}, "id": "s{number}"'
-        f"{_told('subtype', subtype)}{_told('value_id', value_id or None)}}}"
-    )
+def _spans_json(first: int, text: str, placed: Sequence[Placed]) -> list[str]:
+    """Return the spans of *placed*, of which the first is number *first* of its document."""
+    encoded, type_of, rest_of = encode_basestring, _type_json, _rest_json
+    return [
+        f'{{"start": {start}, "end": {end}, "text": {encoded(text[start:end])}, {type_of(entity_type)}, "id": "s{number}"'
+        f"{rest_of(subtype, value_id)}}}"
+        for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(placed, first)
+    ]
 
 
-def _range_json(number: int, text: str, place: Placed) -> str:  # noqa: ARG001 - what ``_in_blocks`` calls
-    return f"[{place.start}, {place.end}, {place.new_start}, {place.new_end}]"
+def _ranges_json(first: int, text: str, placed: Sequence[Placed]) -> list[str]:  # noqa: ARG001 - what ``_in_blocks`` calls
+    return [f"[{start}, {end}, {new_start}, {new_end}]" for start, end, new_start, new_end, _, _, _, _, _ in placed]
 
 
 @lru_cache(maxsize=1 << 10)
@@ -91,14 +91,15 @@ def _type_json(entity_type: str) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def _told(key: str, value: str | None) -> str:
-    return "" if value is None else f', "{key}": {encode_basestring(value)}'
+def _rest_json(subtype: str | None, value_id: str) -> str:
+    told = (("subtype", subtype), ("value_id", value_id or None))
+    return "".join([f', "{key}": {encode_basestring(value)}' for key, value in told if value is not None])
 
 
 def map_parts(document: Document, replaced: Replaced, question: Replaced | None = None) -> list[bytes]:
     """Return the line of ``map.jsonl`` in parts: the document and [start, end, new start, new end] of each replaced range."""
-    ranges = _in_blocks(_range_json, "", replaced.placed)
-    asked = [b', "question_ranges": [', *_in_blocks(_range_json, "", question.placed), b"]"] if question is not None else []
+    ranges = _in_blocks(_ranges_json, "", replaced.placed)
+    asked = [b', "question_ranges": [', *_in_blocks(_ranges_json, "", question.placed), b"]"] if question is not None else []
     return [_head(document).encode(), b', "ranges": [', *ranges, b"]", *asked, b"}\n"]
 
 

@@ -100,7 +100,8 @@ class PersonaDrawer:
         return Persona(seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
 
     def _of_group(self, group: int, at: int) -> _Names:
-        found = self._names[group][at] = self._named(self._countries[group][at], GROUPS[group][0])
+        key = self._countries[group][at], GROUPS[group][0]
+        found = self._names[group][at] = self._own.get(key) or self._named(*key)  # a country stands there up to ten times
         return found
 
     def _named(self, country: str, gender: Gender) -> _Names:

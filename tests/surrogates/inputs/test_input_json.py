@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.json_rows import ORIGINALS, PLACEHOLDER_KEYS, read_array
-from piiloom.surrogates.inputs.parts import InputFile, Part
+from piiloom.surrogates.inputs.json_arrays import read_array
+from piiloom.surrogates.inputs.parts import ORIGINALS, PLACEHOLDER_KEYS, InputFile, Part
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
@@ -184,7 +184,7 @@ def test_an_array_is_read_strictly_without_its_cutter(tmp_path: Path) -> None:
         path.write_text(body)
         part = Part(InputFile(0, path.name, path, "json", len(body)), 0, len(body))
         with pytest.raises(DataError, match=rf"{number}\.json:1"):
-            read_array(part, body, InputSettings(path=path), note_keys=False)
+            read_array(part, body, InputSettings(path=path), meet_keys=False)
 
 
 @pytest.mark.parametrize("body", ["", " \n", "[]", " [ ] \n", '{"text": "a"}\n', '[{"text": "a"} ]'])
