@@ -17,6 +17,7 @@ from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked
 from piiloom.surrogates.seeds import mix
+from piiloom.surrogates.shared_family_names import share_family_names
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
 _PEOPLE, _FURTHER = 0x10, 0x70
@@ -94,6 +95,7 @@ class Cast:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
             terms = self._terms
+            share_family_names(self._plan, people)
             self.dated = tell_known(
                 self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=terms.language, country=terms.country
             )
