@@ -8,7 +8,9 @@ from importlib.resources import files
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 # Function words carry no content, so they count neither as leaked by a question nor as making two texts similar. One file per
-# language. All languages are used together, so a file leaves out words that carry content in another language.
+# language that texts are written in. All languages are used together, so a file leaves out words that carry content in another language
+# ("men", "hon", "kan" are Swedish ones). The lists by which surrogates tell a language (surrogates/data/function_words.yaml) must have
+# those and as many for each language, so that the two cannot be one.
 STOP_WORDS = frozenset(
     word for source in (files("piiloom.foundation") / "function_words").iterdir() for word in source.read_text("utf-8").split()
 )

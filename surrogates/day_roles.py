@@ -6,7 +6,6 @@ The words are in ``data/words/day_words.yaml``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, Literal
@@ -18,7 +17,6 @@ Told = Literal["birth", "start", "end", "visit", "death", "later", "until"]
 Role = Literal["birth", "start", "end", "visit", "death", "later", "until", ""]
 
 _BEFORE: Final = 40  # code points before a date that may say what it is the date of
-_SMALL: Final = frozenset({"on", "op", "am", "le", "el", "il", "em", "den", "the", "datum", "date", "fecha", "data"})
 _SIGNS: Final = " \t\n\r\u00a0:=.,;(\"'*#-[<{|_"
 _LONGEST: Final = 4  # words
 _TAG_WORD: Final = re.compile(r"[^\W\d_]+")
@@ -26,18 +24,19 @@ _TAG_WORD: Final = re.compile(r"[^\W\d_]+")
 
 class _WordsFile(FileModel):
     words: dict[Told, list[str]]
+    small: list[str]
 
 
 @cache
-def _file() -> Mapping[Told, list[str]]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _WordsFile).words
+def _file() -> _WordsFile:
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _WordsFile)
 
 
 @cache
 def _words() -> dict[str, Role]:
     return {
         " ".join(part.strip(_SIGNS) for part in word.casefold().split()): role
-        for role, words in _file().items()
+        for role, words in _file().words.items()
         if role != "until"
         for word in words
     }
@@ -49,15 +48,20 @@ def _last_words() -> frozenset[str]:
 
 
 @cache
+def _small() -> frozenset[str]:
+    return frozenset(_file().small)
+
+
+@cache
 def _telling_ends() -> frozenset[str]:
     """Return the words of which one stands right before a date, where the words before it tell anything."""
-    return _last_words() | _SMALL
+    return _last_words() | _small()
 
 
 @cache
 def until() -> frozenset[str]:
     """Return the words and signs that join two dates to a range."""
-    return frozenset(_file()["until"])
+    return frozenset(_file().words["until"])
 
 
 def role_before(text: str, start: int, after: int) -> Role:
@@ -77,7 +81,7 @@ def role_before(text: str, start: int, after: int) -> Role:
                     role = known.get(" ".join(several[-count:]))
                     if role:
                         return role
-        if not words or (words[-1] and words[-1] not in _SMALL):
+        if not words or (words[-1] and words[-1] not in _small()):
             return ""
         words.pop()
     return ""

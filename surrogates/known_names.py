@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 
 from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.name_words import name_words
 
 NAME_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_TITLES = frozenset(
-    "mr mrs ms miss dr doctor prof professor sir madam rev nurse md phd rn do jr sr ii iii "
-    "mevrouw meneer heer dhr mw mevr drs ir sr sra srta senhor senhora dra herr frau mme mlle madame monsieur "
-    "senor senora don dona signor signora sig esq".split()
-)
+
+
+@cache
+def _titles() -> frozenset[str]:
+    return frozenset(name_words().within)
 
 
 def folded(text: str) -> str:
@@ -35,7 +37,7 @@ def parts_of(text: str) -> list[str]:
 
 def is_title(word: str) -> bool:
     """Whether *word* is a title or degree and no part of a name ("Dr", "MD")."""
-    return folded(word) in _TITLES
+    return folded(word) in _titles()
 
 
 def has_title(original: str) -> bool:
@@ -52,8 +54,9 @@ def is_one_name(original: str) -> bool:
 def name_parts(original: str) -> tuple[list[str], list[str]]:
     """Return the given names and the family names of a written name, folded and without titles. A single name counts as both."""
     head, comma, tail = original.partition(",")
-    after = [part for part in map(folded, parts_of(tail)) if part not in _TITLES]
-    parts = [part for part in map(folded, parts_of(head)) if part not in _TITLES]
+    titles = _titles()
+    after = [part for part in map(folded, parts_of(tail)) if part not in titles]
+    parts = [part for part in map(folded, parts_of(head)) if part not in titles]
     if comma and after:
         return after, parts
     if len(parts) == 1:
@@ -70,7 +73,7 @@ def form_of(original: str) -> str:
     if "," in original and given != family:
         return "family_given"
     words = parts_of(original)
-    names = [word for word in words if folded(word) not in _TITLES]
+    names = [word for word in words if not is_title(word)]
     if len(names) <= 1:
         return "initials" if names and len(names[0]) == 1 else ""
     if all(len(word) == 1 for word in names):

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.known_names import folded, is_one_name
 from piiloom.surrogates.mentions import Mention
-
-Part = Literal["", "given", "family", "middle", "second"]
+from piiloom.surrogates.name_labels import Part, labels
 
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"
@@ -27,19 +23,6 @@ _CLOSE: Final = frozenset({"", " ", "\u00a0", "  ", ", ", ",", ",  ", ". "})
 _NOTHING: Final[Mapping[int, str]] = {}
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LABELLED: Final = re.compile(r"[^:=\n]{2,32}?\s?[\"']?\s?[:=]\s*[\"'(]?$")
-
-
-class _LabelsFile(FileModel):
-    given: list[str]
-    family: list[str]
-    second: list[str]
-    middle: list[str]
-
-
-@cache
-def _labels() -> dict[str, Part]:
-    known = load_yaml(files("piiloom.surrogates") / "data" / "name_labels.yaml", _LabelsFile)
-    return {word: part for part in ("given", "family", "second", "middle") for word in getattr(known, part)}
 
 
 class _Piece(NamedTuple):
@@ -128,7 +111,7 @@ def _label(head: str) -> Part | None:
     """Return the part of a name that the label at the end of *head* announces, by its last words."""
     words = [folded(word) for word in _WORD.findall(head)] if _LABELLED.search(head) else []
     for count in (3, 2, 1):
-        part = _labels().get(" ".join(words[-count:])) if len(words) >= count else None
+        part = labels().get(" ".join(words[-count:])) if len(words) >= count else None
         if part:
             return part
     return None
@@ -146,7 +129,7 @@ def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number
     *gap* is what stands between, *whole* are the words of names that are known as a whole.
     """
     mention, last = mentions[number], mentions[run[-1].number]
-    label = _labels().get(" ".join(folded(word) for word in _WORD.findall(gap))) if gap not in _CLOSE else None
+    label = labels().get(" ".join(folded(word) for word in _WORD.findall(gap))) if gap not in _CLOSE else None
     if gap not in _CLOSE and (label is None or not any(sign in gap for sign in ":=")):
         return None
     if not _one_person(last, mention) or (mention.plural and mention.form != "family"):

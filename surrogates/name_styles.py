@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.known_names import form_of, has_title, name_parts
+from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.registers import Register
 from piiloom.surrogates.planning import Plan
@@ -13,17 +15,21 @@ from piiloom.surrogates.seeds import mix
 
 _STYLE: Final = 0x30
 _WHOLE: Final = frozenset({"middle", "second"})
-_BEFORE: Final = 12
-_TITLES: Final = frozenset(
-    "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
-    "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau mme mlle mademoiselle madame monsieur "
-    "señor señora srta signor signora sig dott fru".split()
-)
-# Cheap pre-check for titles: the last three characters of each title (with the character before it, for short ones). Most text before
-# a name ends in none of them.
-_BEFORE_SHORT: Final = " \u00a0\n\r\t(\"'“‘"
-_SPELLED: Final = frozenset(form + dot for title in _TITLES for form in (title, title.capitalize(), title.upper()) for dot in ("", "."))
-_ENDS: Final = frozenset((sign + form)[-3:] for form in (*_SPELLED, "M.") for sign in _BEFORE_SHORT)
+_BEFORE: Final = 16  # code points before a name within which its title stands
+_BLANKS: Final = " \u00a0\n\r\t"
+_OPENED: Final = "(\"'“‘"
+
+
+@cache
+def _titles() -> frozenset[str]:
+    return frozenset(name_words().titles)
+
+
+@cache
+def _ends() -> frozenset[str]:
+    """Return the last three characters of each title (of short ones with the sign before them): most text before a name ends in none."""
+    spelled = {form + dot for title in _titles() for form in (title, title.capitalize(), title.upper()) for dot in ("", ".")}
+    return frozenset((sign + form)[-3:] for form in spelled.union(name_words().cased) for sign in _BLANKS + _OPENED)
 
 
 def titled(text: str, start: int) -> bool:
@@ -33,8 +39,8 @@ def titled(text: str, start: int) -> bool:
     words = text[max(0, start - _BEFORE) : start].split()
     if not words:
         return False
-    last = words[-1].lstrip("(\"'“‘")
-    return last == "M." or last.rstrip(".").lower() in _TITLES  # "M." is a French title, and else the initial of a given name
+    last = words[-1].lstrip(_OPENED)
+    return last.rstrip(".").lower() in _titles() or last in name_words().cased
 
 
 def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = ()) -> list[str]:
@@ -43,7 +49,7 @@ def name_styles(plan: Plan, register: Register, seed: int, known: Container[str]
     In order of precedence: the form that the mention gives, that of its original, "family" after a title, the register's choice.
     """
     styles = [""] * len(plan.mentions)
-    text, mentions, of_role = plan.text, plan.mentions, register.of_role
+    text, mentions, of_role, ends = plan.text, plan.mentions, register.of_role, _ends()
     for cluster in plan.clusters:
         turn = 0
         parts: _Parts | None = None
@@ -54,7 +60,7 @@ def name_styles(plan: Plan, register: Register, seed: int, known: Container[str]
             elif original:
                 parts = parts or _Parts.of(plan, cluster.places)
                 style = form_of(original) or parts.form(original, titled=titled(text, start) or has_title(original), known=known)
-            elif (start < 4 or text[start - 4 : start - 1] in _ENDS) and titled(text, start):
+            elif (start < 4 or text[start - 4 : start - 1] in ends) and titled(text, start):
                 style = "family"
             elif same == "mention" and not index:
                 style = register.of_tag(mix(seed, _STYLE + number))

@@ -24,7 +24,7 @@ from piiloom.surrogates.original_values import FACTS, OriginalValues
 from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.registers import register_of
+from piiloom.surrogates.persona_assignment.registers import joiner_of, register_of
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
@@ -35,7 +35,6 @@ from piiloom.surrogates.side_by_side import OWN_INDEX
 _VALUES, _DAYS = 0x20, 0x50
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
-_AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
 _LONG: Final = 4096  # mentions in a document whose people are let go as soon as they are named
 _NAMED: Final = ()
 _BESIDE: Final = frozenset({"company", "year", "birth_year"})
@@ -63,7 +62,7 @@ class Replacer:
         self.anchors = [settings.anchor - timedelta(days=days) for days in range(_SPREAD_OF_DAYS)]
         self.draw_shift = weekly_shift if settings.keep_weekdays else draw_shift
         origin = settings.country if settings.own_names else None
-        self.terms = Terms(drawer, settings.language, settings.country, f" {_AND.get(settings.language, '&')} ", origin)
+        self.terms = Terms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
 
     def replace(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Replaced:
         """Put surrogates into *plan*'s text.

@@ -11,15 +11,10 @@ from itertools import pairwise
 from typing import Final
 
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.persona_assignment.gender_cues import OPENED, Cues
+from piiloom.surrogates.persona_assignment.gender_cues import Cues, title_before
 from piiloom.surrogates.side_by_side import OWN_INDEX
 from piiloom.surrogates.writers import is_anybody
 
-_BEFORE: Final = 14  # code points before a name within which its title stands
-# Titles of which a text may well have several people.
-_PROFESSIONS: Final = frozenset(
-    "dr dra doctor doctora doutor doutora prof profa professor professora dott dott.ssa dottoressa avv.ssa".split()
-)
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n", ".\t")
 
 
@@ -30,8 +25,8 @@ def told_by_titles(text: str, mentions: Sequence[Mention], cues: Cues | None) ->
     titled: dict[str, list[int]] = {}
     for number, mention in enumerate(mentions):
         if mention[2] == "person" and is_anybody(mention) and not mention[9]:
-            title = _title(text, mention[0], cues)
-            if title:
+            title = title_before(text, mention[0], cues)
+            if title and title not in cues.professions:
                 titled.setdefault(title, []).append(number)
     out: list[Mention] | None = None
     for numbers in titled.values():
@@ -41,16 +36,6 @@ def told_by_titles(text: str, mentions: Sequence[Mention], cues: Cues | None) ->
         for number in numbers:
             out[number] = out[number]._replace(index=f"{OWN_INDEX}{numbers[0]}", same="document")
     return mentions if out is None else out
-
-
-def _title(text: str, start: int, cues: Cues) -> str:
-    """Return the title right before *start* that tells a gender, in small letters and without its full stop, or ""."""
-    words = text[max(0, start - _BEFORE) : start].split()
-    if not words or text[start - 1] not in " \u00a0":
-        return ""
-    last = words[-1].lstrip(OPENED)
-    title = last.casefold().rstrip(".")
-    return title if last in cues.titles and title not in _PROFESSIONS else ""
 
 
 def _meet(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> bool:

@@ -13,7 +13,7 @@ from piiloom.foundation.words import WORD, whole_word
 from piiloom.screening.gate import Expectations
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.refusals import RefusalsGate
-from piiloom.surrogates.by_model.kinds import told_of
+from piiloom.surrogates.by_model.kinds import articles, ends_abbreviated, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
 from piiloom.surrogates.known_names import folded as plain
@@ -28,10 +28,6 @@ _FORBIDDEN: Final = frozenset('[]{}<>|⟦⟧`*_#~^\\="“”„«»')
 _LETTERS: Final = re.compile(r"\d+|[^\W\d_]+")
 _BEGINNING: Final = re.compile(r"\w|['’][ts][ -]")  # the second as in Dutch: "'t Anker"
 _CLOSING: Final = re.compile(r"[.!?:;,…。！？]$")
-_ABBREVIATED: Final = re.compile(r"\b(?:(?:[a-z]\.)+|(?:inc|ltd|co|corp|bros|ltda|lda|jr|sr|dipl|univ)\.)$", re.IGNORECASE)
-_ARTICLES: Final = frozenset(
-    "a an the een de het o os as um uma der die das den dem ein eine le la les un une el los las il lo gli en ett".split()
-)
 _GATE: Final = RefusalsGate()
 _NOTHING_EXPECTED: Final = Expectations(pair=("name", "name"))
 
@@ -77,7 +73,7 @@ def _plain_value(value: str, request: ValueRequest, language: str) -> None:  # n
         raise Fault("signs", "it must begin with a letter or a digit and hold letters")
     if value[-1] in "'’" and value[0] in "'’":
         raise Fault("signs", "it stands in quotes; give the bare words")
-    if _CLOSING.search(value) and _ABBREVIATED.search(value) is None:
+    if _CLOSING.search(value) and ends_abbreviated().search(value) is None:
         raise Fault("closed", "it ends with a punctuation mark")
     verdict = _GATE.check(Record(id="reply", context=value), _NOTHING_EXPECTED)
     if verdict is not None:
@@ -104,14 +100,14 @@ def _no_tag(value: str, request: ValueRequest, language: str) -> None:
 
 
 def _without_article(words: list[str]) -> list[str]:
-    return words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
+    return words[1:] if len(words) > 1 and words[0] in articles() else words
 
 
 def _fits(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
     before, after = (WORD.findall(plain(part)) for part in (request.sentence.before, request.sentence.after))
     words = WORD.findall(plain(value))
     touching = request.sentence.before[-1:] in {" ", "\u00a0"} and before
-    if touching and before[-1] in _ARTICLES and words[0] in _ARTICLES:
+    if touching and before[-1] in articles() and words[0] in articles():
         raise Fault("article", "it begins with an article, and one stands before the gap already")
     if not sounds(value, request.sound):
         sound = "a vowel sound" if request.sound == VOWEL else "a consonant sound"

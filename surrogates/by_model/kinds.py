@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -38,6 +39,24 @@ def described_kinds() -> frozenset[str]:
 def language_name(language: str) -> str:
     """Return the English name of the language with an ISO 639-1 code, or a phrase with the code if the name is unknown."""
     return _file().languages.get(language, f"the language with the ISO 639-1 code {language}")
+
+
+@cache
+def articles() -> frozenset[str]:
+    """Return the articles of all languages, in small letters."""
+    return frozenset(_file().articles)
+
+
+@cache
+def ends_abbreviated() -> re.Pattern[str]:
+    """Return the pattern of abbreviations with which a value may end."""
+    return re.compile(rf"\b(?:(?:[a-z]\.)+|{'|'.join(map(re.escape, _file().closing))})$", re.IGNORECASE)
+
+
+@cache
+def never_last() -> re.Pattern[str]:
+    """Return the pattern of abbreviations whose full stop never ends a sentence."""
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, _file().within))})$", re.IGNORECASE)
 
 
 def has_latin_letters(language: str) -> bool:

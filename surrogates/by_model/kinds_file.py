@@ -18,3 +18,6 @@ class ModelKindsFile(FileModel):
     kinds: dict[str, ModelKind]
     languages: dict[str, Text]
     other_scripts: list[str]
+    articles: list[Text]
+    closing: list[Text]
+    within: list[Text]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.by_model.kinds import never_last
 from piiloom.surrogates.mentions import Mention
 
 REACH: Final = 200
@@ -18,10 +19,6 @@ _LINE_END: Final = re.compile("[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Signs that always end a sentence, and signs that do so only before white space, a capital letter or a mention.
 _END: Final = re.compile(r"[。！？｡।॥۔؟]+|[.!?…]+[\"'“”’»)\]*_]*")
 _ALWAYS: Final = frozenset("。！？｡।॥۔؟")
-# Abbreviations whose full stop never ends a sentence.
-_NEVER_LAST: Final = re.compile(
-    r"(?<!\w)(?:dr|mr|mrs|ms|prof|drs|mevr|dhr|sra|dra|messrs|e\.g|i\.e|bijv|p\.ex|z\.b|vs|approx|ca)\.$", re.IGNORECASE
-)
 
 
 class Sentence(NamedTuple):
@@ -132,7 +129,7 @@ def _ends(text: str, match: re.Match[str], edge: int) -> bool:
     after = match.end()
     if after < edge and not text[after].isspace() and not text[after].isupper():
         return False
-    return match.group() != "." or _NEVER_LAST.search(text, max(0, match.start() - 12), after) is None
+    return match.group() != "." or never_last().search(text, max(0, match.start() - 12), after) is None
 
 
 def _skip_blanks(text: str, at: int, high: int) -> int:

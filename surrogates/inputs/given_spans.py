@@ -18,6 +18,7 @@ from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.kinds.told_by_original import told_by_original
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.name_labels import family_told
 from piiloom.surrogates.offset_map import OffsetMap
 
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
@@ -32,12 +33,6 @@ _FORMS: Final = {
     **dict.fromkeys(("firstname", "givenname", "forename", "fname", "namefirst", "namegiven"), "given"),
     **dict.fromkeys(("lastname", "surname", "familyname", "lname", "namelast", "namefamily"), "family"),
 }
-_TOLD_WITHIN: Final = 32
-_FAMILY_NAME: Final = re.compile(
-    r"(?:\b(?:last|maiden|family|second) name|\bsurname|\bachternaam|\bfamilienaam|\bnachname|\bfamilienname|\bapellidos?|\bcognome"
-    r"|\bsobrenome|\befternamn|\bnom de famille)(?: (?:is|was|ist|est|es|är|é|è))?\s*[:,]?\s*\Z",
-    re.IGNORECASE,
-)
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
 _TELLING: Final = 4  # shortest original (code points) that is searched for in other fields; shorter ones match by chance
 
@@ -117,7 +112,9 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
                 kind = "birth_date"
         if kind in _NAMED and legal_form_of(original):
             kind = "company"  # "Janssen B.V." is one, whatever a detector took it for
-        form = _form_of(read[position].type, subtype) or _form_told(text, start) if kind == "person" else ""
+        form = ""
+        if kind == "person":
+            form = _form_of(read[position].type, subtype) or ("family" if family_told(text, start) else "")
         index = value if isinstance(value, str) else ""
         mentions.append(Mention(start, end, kind, index=index, form=form, original=original, rule="span"))
     return GivenSpans(tuple(mentions), len(placed.dropped))
@@ -126,11 +123,6 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
 def _form_of(entity_type: str, subtype: str | None) -> str:
     """Return the part of a name that a span's type tells ("FIRST_NAME", "surname"), or ""."""
     return next((_FORMS[key] for name in (subtype, entity_type) if name and (key := _NO_LETTER.sub("", name.casefold())) in _FORMS), "")
-
-
-def _form_told(text: str, start: int) -> str:
-    """Return the part of a name that the words before it tell ("her maiden name is Smith"), or ""."""
-    return "family" if _FAMILY_NAME.search(text, max(0, start - _TOLD_WITHIN), start) is not None else ""
 
 
 def _checked(item: Any, position: int, text: str) -> GivenSpan:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
-from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import places
+from piiloom.surrogates.kinds.address_signs import flat, road, state, streets_file, town_and_district
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.files import CountryEntry, StreetsFile
+from piiloom.surrogates.kinds.files import CountryEntry
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, places_of
 from piiloom.surrogates.kinds.masks import fill, reshaped
@@ -27,16 +26,6 @@ _PARTS: Final = {"house": "", "unit": "Apt"}  # forms for a part: the house numb
 _NUMBERED: Final = re.compile(
     r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$"
 )
-_ROAD: Final = re.compile(
-    r"\d+[A-Za-z]? (?:[\w.'’-]+ ){0,4}?(?:street|st|avenue|ave|road|rd|drive|dr|lane|ln|boulevard|blvd|way|court|ct|place|pl|square|sq"
-    r"|terrace|circle|cir|parkway|pkwy|highway|hwy|close|crescent|row)\b",
-    re.IGNORECASE,
-)
-_TOWN_AND_DISTRICT: Final = re.compile(  # "Praha 4"; no "Hauptstraße 4"
-    r"(?!.*(?:stra(?:ß|ss)e|str\.|straat|weg|laan|plein|gasse|gatan|vägen|street|road|rue|calle|via|rua)\b)[^\W\d][^\d,]* \d{1,2}",
-    re.IGNORECASE,
-)
-_STATE_OF: Final = re.compile(r"\b(?:Republic|Kingdom|Emirates|Federation|Islands?)\b")  # the long names of countries
 _TOWN_AND_STATE: Final = re.compile(r"\w [A-Z]{2}$")  # "San Jose CA"
 _SHORT_REGION: Final = 3
 _HOUSE_ALONE: Final = re.compile(r"\d{1,4}[A-Za-z]?|\d{1,3}[/-]\d{1,3}")
@@ -50,7 +39,7 @@ _CODE: Final = re.compile("|".join(_CODES))
 
 @cache
 def _streets(style: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    known = load_yaml(files("piiloom.surrogates") / "data" / "streets.yaml", StreetsFile).styles[style]
+    known = streets_file().styles[style]
     return tuple(known.forms), tuple(known.names)
 
 
@@ -148,7 +137,7 @@ def location(draw: Draw) -> str:
     """Draw an unspecified place; an original of several parts, or with a number, part by part: "Austin, Texas", "98 Anton Street"."""
     original = draw.original.strip()
     regions = _regions(home_of(draw)) if original else frozenset()
-    if "," in original or (any(map(str.isdigit, original)) and not _TOWN_AND_DISTRICT.fullmatch(original)):
+    if "," in original or (any(map(str.isdigit, original)) and not town_and_district().fullmatch(original)):
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
     if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
         return _place(original, home_city(draw), regions)
@@ -174,7 +163,7 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
         words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
-        if words.casefold() in countries(draw.language) or _STATE_OF.search(words):
+        if words.casefold() in countries(draw.language) or state().search(words):
             own = places.country(draw._replace(form="own", original=""))
             out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
         else:
@@ -209,33 +198,33 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
     """
     facts = facts_of(country)
     regions = _regions(country)
-    road = _ROAD.match(piece)
-    rest = piece[road.end() :].lstrip(". ") if road is not None else ""
-    if road is not None and rest:
-        return f"{_road(road.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
+    begins = road().match(piece)
+    rest = piece[begins.end() :].lstrip(". ") if begins is not None else ""
+    if begins is not None and rest:
+        return f"{_road(begins.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
     if _HOUSE_ALONE.fullmatch(piece):
         return house_number(facts, seed)
-    if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
+    if flat().match(piece):
         return reshaped_digits(piece, seed)
-    code = None if road is not None else _CODE.search(piece)
+    code = None if begins is not None else _CODE.search(piece)
     if code is not None:
         around = piece[: code.start()] + "\0" + piece[code.end() :]
         words = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
         new = postcode_of(city, country, seed)
         return words.replace("\0", new if " " in code.group() else new.replace(" ", ""))
-    if _NUMBERED.search(piece) is not None or road is not None or (first and piece.casefold() not in regions):
+    if _NUMBERED.search(piece) is not None or begins is not None or (first and piece.casefold() not in regions):
         return _road(piece, country, seed)
     return _place(piece, city, regions) if piece.casefold() in regions else city.name if piece else piece
 
 
 def _road(piece: str, country: str, seed: int) -> str:
     """Return another street, with another house number on the same side of it if *piece* has one."""
-    road = street_name(country, mix(seed, _STREET))
+    name = street_name(country, mix(seed, _STREET))
     numbered = _NUMBERED.search(piece)
     house = house_number(facts_of(country), seed)
     if numbered is None:
-        return f"{house} {road}" if piece[:1].isdigit() else road
-    return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
+        return f"{house} {name}" if piece[:1].isdigit() else name
+    return f"{house}{numbered['gap']}{name}" if numbered["head"] else f"{name}{numbered['back']}{house}"
 
 
 def _place(word: str, city: City, regions: Collection[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, sounds
+from piiloom.surrogates.kinds.calendars import calendars
 from piiloom.surrogates.kinds.kind import salt_of
 from piiloom.surrogates.kinds.numerals import LARGEST, in_words, other_word
 from piiloom.surrogates.seeds import below, mix
@@ -25,7 +26,6 @@ UNITS: Final = {"months": (30.436875, 23), "weeks": (7.0, 16), "days": (1.0, 20)
 _KIN_AGES: Final = {"kin_old": (48, 38), "kin_young": (3, 13)}  # lowest age and how many
 KIN: Final = frozenset({"kin", *_KIN_AGES})  # forms of an age that is a relative's: "my [AGE] father"
 BEFORE_NOUNS: Final = KIN | {"attributive"}
-_BEFORE_NOUN: Final = {"en": "{n}-year-old", "nl": "{n}-jarige"}  # "my [AGE] father"
 _AFTER_AN: Final = (18,) * 10 + tuple(range(80, _OLD + 1))  # plausible ages that take the article "an"; 18 is half of them
 
 
@@ -117,5 +117,6 @@ def age(draw: Draw, sound: int = ANY) -> str:
     if draw.form in UNITS:
         return _in_units(draw, seed)
     if draw.form in BEFORE_NOUNS:
-        return _BEFORE_NOUN.get(draw.language, "{n}").replace("{n}", str(years))
+        known = calendars().get(draw.language)
+        return (known.age_before_noun if known else "{n}").replace("{n}", str(years))
     return (in_words(years, draw.language) if draw.form == "words" else None) or str(years)

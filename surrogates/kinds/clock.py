@@ -7,6 +7,7 @@ from functools import cache
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.around_dates import tells_half
 from piiloom.surrogates.kinds.calendars import calendar_of
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.kinds.numerals import other_word
@@ -16,10 +17,10 @@ _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
-_HALF_TOLD: Final = re.compile(r"\b(?:in the|at) (?:morning|afternoon|evening|night)", re.IGNORECASE)
 _HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _NEAR: Final = 3  # a duration changes by at most one third, or by 1
 _LARGEST: Final = 10**9
+_HALF: Final = 12  # hours; a later one needs no word for its half of the day
 _FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
 
 
@@ -82,7 +83,7 @@ def time_value(draw: Draw) -> str:
         hour, minute = pick(seed, _HOURS)
         return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
-    if known is not None and _HALF_TOLD.search(draw.original) is None:
+    if known is not None and (int(known[1]) > _HALF or not tells_half(draw.original)):
         return _like(known, *pick(seed, _HOURS))
     said = _said(draw, seed) if draw.original else None
     if said is not None:

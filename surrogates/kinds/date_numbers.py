@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from piiloom.surrogates.kinds.around_dates import articles
 from piiloom.surrogates.kinds.date_layouts import Part
 from piiloom.surrogates.kinds.files import Order
 
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)
-_ARTICLES: Final = frozenset("the of on de het op den der am dem le el il al o dia día jour giorno em do no".split())
 _SIGNS: Final = frozenset({"/", "-", ".", "–", "-/", "/-"})  # "7-/2161": month and year, the day is left out
 _ENDS: Final = (["/"], ["-"], ["-", "/"], ["/", "-"])
 _NUMBERS: Final = 4  # a text with more numbers is not a date
@@ -118,7 +118,7 @@ def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
         return ["month"] if 1 <= int(text) <= 12 else None  # a month whose year or day is left out: "7/", "7-/"
     follows = at + 1 < len(parts) and parts[at + 1].field == "suffix"
     weekday = any(part.field == "weekday" for part in parts)
-    strange = any(part.field == "" and part.text.isalpha() and part.text.casefold() not in _ARTICLES for part in parts)
+    strange = any(part.field == "" and part.text.isalpha() and part.text.casefold() not in articles() for part in parts)
     return ["day"] if (follows or weekday) and not strange and len(text) <= 2 and 1 <= int(text) <= 31 else None
 
 

@@ -7,11 +7,11 @@ month_year, numeric, iso, year, month, weekday or datetime.
 
 from __future__ import annotations
 
-import re
 from datetime import date, timedelta
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.around_dates import of_month, tells_near_day
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.clock import clock_time, with_time
 from piiloom.surrogates.kinds.date_layouts import write
@@ -22,18 +22,6 @@ from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 from piiloom.surrogates.seeds import below, mix
 
-_OF_MONTH: Final = re.compile(
-    r"\s+(?:of|van|des|de|del|du|di)? ?(?:this|next|last|the|deze|volgende|vorige|dieses|nächsten|letzten|ce|este|próximo|questo|prossimo"
-    r"|denna|nästa)? ?(?:coming |same |current )?(?:month|maand|monats|mois|mes|mese|mês|månad)$",
-    re.IGNORECASE,
-)
-_RELATIVE: Final = re.compile(
-    r"(?:(?:later |earlier )?(?:today|tonight)|(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday|now"
-    r"|vandaag|morgen|overmorgen|gisteren|eergisteren|heute|übermorgen|gestern|vorgestern|aujourd['’]hui|demain|hier|après-demain"
-    r"|hoy|mañana|ayer|pasado mañana|oggi|domani|ieri|hoje|amanhã|ontem|idag|i dag|imorgon|i morgon|igår|i går)"
-    r"(?: (?:morning|night|evening|afternoon))?",
-    re.IGNORECASE,
-)
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
@@ -61,10 +49,10 @@ def born_on(draw: Draw) -> date:
 def _moved(draw: Draw) -> str | None:
     if not draw.original:
         return None
-    of_month = _OF_MONTH.search(draw.original)
-    if of_month is not None:  # "the 5th of this month": the day moves, and the month stays "this"
-        day = _moved(draw._replace(original=draw.original[: of_month.start()]))
-        return None if day is None else day + of_month.group()
+    month_told = of_month(draw.original)
+    if month_told is not None:  # "the 5th of this month": the day moves, and the month stays "this"
+        day = _moved(draw._replace(original=draw.original[: month_told.start()]))
+        return None if day is None else day + month_told.group()
     return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
 
@@ -77,7 +65,7 @@ def date_value(draw: Draw) -> str:
         found = _moved(draw)
         if found is not None:
             return found
-        if _RELATIVE.fullmatch(draw.original.strip()):
+        if tells_near_day(draw.original):
             return draw.original
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))

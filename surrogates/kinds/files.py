@@ -113,9 +113,13 @@ class StreetStyle(FileModel):
 
 
 class StreetsFile(FileModel):
-    """``streets.yaml``."""
+    """``streets.yaml``: styles, and words by which parts of addresses are told."""
 
     styles: dict[str, StreetStyle]
+    roads: list[Text]
+    endings: list[Text]
+    flats: list[Text]
+    states: list[Text]
 
 
 class PhonePlan(FileModel):
@@ -136,7 +140,8 @@ class PhonesFile(FileModel):
 class CalendarEntry(FileModel):
     """A language's words for dates; lists begin with January and Monday.
 
-    ``patterns`` by precision and order, see ``date_patterns``; ``order`` is None where it is the country's.
+    ``patterns`` by precision and order, see ``date_patterns``; ``order`` is None where it is the country's. The head of the file
+    tells of the others.
     """
 
     order: Order | None = None
@@ -150,6 +155,14 @@ class CalendarEntry(FileModel):
     first: list[Text] = Field(default=[])
     ranges: list[Text] = Field(default=[])
     holidays: list[Text] = Field(min_length=6)
+    near: list[Text] = Field(default_factory=list)
+    parts: list[Text] = Field(default_factory=list)
+    month_told: dict[Literal["of", "which", "month", "after"], list[Text]] = Field(default_factory=dict)
+    articles: list[Text] = Field(default_factory=list)
+    halves: list[Text] = Field(default_factory=list)
+    in_month: list[Text] = Field(default_factory=list)
+    years: list[Text] = Field(default_factory=list)
+    age_before_noun: str = "{n}"
     patterns: dict[str, list[Text]]
     times: list[Text] = Field(min_length=1)
     durations: list[Text] = Field(min_length=4)

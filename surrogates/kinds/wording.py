@@ -14,6 +14,7 @@ from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.phrases import nation, phrase, spoken, words_of
 from piiloom.surrogates.kinds.places import countries, country
+from piiloom.surrogates.kinds.told_by_original import names_party, number_of_kin
 from piiloom.surrogates.seeds import below, mix, pick
 
 room = spoken("room")
@@ -50,14 +51,8 @@ _IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
 _kin = spoken("kin")
 _kin_plural = spoken("kin_plural")
-_SEVERAL: Final = re.compile(
-    r"(?P<count>\b(?:two|three|four|five|six|seven|\d+))? ?(?:\w+ )?\b(?:children|kids|kiddos|parents|siblings|twins|in-laws|cousins"
-    r"|\w*(?:sons|daughters|brothers|sisters|nephews|nieces|uncles|aunts))$",
-    re.IGNORECASE,
-)
 _political = spoken("political")
 _leaning = spoken("leaning")
-_PARTY: Final = re.compile(r"part(?:y|ij|ei|i|ido|ito)\b|partiet|union|alliance|movement|coalition|front\b", re.IGNORECASE)
 _gender = spoken("gender", owned=True)
 _nationality = spoken("nationality", owned=True)
 
@@ -70,16 +65,16 @@ def company(draw: Draw) -> str:
 
 def kin(draw: Draw) -> str:
     """Draw a relative; several of them where the original is a plural ("two children") and the language has words for it."""
-    several = _SEVERAL.search(draw.original) if draw.original and " and " not in draw.original else None
-    if several is not None and "kin_plural" in words_of(draw.language):
-        value = _kin_plural(draw)
-        return f"{several['count']} {value}" if several["count"] else value
+    if draw.original and "kin_plural" in words_of(draw.language):
+        number = number_of_kin(draw.original)
+        if number is not None:
+            return f"{number} {_kin_plural(draw)}".lstrip()
     return _kin(draw)
 
 
 def political(draw: Draw) -> str:
     """Draw a party or a leaning; a leaning alone where the original names no party ("Libertarian"), if the language has words for it."""
-    if draw.original and not _PARTY.search(draw.original) and "leaning" in words_of(draw.language):
+    if draw.original and "leaning" in words_of(draw.language) and not names_party(draw.original):
         return _leaning(draw)
     return _political(draw)
 

@@ -9,41 +9,62 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
+from piiloom.surrogates.name_words import name_words
 
 _NAME: Final = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)?"
-_TITLES: Final = tuple(
-    "Dr Drs Doctor Prof Professor Mr Mrs Ms Miss Judge Nurse Mevrouw mevrouw Meneer meneer mr Sr Sra Dona Herr Frau".split()
-)
-_LEADS: Final = tuple(
-    "My name is|my name is|Mijn naam is|mijn naam is|Meu nome é|meu nome é|Signed|signed|Dear|dear|Beste|beste|Hello|hello|Hi|hi|Regards,|"
-    "regards,".split("|")
-)
-_TITLED: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
-_TOLD: Final = re.compile(rf"\b(?:{'|'.join(_LEADS)})[ \n]+({_NAME}(?: {_NAME})?)")
-# The second word is in a lookahead, since it may be the first word of the next pair.
-_PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |Mc|O['’])*{_NAME})\b)")
 # A name as above, but beginning with a set of characters, so that ``re`` is fast, and faster where it is of ASCII.
 _CAPITALISED: Final = re.compile(_NAME.replace("]", r"](?<!\w.)", 1))
 _CAPITALISED_ASCII: Final = re.compile(r"[A-Z](?<!\w.)[A-Za-z]+(?:['-][A-Za-z]+)?")
-# Cheap checks of what stands before a name: the ends of titles (with or without their dot) and leads, and what may stand between.
-_BEFORE: Final = (*_TITLES, *(f"{title}." for title in _TITLES), *_LEADS)
-_ENDS: Final = frozenset(words[-3:] for words in _BEFORE)
 _WIDTH: Final = 40
 _BLANKS: Final = frozenset(" \n\u00a0")
-_NEARLY: Final = frozenset(end[-2:] + blank for end in _ENDS for blank in _BLANKS)
-# Words that may follow a greeting or a title and are no names.
-_NO_NAMES: Final = frozenset(
-    "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
-    "mom dad mister mr mrs ms miss dr prof professor nurse mevrouw meneer".split()
-)
 _HIDES: Final = "\0"  # ASCII, as most texts are, and they are searched in less time
 _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\d{2}-\d{2}-\d{2})\b")
+
+
+@cache
+def _titled() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_any_of(name_words().residual_titles)})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
+
+
+@cache
+def _told() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_any_of(name_words().residual_leads)})[ \n]+({_NAME}(?: {_NAME})?)")
+
+
+@cache
+def _pair() -> re.Pattern[str]:
+    # The second word is in a lookahead, since it may be the first word of the next pair.
+    return re.compile(rf"\b({_NAME})(?= ((?:{_any_of(name_words().residual_particles)})*{_NAME})\b)")
+
+
+@cache
+def _before() -> tuple[str, ...]:
+    """Return what stands before a name: titles, with or without their dot, and leads."""
+    words = name_words()
+    return (*words.residual_titles, *(f"{title}." for title in words.residual_titles), *words.residual_leads)
+
+
+@cache
+def _ends() -> frozenset[str]:
+    """Return the last three characters of what stands before a name, for a cheap check."""
+    return frozenset(words[-3:] for words in _before())
+
+
+@cache
+def _nearly() -> frozenset[str]:
+    """Return their last two characters with a blank behind them, for a check that is cheaper still."""
+    return frozenset(end[-2:] + blank for end in _ends() for blank in _BLANKS)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +116,11 @@ def _hidden(text: str, placed: Sequence[Placed]) -> str:
 def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:
     yield from find_identifiers(text, region)
     told, paired = _may_name(text, given_names)
-    for why, pattern in (("titled", _TITLED), ("told", _TOLD)) if told else ():
+    for why, pattern in (("titled", _titled()), ("told", _told())) if told else ():
         for match in pattern.finditer(text):
-            if match.group(1).casefold() not in _NO_NAMES:
+            if match.group(1).casefold() not in name_words().residual_no_names:
                 yield why, match.span(1)
-    for match in _PAIR.finditer(text) if paired else ():
+    for match in _pair().finditer(text) if paired else ():
         if match.group(1).casefold() in given_names:
             yield "pair", (match.start(), match.end(2))
     for match in _DATE.finditer(text) if dates else ():
@@ -109,9 +130,10 @@ def _candidates(text: str, given_names: Collection[str], region: str | None, dat
 def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
     """Whether a name may follow a title or a lead, and whether there is a given name: what the slower patterns are worth looking for."""
     told = paired = False
+    nearly = _nearly()
     for match in (_CAPITALISED_ASCII if text.isascii() else _CAPITALISED).finditer(text):
         start = match.start()
-        if not told and (text[start - 3 : start] in _NEARLY or text[start - 2 : start - 1] in _BLANKS):
+        if not told and (text[start - 3 : start] in nearly or text[start - 2 : start - 1] in _BLANKS):
             told = _may_be_told(text, start)
         paired = paired or match.group().casefold() in given_names
     return told, paired
@@ -119,9 +141,9 @@ def _may_name(text: str, given_names: Collection[str]) -> tuple[bool, bool]:
 
 def _may_be_told(text: str, start: int) -> bool:
     """Whether what stands before the word at *start* ends like a title or a lead."""
-    before = text[max(0, start - 4) : start]
+    before, ends = text[max(0, start - 4) : start], _ends()
     end = before[:-1]
-    if before[-1:] not in _BLANKS or not (end in _ENDS or end[-2:] in _ENDS or end[-1:] in _BLANKS):
+    if before[-1:] not in _BLANKS or not (end in ends or end[-2:] in ends or end[-1:] in _BLANKS):
         return False
     head = text[max(0, start - _WIDTH) : start].rstrip()
-    return len(head) < _WIDTH // 2 or head.endswith(_BEFORE)
+    return len(head) < _WIDTH // 2 or head.endswith(_before())

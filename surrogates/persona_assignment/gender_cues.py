@@ -12,6 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from pydantic import Field
+
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Gender
 
@@ -24,7 +26,7 @@ _BLANKS: Final = " \u00a0"
 _BETWEEN: Final = " \u00a0\n\r\t"
 _DOT_OR_BLANK: Final = "." + _BETWEEN
 _CLOSED: Final = ',.;:!?)"”’…'  # signs right after a word
-OPENED: Final = "([\"'“‘«"
+_OPENED: Final = "([\"'“‘«"
 _WORD: Final = re.compile(r"\S+")
 _ABBREVIATED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]\.")  # the dots of "y.o." and "M.D." end no sentence
 
@@ -39,6 +41,7 @@ class _CuesFile(FileModel):
     kin: _Words
     pronouns: _Words
     nouns: _Words
+    professions: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,10 @@ class Cues:
     after: dict[str, Gender]
     nouns: dict[str, Gender]  # those of ``after`` that are neither pronouns nor kin
     titles: dict[str, Gender]  # those of ``before`` that are no kin
+    professions: frozenset[str]  # titles of which a text may well have several people, in small letters and without a full stop
     words_after: frozenset[str]
-    ends: frozenset[str]  # the last three characters of the words in ``before``; words shorter than that include the blank before them
+    # The last three characters of the words in ``before``; of words shorter than that with the blank or sign before them.
+    ends: frozenset[str]
 
 
 @cache
@@ -72,8 +77,9 @@ def cues_of(language: str) -> Cues | None:
         after,
         _spelled(nouns, _CLOSED),
         _spelled(_sides(known.titles), "."),
+        frozenset(known.professions),
         frozenset(after),
-        frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN),
+        frozenset((sign + word)[-3:] for word in before for sign in _BETWEEN + _OPENED),
     )
 
 
@@ -99,18 +105,30 @@ def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
 
     Return None if there is no such word.
     """
-    if start < 3 or text[start - 1] not in _BLANKS:
-        return None
-    # Fast path: most words do not end like any cue word. An initial or a second blank needs the full check below.
-    if start > 3 and text[start - 4 : start - 1] not in cues.ends and text[start - 2] not in _DOT_OR_BLANK:
-        return None
-    words = text[max(0, start - _BEFORE) : start].split()
+    words = _words_before(text, start, cues)
     if not words:
         return None
     last = words[-1]
     if len(last) == 2 and last[1] == "." and last[0].isupper() and len(words) > 1 and last not in cues.before:
         last = words[-2]
-    return cues.before.get(last) or cues.before.get(last.lstrip(OPENED))
+    return cues.before.get(last) or cues.before.get(last.lstrip(_OPENED))
+
+
+def title_before(text: str, start: int, cues: Cues) -> str:
+    """Return the title right before *start* that tells a gender, in small letters and without its full stop, or ""."""
+    words = _words_before(text, start, cues)
+    word = words[-1].lstrip(_OPENED) if words else ""
+    return word.casefold().rstrip(".") if word in cues.titles else ""
+
+
+def _words_before(text: str, start: int, cues: Cues) -> list[str]:
+    """Return the words right before *start*; none if the last one cannot be a cue word, as most do not end like any."""
+    if start < 2 or text[start - 1] not in _BLANKS:
+        return []
+    # An initial may stand after the cue word, or a second blank.
+    if start > 3 and text[start - 4 : start - 1] not in cues.ends and text[start - 2] not in _DOT_OR_BLANK:
+        return []
+    return text[max(0, start - _BEFORE) : start].split()
 
 
 def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:

@@ -29,6 +29,7 @@ class _Register(FileModel):
 
 
 class _RegistersFile(FileModel):
+    joiners: dict[str, str]
     registers: dict[str, _Register]
 
 
@@ -60,7 +61,17 @@ def _plain(style: Style) -> str:
 
 
 @cache
+def _file() -> _RegistersFile:
+    return load_yaml(files("piiloom.surrogates") / "data" / "registers.yaml", _RegistersFile)
+
+
+def joiner_of(language: str) -> str:
+    """Return the word that joins the names of two people in a language (ISO 639-1)."""
+    return _file().joiners.get(language, "&")
+
+
+@cache
 def register_of(language: str) -> Register:
     """Return the register of a language (ISO 639-1); the English one if it has none."""
-    known = load_yaml(files("piiloom.surrogates") / "data" / "registers.yaml", _RegistersFile).registers
+    known = _file().registers
     return Register(known.get(language) or known["en"])

@@ -1,4 +1,8 @@
-"""The language of a corpus: given, or told by its commonest words. It ranks the vocabularies by which tags are read."""
+"""The language of a corpus: given, or told by its commonest words. It ranks the vocabularies by which tags are read.
+
+The words are not ``foundation.words.STOP_WORDS``, which leave out those that have content in another language; the head of
+``data/function_words.yaml`` says more.
+"""
 
 from __future__ import annotations
 

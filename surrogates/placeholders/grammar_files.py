@@ -73,6 +73,8 @@ class GrammarsFile(BaseModel):
     redacting: frozenset[str]
     removing: frozenset[str]
     streets: tuple[str, ...]
+    joiners: tuple[str, ...]
+    determiners: tuple[str, ...]
 
 
 class Grammar(NamedTuple):

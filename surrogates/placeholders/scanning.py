@@ -12,7 +12,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED, compiled
-from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, stands_alone
+from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, joined, stands_alone
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
 from piiloom.surrogates.placeholders.widening import WIDENED, may_be_wider, widened
 
@@ -23,7 +23,6 @@ INITIALS: Final = "initials"
 _LONGEST_TITLE: Final = 24
 _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
-_JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _LONGEST_ROLE: Final = 24
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
@@ -160,7 +159,7 @@ class Scanner:
         end = initials or end
         grammar = self._grammars[TITLED]
         yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
-        while single and text[end - 1] == text[start] and (more := _JOINED.match(text, end)) is not None:
+        while single and text[end - 1] == text[start] and (more := joined().match(text, end)) is not None:
             start, end = more.span(1)
             yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
+from piiloom.surrogates.kinds.around_dates import in_month, year_follows
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
 from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
@@ -28,14 +29,10 @@ _NUMBERS: Final = frozenset(
 # What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
 _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
 _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
-_JOINED: Final = re.compile(r",? (?:and |or |& |y |et |und |en )?|/")
-_DETERMINED: Final = re.compile(r"\b(?:the|an?|this|that|these|those|my|your|our|their|its|any|no)\s+\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
-_IN_MONTH: Final = re.compile(r"\b(?:in|en|em|im|i|nel|a)\s+\Z", re.IGNORECASE)  # "in [DATE] 2012"
-_YEAR_FOLLOWS: Final = re.compile(r"/(?:1[89]|20)\d{2}\b|,? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
 
 _Key = tuple[str, str]
 
@@ -102,11 +99,11 @@ class Settling:
             return cue
         if (cue is None or cue.sure < GUESS) and self._told is not None:
             end, told = self._told
-            cue = told if _JOINED.fullmatch(self._text, end, candidate.start) else cue
+            cue = told if _joined().fullmatch(self._text, end, candidate.start) else cue
         if (
             cue is not None
             and cue.kind == "person"
-            and _DETERMINED.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+            and _determined().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         ):
             cue = None  # "the XXXX is not mine"
         self._told = (candidate.end, cue) if cue is not None else None
@@ -121,7 +118,7 @@ class Settling:
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
         """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
-        if meaning.kind in _YEARS and not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
+        if meaning.kind in _YEARS and not verdict.original and year_follows().match(self._text, candidate.end):
             meaning = meaning._replace(kind=_YEARS[meaning.kind])  # "born on [YEAR OF BIRTH] 1981" hides the day and the month
         if meaning.kind in _DAYS:
             meaning = self._dated(candidate, meaning, told=bool(verdict.original))
@@ -140,11 +137,11 @@ class Settling:
         """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
         if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
             meaning = meaning._replace(kind="birth_date", same="document")
-        if told or not _YEAR_FOLLOWS.match(self._text, candidate.end):
+        if told or not year_follows().match(self._text, candidate.end):
             return meaning
         if self._text.startswith("/", candidate.end):
             return meaning._replace(form="day_slash_month")
-        inside = _IN_MONTH.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+        inside = in_month().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         return meaning._replace(form="month" if inside and meaning.kind == "date" else "day_and_month")
 
     def _located(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
@@ -183,6 +180,18 @@ class Settling:
 def _address() -> re.Pattern[str]:
     """Return the pattern of a street address: a digit and a word for a street."""
     return re.compile(rf"(?=.*\d).*\b(?:{'|'.join(grammars_file().streets)})\b", re.IGNORECASE | re.DOTALL)
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """Return the pattern of what joins two masks of one kind."""
+    return re.compile(rf",? (?:(?:{'|'.join(grammars_file().joiners)}) )?|/")
+
+
+@cache
+def _determined() -> re.Pattern[str]:
+    """Return the pattern of a small word before a mask that is nobody."""
+    return re.compile(rf"\b(?:{'|'.join(grammars_file().determiners)})\s+\Z", re.IGNORECASE)
 
 
 # Building named tuples with ``tuple.__new__`` takes half the time of calling their class.

@@ -3,32 +3,58 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
+from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.placeholders.corpus_languages import common_words
 
-# A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
-_SENTENCE: Final = re.compile(
-    r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
-)
 _NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
-# All that is said of a name: "Herr A. sagt", "Mr A.B. said". What follows tells that no family name does, and whose the last dot is.
-_PARTICLE: Final = r" (?:van|von|de|der|den|da|do|dos|das|du|la|le|di|del|della|dello|dei|ter|ten|zu|af|av|bin|ibn|al|el|d’|d')\b"
-_INITIALS: Final = re.compile(
-    rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|(?!{_PARTICLE}) [(\[<a-zà-ÿ])|(?=\.{{1,2}}(?:[\n\"”’»!?]|\s*$|\s+(?P<next>[A-ZÀ-Þ][\w’']*))))"
-)
-_TITLES: Final = frozenset("mr mrs ms dr prof herr frau mme m sr sra dhr mevr".split())
 _NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
 _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
 
+@cache
+def _sentence() -> re.Pattern[str]:
+    """Return the pattern of a sentence that begins after a letter, which else may be the start of something else: "Dr. J. Smith"."""
+    return re.compile(rf"\.\s+(?:{_any_of(name_words().letter_beginnings)})\b")
+
+
+@cache
+def _initials() -> re.Pattern[str]:
+    """Return the pattern of all that is said of a name: "Herr A. sagt", "Mr A.B. said".
+
+    What follows tells that no family name does, and whose the last dot is.
+    """
+    no_family = rf"(?! (?:{_any_of(name_words().letter_particles)})\b)"
+    following = r"(?=\.{1,2}(?:[\n\"”’»!?]|\s*$|\s+(?P<next>[A-ZÀ-Þ][\w’']*)))"
+    return re.compile(rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|{no_family} [(\[<a-zà-ÿ])|{following})")
+
+
+@cache
+def joined() -> re.Pattern[str]:
+    """Return the pattern of what joins a further letter to one after a title: "Dr. X and Y"."""
+    return re.compile(rf"(?:, | (?:{_any_of(name_words().letter_joiners)}) )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
+
+
+@cache
+def _next_words() -> frozenset[str]:
+    """Return the words, in small letters, that begin a sentence where a family name would stand."""
+    return common_words().union(name_words().letter_titles)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, words))
+
+
 def end_of_initials(text: str, start: int) -> int:
     """Return where the initials at *start* end if they are all that is said of a name ("Herr A. sagt"), else 0."""
-    found = _INITIALS.match(text, start)
+    found = _initials().match(text, start)
     if found is None:
         return 0
     following = found["next"]
-    return found.end() if following is None or following.casefold() in common_words() | _TITLES else 0
+    return found.end() if following is None or following.casefold() in _next_words() else 0
 
 
 def is_initial(title: str, head: str, letter: str) -> bool:
@@ -47,7 +73,7 @@ def stands_alone(text: str, start: int, *, form_of_address: bool) -> bool:
     letter, after = text[start], text[start + 1 : start + 24]
     if letter in _PLACEHOLDER_LETTERS:
         return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
-    if _SENTENCE.match(after):
+    if _sentence().match(after):
         return True
     if _NAME_FOLLOWS.match(after) or after[:2] == ". ":
         return False

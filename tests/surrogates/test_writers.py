@@ -54,6 +54,7 @@ def test_a_conversation_or_a_third_person_is_nobody_else(text):
         ("Mevrouw [naam] woont hier. Dat zegt mevrouw [naam]. De heer [naam] en de heer [naam] niet.", "nl_NL", "aabc"),
         ("Mme [NOM] est là. Mme [NOM] part. [NOM] reste.", "fr_FR", "aab"),
         ("Dr. [NAME] came. Dr. [NAME] left.", "en_US", "ab"),
+        ("Vino la Dra. [NOMBRE]. Luego se fue la Dra. [NOMBRE].", "es_ES", "ab"),
     ],
 )
 def test_one_title_is_one_person_where_no_two_meet(text, locale, people):

@@ -9,6 +9,7 @@ from kind_draws import draw, owned
 
 from piiloom.surrogates.kinds.places import city_of
 from piiloom.surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.told_by_original import names_party, number_of_kin
 
 
 def drawn(kind: str, form: str, country: str = "US", original: str = "") -> list[str]:
@@ -81,3 +82,17 @@ def test_a_town_lies_in_the_region_that_is_told() -> None:
     assert {city_of("US", "ohio", seed * 99_991).region.name for seed in range(20)} == {"Ohio"}
     assert {city_of("US", "OH", seed * 99_991).region.name for seed in range(20)} == {"Ohio"}
     assert len({city_of("US", "nowhere", seed << 40).region.name for seed in range(20)}) > 3
+
+
+@pytest.mark.parametrize(
+    ("original", "number"), [("two children", "two"), ("12 kids", "12"), ("grandsons", ""), ("son", None), ("son and twins", None)]
+)
+def test_several_relatives_are_told_with_their_number(original: str, number: str | None) -> None:
+    assert number_of_kin(original) == number
+
+
+@pytest.mark.parametrize(
+    ("original", "party"), [("Labour Party", True), ("Volkspartei", True), ("Partido Verde", True), ("Libertarian", False)]
+)
+def test_a_party_is_told_from_a_leaning(original: str, party: bool) -> None:
+    assert names_party(original) is party

@@ -150,3 +150,46 @@ def test_web_addresses_are_reserved():
         assert re.search(r"(^|\.)example(\.(com|org|net))?$", host), url
     assert get_kind("url").draw(draw(3, original="https://www.foo.com/bar")).startswith("https://www.")
     assert "/" not in get_kind("url").draw(draw(3, original="foo.com"))
+
+
+@pytest.mark.parametrize(
+    ("original", "country"),
+    [
+        ("Hauptstr. 4", "DE"), ("Marktplatz 3", "DE"), ("Keizersgracht 12", "NL"), ("Quai Voltaire 7", "FR"), ("Avenida Libertad 12", "ES"),
+        ("Viale Roma 3", "IT"), ("Travessa Nova 8", "PT"), ("Norra väg 5", "SE"), ("Elm Avenue 9", "GB"),
+    ],
+)  # fmt: skip
+def test_a_street_is_no_district_of_a_town(original: str, country: str) -> None:
+    assert all(any(map(str.isdigit, get_kind("location").draw(draw(seed, country, original=original)))) for seed in range(20))
+
+
+@pytest.mark.parametrize("original", ["Praha 4", "Wien 12", "Paris 13"])
+def test_a_district_of_a_town_is_a_town(original: str) -> None:
+    assert not any(map(str.isdigit, get_kind("location").draw(draw(1, "FR", original=original))))
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "Postfach",
+        "Boîte postale",
+        "Apartado",
+        "Caixa postal",
+        "Casella postale",
+        "Wohnung",
+        "Appt",
+        "Apto",
+        "Piso",
+        "Lgh",
+        "Postbus",
+        "Apt",
+    ],
+)
+def test_a_flat_or_box_keeps_its_word(box: str) -> None:
+    value = get_kind("address").draw(draw(1, "DE", original=f"{box} 4711, 80331 München"))
+    assert re.match(rf"{box} (?!4711)[1-9]\d{{3}}, \d{{5}} ", value)
+
+
+@pytest.mark.parametrize("state", ["Czech Republic", "Dominicaanse Republiek", "République tchèque", "República Checa", "Repubblica Ceca"])
+def test_the_long_name_of_a_country_is_one(state: str) -> None:
+    assert get_kind("address").draw(draw(1, "ES", original=f"Calle Mayor 4, {state}")).endswith(", España")

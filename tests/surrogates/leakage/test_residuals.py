@@ -26,6 +26,15 @@ def placed(text, value):
         ("She saw Dr. Kumar today", "titled", "Kumar"),
         ("de heer en mevrouw Jansen", "titled", "Jansen"),
         ("Hi, my name is Tom and", "told", "Tom"),
+        ("La parole est à Mme Dupont, avocate", "titled", "Dupont"),
+        ("El señor y la Señora Núñez", "titled", "Núñez"),
+        ("La Signora Bianchi è qui", "titled", "Bianchi"),
+        ("Det sade Fru Lind igår", "titled", "Lind"),
+        ("Guten Tag, mein Name ist Karl und", "told", "Karl"),
+        ("Bonjour, je m’appelle Luc et", "told", "Luc"),
+        ("Hola, me llamo Ana y", "told", "Ana"),
+        ("Ciao, mi chiamo Gino e", "told", "Gino"),
+        ("Hej, jag heter Nils och", "told", "Nils"),
         ("Yesterday John Whitlock came", "pair", "John Whitlock"),
         ("with Maria van den Berg there", "pair", "Maria van den Berg"),
         ("born 03/04/1987 in", "date", "03/04/1987"),
@@ -37,7 +46,16 @@ def test_what_is_found(text, why, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["Dear all, the End.", "The New York deal", "a<b and Mr. smith", "Hi there Team", "May 2012 was wet", "Doctor Patient"]
+    "text",
+    [
+        "Dear all, the End.",
+        "The New York deal",
+        "a<b and Mr. smith",
+        "Hi there Team",
+        "May 2012 was wet",
+        "Doctor Patient",
+        "Madame Monsieur",
+    ],
 )
 def test_what_is_not(text):
     assert residuals(text, [], given_names=NAMES) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.persona_assignment.gender_cues import cues_of, gender_after, gender_before
+from piiloom.surrogates.persona_assignment.gender_cues import cues_of, gender_after, gender_before, title_before
 
 
 def told(language, text):
@@ -66,3 +66,20 @@ def test_a_part_of_a_word_is_no_cue():
 
 def test_a_language_without_a_file_has_no_cues():
     assert cues_of("xx") is None
+
+
+@pytest.mark.parametrize("text", ["(Mr @)", "“Mr @”", "Mr @", "told Mr. @", "Mr.  @"])
+def test_a_title_stands_at_the_beginning_or_behind_an_opening_sign(text):
+    assert told("en", text) == "male"
+    assert title_before(text, text.index("@"), cues_of("en")) == "mr"
+
+
+@pytest.mark.parametrize("text", ["@", " @", "the mister-@", "my wife @"])
+def test_no_title_before_a_name(text):
+    assert not title_before(text, text.index("@"), cues_of("en"))
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "pt", "de", "fr", "es", "it", "sv"])
+def test_professions_are_titles_that_tell_a_gender(language):
+    cues = cues_of(language)
+    assert cues.professions <= {title.rstrip(".") for title in cues.titles}

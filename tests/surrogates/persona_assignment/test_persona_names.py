@@ -10,6 +10,7 @@ from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Taken
 from piiloom.surrogates.persona_assignment.groups import GROUPS
+from piiloom.surrogates.persona_assignment.registers import joiner_of
 from piiloom.surrogates.seeds import mix
 
 POOLS = NamePools(builtin())
@@ -46,3 +47,8 @@ def test_a_country_that_runs_out_of_names_gives_some_again(origin):
         assert given in own[gender]
         assert family in POOLS.family(origin, gender)
     assert len({given for given, _ in people}) < len(people) > len({family for _, family in people})
+
+
+@pytest.mark.parametrize(("language", "joiner"), [("en", "and"), ("es", "y"), ("sv", "och"), ("da", "og"), ("no", "og"), ("fi", "&")])
+def test_names_of_two_are_joined_in_their_language(language, joiner):
+    assert joiner_of(language) == joiner

@@ -1,0 +1,71 @@
+"""Words of dates and times that name no day themselves: "tomorrow", "of next month", "in the afternoon".
+
+They are in ``data/words/calendars.yaml``; all languages are looked for in each text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from piiloom.surrogates.kinds.calendars import calendars
+
+
+@cache
+def _near() -> frozenset[str]:
+    return frozenset(f"{word} {part}".rstrip() for known in calendars().values() for word in known.near for part in ("", *known.parts))
+
+
+@cache
+def _of_month() -> re.Pattern[str]:
+    spoken = []
+    for known in calendars().values():
+        of, which, month, after = (_any_of(known.month_told.get(place, ())) for place in ("of", "which", "month", "after"))
+        if month:
+            spoken.append(rf"(?:(?:{of}) )?(?:(?:{which}) ){{0,2}}(?:{month})(?: (?:{after}))?")
+    return re.compile(rf"\s+(?:{'|'.join(spoken)})$", re.IGNORECASE)
+
+
+@cache
+def _half() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{_any_of(word for known in calendars().values() for word in known.halves)})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def articles() -> frozenset[str]:
+    """Return the small words, in small letters, that stand beside the number of a day."""
+    return frozenset(word for known in calendars().values() for word in known.articles)
+
+
+@cache
+def in_month() -> re.Pattern[str]:
+    """Return the pattern of what stands right before a month and its year: "in [DATE] 2012"."""
+    words = _any_of(word for known in calendars().values() for word in known.in_month)
+    return re.compile(rf"\b(?:{words})\s+\Z", re.IGNORECASE)
+
+
+@cache
+def year_follows() -> re.Pattern[str]:
+    """Return the pattern of a year, in digits or in words, that follows a day and a month."""
+    words = _any_of(word for known in calendars().values() for word in known.years)
+    return re.compile(rf"/(?:1[89]|20)\d{{2}}\b|,? (?:(?:1[89]|20)\d{{2}}\b|{words})")
+
+
+def tells_near_day(original: str) -> bool:
+    """Whether *original* tells a day by that of its text ("tomorrow")."""
+    return original.strip().casefold().replace("’", "'") in _near()
+
+
+def of_month(original: str) -> re.Match[str] | None:
+    """Return the match of a month that is told by that of the text, behind a day: "the 5th of this month"."""
+    return _of_month().search(original)
+
+
+def tells_half(original: str) -> bool:
+    """Whether a time tells the half of its day in words: "3 in the afternoon"."""
+    return _half().search(original.replace("’", "'")) is not None
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, words))

@@ -1,0 +1,33 @@
+"""Words that stand beside names or in them, of all languages: titles, particles, what announces a name or follows one.
+
+They are in ``data/words/beside_names.yaml``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from piiloom.foundation.yaml_files import FileModel, load_yaml
+
+
+class NameWords(FileModel):
+    """The file; its head says what the lists are."""
+
+    titles: list[str]
+    cased: list[str]
+    within: list[str]
+    letter_joiners: list[str]
+    letter_beginnings: list[str]
+    letter_titles: list[str]
+    letter_particles: list[str]
+    residual_titles: list[str]
+    residual_leads: list[str]
+    residual_particles: list[str]
+    residual_no_names: list[str]
+
+
+@cache
+def name_words() -> NameWords:
+    """Return the words of the file; cached."""
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "beside_names.yaml", NameWords)

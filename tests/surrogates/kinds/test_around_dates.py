@@ -1,0 +1,83 @@
+"""Words of dates and times that name no day themselves, in the languages of the calendars."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from kind_draws import draw
+
+from piiloom.surrogates.kinds.around_dates import in_month, of_month, tells_half, tells_near_day, year_follows
+from piiloom.surrogates.kinds.calendars import calendars
+from piiloom.surrogates.kinds.registry import get_kind
+
+NEAR = [
+    "Tomorrow", "the day after tomorrow", "later tonight", "yesterday evening", "vandaag", "vanavond", "gisteravond", "eergisteren",
+    "morgen ochtend", "heute", "heute Abend", "übermorgen", "jetzt", "aujourd’hui", "avant-hier", "cet après-midi", "demain matin",
+    "anteayer", "anoche", "pasado mañana", "mañana por la mañana", "dopodomani", "l’altro ieri", "stasera", "domani mattina",
+    "anteontem", "depois de amanhã", "hoje à noite", "i förrgår", "i övermorgon", "ikväll", "i går kväll", "i overmorgen", "i aften",
+    "i kveld",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("original", NEAR)
+def test_a_day_told_by_that_of_the_text_stays(original: str) -> None:
+    assert get_kind("date").draw(draw(1, "US", original=original)) == original
+
+
+@pytest.mark.parametrize("original", ["tomorrow in May", "the 5th", "Montag", "hieraan", "morgens im Mai", ""])
+def test_other_days_do_not(original: str) -> None:
+    assert not tells_near_day(original)
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        "the 5th of this month", "the 5th of the coming month", "de 5e van de volgende maand", "den 5. des nächsten Monats",
+        "le 5 du mois prochain", "le 5 de ce mois", "el día 5 del próximo mes", "el 5 del mes que viene", "il 5 del mese scorso",
+        "dia 5 do mês que vem", "dia 5 deste mês", "den 5 i nästa månad", "den 5. i næste måned", "den 5. i neste måned",
+    ],
+)  # fmt: skip
+def test_a_month_told_by_that_of_the_text(original: str) -> None:
+    found = of_month(original)
+    assert found is not None
+    assert re.search(r"5\S*$", original[: found.start()])
+
+
+def test_the_day_moves_and_the_month_stays() -> None:
+    value = get_kind("date").draw(draw(1, "NL", "nl", original="de 5e van de volgende maand", shift=10))
+    assert re.fullmatch(r"de \d{1,2}s?t?e van de volgende maand", value)
+    assert value != "de 5e van de volgende maand"
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        "3 in the afternoon", "3 uur ’s middags", "3 Uhr nachmittags", "3 heures de l’après-midi", "3 de la tarde", "3 del pomeriggio",
+        "3 da tarde", "klockan 3 på eftermiddagen",
+    ],
+)  # fmt: skip
+def test_an_hour_stays_in_its_half_of_the_day(original: str) -> None:
+    assert tells_half(original)
+    values = {get_kind("time").draw(draw(seed, "US", original=original)) for seed in range(20)}
+    assert values == {original.replace("3", hour) for hour in "1245"}
+
+
+def test_an_hour_of_24_needs_no_word_for_its_half() -> None:
+    values = {get_kind("time").draw(draw(seed, "NL", "nl", original="15 uur 's middags")) for seed in range(20)}
+    assert all(value.endswith("uur 's middags") and not value.startswith("15") for value in values)
+
+
+@pytest.mark.parametrize("text", [" 2012", "/2012", " negentien honderd", " neunzehnhundertachtzig", " duemilaquattro", " tjugohundratolv"])
+def test_years_follow_in_digits_and_words(text: str) -> None:
+    assert year_follows().match(text)
+
+
+@pytest.mark.parametrize("language", calendars())
+def test_every_language_has_words_around_dates(language: str) -> None:
+    known = calendars()[language]
+    assert known.near
+    assert known.month_told["month"]
+    assert known.articles
+    assert in_month().search(f"{known.in_month[0]} ")
+    assert all(word == word.casefold() for word in (*known.near, *known.parts, *known.articles))
