@@ -8,8 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import Final
 
 from piiloom.surrogates.kinds.calendars import calendars
+from piiloom.surrogates.kinds.numerals import number_words
+
+_PARTS_OF_TOLD: Final = ("before", "which", "unit", "behind", "some")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 @cache
@@ -50,6 +55,38 @@ def year_follows() -> re.Pattern[str]:
     """Return the pattern of a year, in digits or in words, that follows a day and a month."""
     words = _any_of(word for known in calendars().values() for word in known.years)
     return re.compile(rf"/(?:1[89]|20)\d{{2}}\b|,? (?:(?:1[89]|20)\d{{2}}\b|{words})")
+
+
+@cache
+def _units() -> dict[str, tuple[str, ...]]:
+    """Return the languages of each word for a unit of time: most originals of dates have none, and need no pattern."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, known in calendars().items():
+        for word in {word for unit in known.told_by_text.get("unit", ()) for word in _WORD.findall(unit.casefold())}:
+            found[word] = (*found.get(word, ()), language)
+    return found
+
+
+@cache
+def _told_by_text(language: str) -> re.Pattern[str]:
+    """Return the pattern of a time that a number of units, or which of them it is, tells from that of the text; casefolded."""
+    known = calendars()[language].told_by_text
+    before, which, unit, behind, some = (
+        _any_of(sorted(map(str.casefold, known.get(part, ())), key=len, reverse=True)) for part in _PARTS_OF_TOLD
+    )
+    number = rf"(?:\d{{1,3}}|{some}|{_any_of(number_words(language))})"
+    told = (
+        rf"(?:(?:(?:{which}) )+(?:{number}[ -])?(?:{unit})|{number}[ -](?:{unit})(?: (?:{which}))?"
+        rf"|(?:{unit}) (?:(?:{which})|(?={behind})))"
+    )
+    return re.compile(rf"(?:(?:{before})(?: |(?<=')))*(?:(?:{some}) )?{told}(?:,? ?(?:{behind}))*")
+
+
+def told_by_text(original: str) -> bool:
+    """Whether *original* tells a time by that of its text, or how long something took: "this morning", "two days ago", "three weeks"."""
+    told = " ".join(original.casefold().replace("’", "'").split())
+    languages = {language for word in _WORD.findall(told) for language in _units().get(word, ())}
+    return any(_told_by_text(language).fullmatch(told) for language in sorted(languages))
 
 
 def tells_near_day(original: str) -> bool:

@@ -7,11 +7,12 @@ month_year, numeric, iso, year, month, weekday or datetime.
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.around_dates import of_month, tells_near_day
+from piiloom.surrogates.kinds.around_dates import of_month, tells_near_day, told_by_text
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.clock import clock_time, with_time
 from piiloom.surrogates.kinds.date_layouts import write
@@ -26,6 +27,7 @@ _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
+_DAY_OF_MONTH: Final = re.compile(r"\b(?:[12]?[0-9]|3[01])\b")
 _PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
 
 
@@ -46,20 +48,29 @@ def born_on(draw: Draw) -> date:
     return adult_birth_date(draw.anchor, mix(draw.seed, _BORN))
 
 
+def _other_day(day: int, shift: int) -> str:
+    """Return the day of the month *day*, moved by *shift* days among the 28 that every month has; another one in any case."""
+    moved_by = shift % 28 or 1
+    return str((day - 1 + moved_by) % 28 + 1)
+
+
 def _moved(draw: Draw) -> str | None:
     if not draw.original:
         return None
+    if told_by_text(draw.original):  # it tells no date, and any other would break the order
+        return draw.original
     month_told = of_month(draw.original)
     if month_told is not None:  # "the 5th of this month": the day moves, and the month stays "this"
-        day = _moved(draw._replace(original=draw.original[: month_told.start()]))
-        return None if day is None else day + month_told.group()
+        head = draw.original[: month_told.start()]
+        day = _moved(draw._replace(original=head)) or _DAY_OF_MONTH.sub(lambda found: _other_day(int(found[0]), draw.shift), head, count=1)
+        return day + month_told.group() if day != head else None
     return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
 
 def date_value(draw: Draw) -> str:
     """Return the original date moved by the shift, else a day near the anchor in the format that ``draw.form`` requests.
 
-    A day that the text tells by its own ("tomorrow") stays as it is: it tells no date, and any other would break the order.
+    What tells no date stays as it is, as any other would break the order: a day told by that of the text ("tomorrow", "two days ago").
     """
     if draw.original:
         found = _moved(draw)

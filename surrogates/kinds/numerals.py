@@ -33,6 +33,11 @@ def _finder(language: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(re.escape(word).replace(chr(92) + ' ', '[ -]') for word in words)})\b", re.IGNORECASE)
 
 
+def number_words(language: str) -> list[str]:
+    """Return the numbers of *language* in words, casefolded, the longest first; none if it has no words."""
+    return sorted(map(str.casefold, _lists().get(language, [])), key=len, reverse=True)
+
+
 def in_words(number: int, language: str) -> str | None:
     """Return *number* in words; None if it is not from 0 to 120 or the language has no words."""
     known = _lists().get(language)

@@ -7,7 +7,7 @@ import re
 import pytest
 from kind_draws import draw
 
-from piiloom.surrogates.kinds.around_dates import in_month, of_month, tells_half, tells_near_day, year_follows
+from piiloom.surrogates.kinds.around_dates import in_month, of_month, tells_half, tells_near_day, told_by_text, year_follows
 from piiloom.surrogates.kinds.calendars import calendars
 from piiloom.surrogates.kinds.registry import get_kind
 
@@ -81,3 +81,31 @@ def test_every_language_has_words_around_dates(language: str) -> None:
     assert known.articles
     assert in_month().search(f"{known.in_month[0]} ")
     assert all(word == word.casefold() for word in (*known.near, *known.parts, *known.articles))
+
+
+_TOLD = (
+    "this morning;last night;last year;next month;two days ago;3 weeks later;in two weeks;a year ago;the past three months;over the last 2 years;"
+    "within 24 hours;two days;a few hours;every day;the same day;the following year;two weeks' time;several months earlier;half an hour;"
+    "later that day;the day before;this past weekend;two-week;Two Days  Ago;hace dos días;la semana pasada;esta mañana;il y a deux jours;"
+    "le mois dernier;l’année dernière;due giorni fa;la settimana scorsa;há dois dias;deze week;vorige maand;twee jaar geleden;letzte Woche;"
+    "vor zwei Tagen;in drei Wochen;förra veckan;för två dagar sedan;om två veckor;sidste uge;for to dager siden"
+).split(";")
+
+
+@pytest.mark.parametrize("told", _TOLD)
+def test_what_the_day_of_the_text_tells_stays_as_it_is(told: str) -> None:
+    for kind in ("date", "datetime"):
+        assert get_kind(kind).draw(draw(3, "US", "en", original=told)) == told
+
+
+@pytest.mark.parametrize(
+    "original", ["2 May", "March 2020", "Monday", "1999", "the summer of 1999", "12/05/2020", "last May", "20 years 1999", "ago. 2019"]
+)
+def test_a_date_is_not_told_by_the_text(original: str) -> None:
+    assert not told_by_text(original)
+
+
+def test_a_bare_day_of_this_month_becomes_another_day_of_it() -> None:
+    found = {get_kind("date").draw(draw(seed, "ES", "es", original="el 5 de este mes")._replace(shift=seed + 20)) for seed in range(30)}
+    assert "el 5 de este mes" not in found
+    assert all(re.fullmatch(r"el ([1-9]|1\d|2[0-8]) de este mes", one) for one in found)
