@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from piiloom.surrogates.companies import companies_told
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.registry import owned_by
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.name_joining import joined_names
@@ -69,7 +68,7 @@ class Planner:
         self._cues: Cues | None = cues_of(language)
         self._everywhere = scope == "corpus"
         self._names = KnownNames(genders)
-        self._owned = owned_kinds()
+        self._owned = owned_by(PERSON)
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
@@ -180,9 +179,3 @@ def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: S
         if owners[numbers[at]] != owner:
             return start
     return limit
-
-
-@cache
-def owned_kinds() -> frozenset[str]:
-    """Return the names of the kinds whose values belong to a person."""
-    return frozenset(kind.name for kind in KINDS.values() if kind.owner == PERSON)

@@ -37,7 +37,7 @@ _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days 
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
 _LONG: Final = 4096  # mentions in a document whose people are let go as soon as they are named
 _NAMED: Final = ()
-_BESIDE: Final = frozenset({"company", "year", "birth_year"})
+_BESIDE: Final = frozenset({"company", "year", "birth_year", "url"})
 _APOSTROPHES: Final = frozenset({"'", "’"})
 NOTHING_GIVEN: Final[Mapping[int, str]] = {}
 # Building named tuples with ``tuple.__new__`` takes half the time of calling their class.
@@ -221,10 +221,12 @@ def _meant(person: Persona, index: str) -> Persona:
 def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place | None) -> str:
     """Return *value* in the capitals that its *place* requires, and without what already stands beside it.
 
-    That is the legal form of a company, or the century of a year ("'26").
+    That is the legal form of a company, the century of a year ("'26"), or the scheme of an address ("https://[URL]").
     """
     if kind == "company":
         value = without_form_before(value, text, at[1])
+    elif kind == "url":
+        value = value.partition("://")[2] or value if text.endswith("://", 0, at[0]) else value
     elif kind in _BESIDE and len(value) == 4 and value.isdecimal() and text[at[0] - 1 : at[0]] in _APOSTROPHES:
         value = value[2:]
     if place is None:

@@ -7,19 +7,33 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.kinds.kind import Drawing, Kind, Owner
 
+if TYPE_CHECKING:
+    from piiloom.surrogates.kinds.files import KindEntry
+
 
 @cache
-def _kinds() -> dict[str, Kind]:
+def _entries() -> dict[str, KindEntry]:
     from piiloom.foundation.yaml_files import load_yaml  # noqa: PLC0415
     from piiloom.surrogates.kinds.files import KindsFile  # noqa: PLC0415 - pydantic is needed only to read data
 
-    read = load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds
-    return {name: Kind(name, entry.type, entry.subtype, entry.owner, _drawing(entry.draw)) for name, entry in read.items()}
+    return load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds
+
+
+@cache
+def _kind(name: str) -> Kind:
+    """Return the kind *name*, with the module that draws it imported; raises ``KeyError`` if there is none."""
+    entry = _entries()[name]
+    return Kind(name, entry.type, entry.subtype, entry.owner, _drawing(entry.draw))
+
+
+def owned_by(owner: Owner) -> frozenset[str]:
+    """Return the names of the kinds whose values must agree with the facts of *owner*."""
+    return frozenset(name for name, entry in _entries().items() if entry.owner == owner)
 
 
 def _drawing(place: str) -> Drawing:
@@ -37,26 +51,23 @@ def _of_catalogue(name: str) -> Kind:
 
 
 class _Kinds(Mapping[str, Kind]):
-    """Read-only mapping of the kinds, loaded on first use. Those of the entity catalogue ("entity:pl_pesel") are not listed."""
+    """Read-only mapping of the kinds, each loaded on first use. Those of the entity catalogue ("entity:pl_pesel") are not listed."""
 
     def __getitem__(self, name: str) -> Kind:
-        return _kinds()[name] if not name.startswith("entity:") else _of_catalogue(name)
+        return _kind(name) if not name.startswith("entity:") else _of_catalogue(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_kinds())
+        return iter(_entries())
 
     def __len__(self) -> int:
-        return len(_kinds())
+        return len(_entries())
 
 
 KINDS: Final[Mapping[str, Kind]] = _Kinds()
 
 
 class Drawings(dict[str, tuple[str, str | None, Drawing]]):
-    """By kind: entity type, subtype, drawing function. Kinds of the entity catalogue are added when they are first met."""
-
-    def __init__(self) -> None:
-        super().__init__((name, (kind.entity_type, kind.subtype, kind.draw)) for name, kind in KINDS.items())
+    """By kind: entity type, subtype, drawing function. Kinds are added when they are first met."""
 
     def __missing__(self, name: str) -> tuple[str, str | None, Drawing]:
         kind = KINDS[name]
@@ -66,12 +77,11 @@ class Drawings(dict[str, tuple[str, str | None, Drawing]]):
 
 def get_kind(name: str) -> Kind:
     """Return the kind called *name*. Raises ``UsageError``, which suggests the closest name, if there is none."""
-    found = _of_catalogue(name) if name.startswith("entity:") else _kinds().get(name)
-    if found is None:
-        near = get_close_matches(name.casefold(), _kinds(), n=1, cutoff=0.5)
-        remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_kinds())}."
-        raise UsageError(f"unknown kind {name!r}", remedy=remedy)
-    return found
+    if name.startswith("entity:") or name in _entries():
+        return KINDS[name]
+    near = get_close_matches(name.casefold(), _entries(), n=1, cutoff=0.5)
+    remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_entries())}."
+    raise UsageError(f"unknown kind {name!r}", remedy=remedy)
 
 
-__all__ = ["KINDS", "Drawings", "Kind", "Owner", "get_kind"]
+__all__ = ["KINDS", "Drawings", "Kind", "Owner", "get_kind", "owned_by"]

@@ -16,6 +16,7 @@ from piiloom.surrogates.fitting import (
     takes_genitive,
 )
 from piiloom.surrogates.mentions import Mention
+from tests.surrogates.persons_filled import filled
 
 
 @pytest.mark.parametrize(
@@ -89,3 +90,10 @@ def test_lines_in_capitals(text, capitals):
 )
 def test_beginnings_of_sentences(text, begins):
     assert begins_sentence(text, text.index("@")) is begins
+
+
+def test_the_scheme_of_an_address_is_not_put_in_twice() -> None:
+    for done in filled("See https://[URL], or [URL], or http://<URL>/map.", count=20):
+        first, second, third = done.text.removesuffix("/map.").removeprefix("See ").split(", or ")
+        assert first.count("://") == third.count("://") == 1
+        assert second.count("://") <= 1  # "www.example.org"
