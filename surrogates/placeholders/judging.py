@@ -19,7 +19,7 @@ _YEAR: Final = re.compile(r"[12][0-9]{3}")
 _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTALL)
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
-_EMPTY: Final = re.compile(r"[Xx]{2,}|([?#•*_-])\1+|\.{4,}|[█▇■▉⬛◼]+")  # "[XXXX]": brackets in which nothing is told
+_EMPTY: Final = re.compile(r"[Xx]{2,}|([?#•*_-])\1+|[●•]|\.{4,}|[█▇■▉⬛◼]+")  # "[XXXX]", "[●]": brackets in which nothing is told
 _INNER_SIGNS: Final = re.compile(r"[%@$#~_!=+|-]+")
 _LETTER: Final = re.compile(r"[A-Z]\.?")
 _LETTER_SIGNS: Final = re.compile(r"^([A-Z])\.?(?:\.{2,}|…|_+)$")  # "[X...]"

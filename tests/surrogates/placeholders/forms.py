@@ -132,6 +132,8 @@ _SAY_NOTHING: Final = """
 [deleted]
 [MASK]
 [■■■■]
+[●]
+[•]
 [*****]
 (redacted)
 (anonymisé)

@@ -27,6 +27,7 @@ def found(text: str, before: str = _ENGLISH) -> list[tuple[str, str]]:
         ("in [**Month\n(only) 958**], Ms. [**Known\n  lastname **], [**'26**] and [**7-/2161**]", ["month", "person", "year", "date"]),
         ("[**Unit Number 12**] and [**Job Number 3**]", ["medical_record", "employee_id"]),
         ("Mr. [*****] lives in [***].", ["person", "city"]),
+        ("made on [●] between [●] Limited and its owner Mr. [•].", ["date", "company", "person"]),
         ("He lives in [town in Ohio] with [my sister] near [a large hospital]", ["city", "person", "hospital"]),
         ("(call Dr. X at XXX-XXX-XXXX)", ["person", "phone"]),
     ],
