@@ -64,7 +64,7 @@ class Engine:
     ) -> None:
         self.settings = settings
         self._finder = finder
-        self._planner = Planner(settings.language, scope=settings.scope, genders=genders)
+        self._planner = Planner(settings.language, settings.country, scope=settings.scope, genders=genders)
         self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country), genders or ())
         self._given = given
         self._statistics = statistics

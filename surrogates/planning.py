@@ -15,6 +15,7 @@ from piiloom.surrogates.kinds.registry import owned_by
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.name_joining import joined_names
+from piiloom.surrogates.named_places import told_by_place_names
 from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_after_age, gender_before
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople
@@ -61,10 +62,11 @@ def codes_of(clusters: Sequence[Cluster]) -> bytes:
 class Planner:
     """Makes plans. With *scope* "corpus", equal roles and numbers are one person in all documents.
 
-    *genders* maps folded given names to genders.
+    With the *country* of the texts, places that they name beside placeholders count. *genders* maps folded given names to genders.
     """
 
-    def __init__(self, language: str, *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
+    def __init__(self, language: str, country: str = "", *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
+        self._country = country
         self._cues: Cues | None = cues_of(language)
         self._everywhere = scope == "corpus"
         self._names = KnownNames(genders)
@@ -75,6 +77,8 @@ class Planner:
         told = companies_told(text, mentions)
         if "mention" in [mention[5] for mention in told]:  # somebody may be named by a general tag
             told = told_by_titles(text, told_writers(text, told), self._cues)
+        if self._country:
+            told = told_by_place_names(text, told, self._country)
         mentions, whole_names = joined_names(text, told_by_neighbours(text, told))
         people = PlannedPeople(self._everywhere, self._names, whole_names)
         owners: list[int] = []

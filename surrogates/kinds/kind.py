@@ -12,6 +12,7 @@ from piiloom.surrogates.seeds import mix, seed_of
 Owner = Literal["person", "document", "none"]
 Drawing = Callable[[Draw], str]
 
+ELSEWHERE: Final = "of:"  # begins the form of a place whose country the text names
 _SHOUTED: Final = 2  # with at least this many letters, all capitals are a style and not just an initial
 
 
@@ -52,7 +53,9 @@ def style_seed(draw: Draw, salt: int) -> int:
 
 
 def home_of(draw: Draw) -> str:
-    """Return the country (ISO 3166 alpha-2) for the value's numbers and addresses: the owner's, else the text's."""
+    """Return the country (ISO 3166 alpha-2) for the value's numbers and addresses: the one told beside it, the owner's, else the text's."""
+    if draw.form.startswith(ELSEWHERE):
+        return draw.form.removeprefix(ELSEWHERE)
     return draw.country if draw.owner is None else draw.owner.country
 
 

@@ -27,7 +27,7 @@ class _HomelandsFile(FileModel):
     homelands: dict[str, dict[str, str]]
 
 
-_IN: Final = "in:"
+WITHIN: Final = "in:"  # begins the form of a town whose region is known
 _SHORT: Final = "short"
 
 
@@ -43,15 +43,18 @@ def place_seed(draw: Draw) -> int:
 def home_city(draw: Draw) -> City:
     """Return the city for *draw*: the owner's home, or a replacement for the original.
 
-    With the form "in:<region>" it lies there, if the country has that region. A replacement has the size class of the original if that
-    is a known city, and differs from the original if the country has another city.
+    With the form "in:<region>" it lies there, if the country has that region, and with "of:<country>" in that country. A replacement
+    has the size class of the original if that is a known city, and differs from the original if the country has another city.
     """
     country = home_of(draw)
     seed = place_seed(draw)
     original = draw.original.strip().casefold()
     known = places_of(country).by_name.get(original)
     if not draw.original:
-        return city_of(country, draw.form.removeprefix(_IN), seed) if draw.form.startswith(_IN) else draw_city(country, seed)
+        return city_of(country, draw.form.removeprefix(WITHIN), seed) if draw.form.startswith(WITHIN) else draw_city(country, seed)
+    if draw.form.startswith(WITHIN):
+        drawn_there = (city_of(country, draw.form.removeprefix(WITHIN), mix(seed, turn)) for turn in range(_TURNS))
+        return next((city for city in drawn_there if city.name.casefold() != original), None) or draw_city(country, seed)
     if known is None:
         return draw_city(country, mix(seed, 0))
     drawn = (*(draw_city(country, mix(seed, turn), known.size) for turn in range(_TURNS)), draw_city(country, seed))
