@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -34,6 +35,11 @@ def content_words(text: str) -> frozenset[str]:
 def whole_word(value: str) -> re.Pattern[str]:
     """Return a pattern that matches *value* where no word character is adjacent to it."""
     return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+
+
+def any_of(values: Iterable[str]) -> str:
+    """Return the source of a pattern that matches any of *values*, as they are written; to be put into a group."""
+    return "|".join(map(re.escape, values))
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from datetime import date
 from functools import cache
 from typing import Final, NamedTuple
 
+from piiloom.foundation.words import any_of
 from piiloom.surrogates.day_roles import Role, role_before
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.date_parsing import parse
@@ -30,7 +31,7 @@ class LiteralDate(NamedTuple):
 def _pattern(language: str) -> re.Pattern[str]:
     words = calendar_of(language)
     months = sorted({*words.months, *(short for forms in words.short_months for short in forms)}, key=lambda word: (-len(word), word))
-    month = "|".join(map(re.escape, months))
+    month = any_of(months)
     year = r"(?:19|20)\d\d(?!\d)"
     return re.compile(
         rf"(?<![\d./-])(?:\d{{1,2}}[-/.]\d{{1,2}}[-/.]{year}|{year}-\d\d-\d\d(?!\d)"

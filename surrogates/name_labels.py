@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 Part = Literal["", "given", "family", "middle", "second"]
@@ -50,7 +51,7 @@ def labels() -> Mapping[str, Part]:
 
 @cache
 def _family_told() -> re.Pattern[str]:
-    words, being = ("|".join(map(re.escape, listed)) for listed in (_file().family + _file().family_told, _file().being))
+    words, being = any_of(_file().family + _file().family_told), any_of(_file().being)
     return re.compile(rf"\b(?:{words})(?: (?:{being}))?\s*[:,]?\s*\Z", re.IGNORECASE)
 
 

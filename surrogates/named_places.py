@@ -11,10 +11,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.kinds.kind import ELSEWHERE
+from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
 from piiloom.surrogates.kinds.locations import places_of
-from piiloom.surrogates.kinds.places import WITHIN
 from piiloom.surrogates.mentions import Mention
 
 _TOWNS: Final = frozenset({"city", "location"})
@@ -60,7 +60,7 @@ def _form(text: str, mention: Mention, country: str) -> str:
     found = _pattern(country).match(text, mention.end)
     if found is None:
         return ""
-    name = found["name"].removeprefix("the ").removeprefix("The ")
+    name = found["name"]
     code = _codes().get(name)
     if code is None:
         return f"{WITHIN}{name}" if mention.kind in _TOWNS else ""
@@ -82,7 +82,7 @@ def _key(mention: Mention) -> tuple[str, str, str, str] | None:
 @cache
 def _codes() -> dict[str, str]:
     read = load_yaml(files("piiloom.surrogates") / "data" / "words" / "countries_named.yaml", _CountriesFile).countries_named
-    return {name.removeprefix("the ").removeprefix("The "): code for code, names in read.items() for name in names}
+    return {name: code for code, names in read.items() for name in names}
 
 
 @cache
@@ -90,4 +90,4 @@ def _pattern(country: str) -> re.Pattern[str]:
     """Return the pattern of the name of a country, or of a region of *country* or its abbreviation, behind a comma or in brackets."""
     regions = {name for region in places_of(country).regions for name in (region.name, region.short) if name}
     names = sorted({*_codes(), *regions}, key=len, reverse=True)
-    return re.compile(rf"(?:,\s{{1,2}}|\s?\()(?P<name>(?:[tT]he )?(?:{'|'.join(map(re.escape, names))}))(?![\w-]|\.\w)")
+    return re.compile(rf"(?:,\s{{1,2}}|\s?\()(?:[tT]he )?(?P<name>{any_of(names)})(?![\w-]|\.\w)")

@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.verdicts import CONTACT
@@ -36,7 +37,7 @@ class _JoinersFile(FileModel):
 def _joined() -> re.Pattern[str]:
     """Return the pattern of what joins two values of one kind that are not the same."""
     known = load_yaml(files("piiloom.surrogates") / "data" / "words" / "side_by_side.yaml", _JoinersFile)
-    joiners, beside, labels = ("|".join(map(re.escape, words)) for words in (known.joiners, known.beside, known.labels))
+    joiners, beside, labels = map(any_of, (known.joiners, known.beside, known.labels))
     joined = rf"[\s,;/|&*.)-]*(?:\b(?:{joiners})\b)?\s*(?:\b(?:{labels})\b)?[\s,.:*(-]*(?:\b(?:{beside})\b\s*){{0,3}}"
     return re.compile(joined, re.IGNORECASE)
 

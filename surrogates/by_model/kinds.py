@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from piiloom.foundation.words import any_of
+
 if TYPE_CHECKING:
     from piiloom.surrogates.by_model.kinds_file import ModelKind, ModelKindsFile
 
@@ -50,13 +52,13 @@ def articles() -> frozenset[str]:
 @cache
 def ends_abbreviated() -> re.Pattern[str]:
     """Return the pattern of abbreviations with which a value may end."""
-    return re.compile(rf"\b(?:(?:[a-z]\.)+|{'|'.join(map(re.escape, _file().closing))})$", re.IGNORECASE)
+    return re.compile(rf"\b(?:(?:[a-z]\.)+|{any_of(_file().closing)})$", re.IGNORECASE)
 
 
 @cache
 def never_last() -> re.Pattern[str]:
     """Return the pattern of abbreviations whose full stop never ends a sentence."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, _file().within))})$", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{any_of(_file().within)})$", re.IGNORECASE)
 
 
 def has_latin_letters(language: str) -> bool:

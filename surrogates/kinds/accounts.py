@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours, national_account
+from piiloom.pii_values.numbering.check_digits import checked
 from piiloom.pii_values.numbering.holders import Holder
 from piiloom.pii_values.numbering.wallets import bitcoin, ethereum, litecoin
 from piiloom.surrogates.draws import Draw
@@ -47,9 +48,8 @@ def _bic(choices: _Places, country: str) -> str:
 
 
 def _routing(choices: _Places, _: str) -> str:
-    """Return a number of the American Bankers Association: weights 3 7 1, modulo 10. The first two digits are a district of the Fed."""
-    body = f"{choices.number(7, 1, 12):02d}{choices.digits(8, 6)}"
-    return body + str(-sum(int(digit) * (3, 7, 1)[at % 3] for at, digit in enumerate(body)) % 10)
+    """Return a number of the American Bankers Association. The first two digits are a district of the Fed."""
+    return checked(f"{choices.number(7, 1, 12):02d}{choices.digits(8, 6)}", "us.rtn")
 
 
 def _sort_code(choices: _Places, _: str) -> str:

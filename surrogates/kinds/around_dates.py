@@ -6,10 +6,10 @@ They are in ``data/words/calendars.yaml``; all languages are looked for in each 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.surrogates.kinds.calendars import calendars
 from piiloom.surrogates.kinds.numerals import number_words
 
@@ -26,7 +26,7 @@ def _near() -> frozenset[str]:
 def _of_month() -> re.Pattern[str]:
     spoken = []
     for known in calendars().values():
-        of, which, month, after = (_any_of(known.month_told.get(place, ())) for place in ("of", "which", "month", "after"))
+        of, which, month, after = (any_of(known.month_told.get(place, ())) for place in ("of", "which", "month", "after"))
         if month:
             spoken.append(rf"(?:(?:{of}) )?(?:(?:{which}) ){{0,2}}(?:{month})(?: (?:{after}))?")
     return re.compile(rf"\s+(?:{'|'.join(spoken)})$", re.IGNORECASE)
@@ -34,7 +34,7 @@ def _of_month() -> re.Pattern[str]:
 
 @cache
 def _half() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{_any_of(word for known in calendars().values() for word in known.halves)})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{any_of(word for known in calendars().values() for word in known.halves)})(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -46,14 +46,14 @@ def articles() -> frozenset[str]:
 @cache
 def in_month() -> re.Pattern[str]:
     """Return the pattern of what stands right before a month and its year: "in [DATE] 2012"."""
-    words = _any_of(word for known in calendars().values() for word in known.in_month)
+    words = any_of(word for known in calendars().values() for word in known.in_month)
     return re.compile(rf"\b(?:{words})\s+\Z", re.IGNORECASE)
 
 
 @cache
 def year_follows() -> re.Pattern[str]:
     """Return the pattern of a year, in digits or in words, that follows a day and a month."""
-    words = _any_of(word for known in calendars().values() for word in known.years)
+    words = any_of(word for known in calendars().values() for word in known.years)
     return re.compile(rf"/(?:1[89]|20)\d{{2}}\b|,? (?:(?:1[89]|20)\d{{2}}\b|{words})")
 
 
@@ -72,9 +72,9 @@ def _told_by_text(language: str) -> re.Pattern[str]:
     """Return the pattern of a time that a number of units, or which of them it is, tells from that of the text; casefolded."""
     known = calendars()[language].told_by_text
     before, which, unit, behind, some = (
-        _any_of(sorted(map(str.casefold, known.get(part, ())), key=len, reverse=True)) for part in _PARTS_OF_TOLD
+        any_of(sorted(map(str.casefold, known.get(part, ())), key=len, reverse=True)) for part in _PARTS_OF_TOLD
     )
-    number = rf"(?:\d{{1,3}}|{some}|{_any_of(number_words(language))})"
+    number = rf"(?:\d{{1,3}}|{some}|{any_of(number_words(language))})"
     told = (
         rf"(?:(?:(?:{which}) )+(?:{number}[ -])?(?:{unit})|{number}[ -](?:{unit})(?: (?:{which}))?"
         rf"|(?:{unit}) (?:(?:{which})|(?={behind})))"
@@ -102,7 +102,3 @@ def of_month(original: str) -> re.Match[str] | None:
 def tells_half(original: str) -> bool:
     """Whether a time tells the half of its day in words: "3 in the afternoon"."""
     return _half().search(original.replace("’", "'")) is not None
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(map(re.escape, words))

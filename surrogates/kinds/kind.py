@@ -12,7 +12,9 @@ from piiloom.surrogates.seeds import mix, seed_of
 Owner = Literal["person", "document", "none"]
 Drawing = Callable[[Draw], str]
 
-ELSEWHERE: Final = "of:"  # begins the form of a place whose country the text names
+# What the form of a place begins with, if the text names its region, or its country.
+WITHIN: Final = "in:"
+ELSEWHERE: Final = "of:"
 _SHOUTED: Final = 2  # with at least this many letters, all capitals are a style and not just an initial
 
 

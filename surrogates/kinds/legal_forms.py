@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 _WIDTH_BEFORE: Final = 72
@@ -41,7 +42,7 @@ def _pattern() -> str:
 
 @cache
 def _after() -> re.Pattern[str]:
-    return re.compile(rf"[,)]? ?(?:{_pattern()}|(?:{'|'.join(map(re.escape, _file().seats))})\b)")
+    return re.compile(rf"[,)]? ?(?:{_pattern()}|(?:{any_of(_file().seats)})\b)")
 
 
 @cache

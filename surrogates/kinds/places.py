@@ -9,7 +9,7 @@ from typing import Final
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
+from piiloom.surrogates.kinds.kind import WITHIN, cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
 from piiloom.surrogates.kinds.phrases import phrase, spoken, words_of
 from piiloom.surrogates.known_names import folded
@@ -27,7 +27,6 @@ class _HomelandsFile(FileModel):
     homelands: dict[str, dict[str, str]]
 
 
-WITHIN: Final = "in:"  # begins the form of a town whose region is known
 _SHORT: Final = "short"
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
 from piiloom.surrogates.name_words import name_words
@@ -30,18 +31,18 @@ _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\
 
 @cache
 def _titled() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{_any_of(name_words().residual_titles)})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
+    return re.compile(rf"\b(?:{any_of(name_words().residual_titles)})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
 
 
 @cache
 def _told() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{_any_of(name_words().residual_leads)})[ \n]+({_NAME}(?: {_NAME})?)")
+    return re.compile(rf"\b(?:{any_of(name_words().residual_leads)})[ \n]+({_NAME}(?: {_NAME})?)")
 
 
 @cache
 def _pair() -> re.Pattern[str]:
     # The second word is in a lookahead, since it may be the first word of the next pair.
-    return re.compile(rf"\b({_NAME})(?= ((?:{_any_of(name_words().residual_particles)})*{_NAME})\b)")
+    return re.compile(rf"\b({_NAME})(?= ((?:{any_of(name_words().residual_particles)})*{_NAME})\b)")
 
 
 @cache
@@ -61,10 +62,6 @@ def _ends() -> frozenset[str]:
 def _nearly() -> frozenset[str]:
     """Return their last two characters with a blank behind them, for a check that is cheaper still."""
     return frozenset(end[-2:] + blank for end in _ends() for blank in _BLANKS)
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(map(re.escape, words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class _CuesFile(FileModel):
     kin: _Words
     pronouns: _Words
     nouns: _Words
-    professions: list[str] = Field(default_factory=list)
+    professions: list[str] = Field(default=[])
 
 
 @dataclass(frozen=True, slots=True)

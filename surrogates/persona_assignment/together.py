@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 
@@ -24,7 +25,7 @@ class _JointlyFile(FileModel):
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     known = load_yaml(files("piiloom.surrogates") / "data" / "jointly.yaml", _JointlyFile)
-    announcing, between = ("|".join(map(re.escape, words)) for words in (known.jointly, known.against))
+    announcing, between = any_of(known.jointly), any_of(known.against)
     # Between the word and the mention stand a few more words at most, and no end of a sentence.
     return re.compile(rf"\b(?:{announcing})\b[^.;\n\[\]<>]*$", re.IGNORECASE), re.compile(rf"\b(?:{between})\b", re.IGNORECASE)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.foundation.words import any_of
+
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
 _TOKENS: Final = {
     "{index}": f"(?P<index>{INDEX})",
@@ -15,7 +17,7 @@ _TOKENS: Final = {
     "{digits}": r"[0-9]{1,4}",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
 }
-_TOKEN: Final = re.compile("|".join(map(re.escape, _TOKENS)))
+_TOKEN: Final = re.compile(any_of(_TOKENS))
 _SAMPLES: Final = {
     "{index}": "1",
     "{number}": "2",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.kinds.kind import WITHIN
 from piiloom.surrogates.mentions import Gender, Same
 from piiloom.surrogates.placeholders.folding import fold_tag
 from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word
@@ -118,7 +119,7 @@ class Reader:
         if meaning is None or (end == len(words) and not begin) or meaning.kind not in (_PLACES if ends else _DESCRIBED):
             return None
         where = " ".join(words[end + self._preposition(words, end) :]) if ends else ""
-        form = f"in:{where}" if where and meaning.kind in _TOWNS else meaning.form
+        form = f"{WITHIN}{where}" if where and meaning.kind in _TOWNS else meaning.form
         return meaning._replace(form=form, same="mention", sure=meaning.sure * _DESCRIPTION)
 
     def _preposition(self, words: tuple[str, ...], at: int) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
+from piiloom.foundation.words import any_of
 from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.placeholders.corpus_languages import common_words
 
@@ -18,7 +18,7 @@ _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 @cache
 def _sentence() -> re.Pattern[str]:
     """Return the pattern of a sentence that begins after a letter, which else may be the start of something else: "Dr. J. Smith"."""
-    return re.compile(rf"\.\s+(?:{_any_of(name_words().letter_beginnings)})\b")
+    return re.compile(rf"\.\s+(?:{any_of(name_words().letter_beginnings)})\b")
 
 
 @cache
@@ -27,7 +27,7 @@ def _initials() -> re.Pattern[str]:
 
     What follows tells that no family name does, and whose the last dot is.
     """
-    no_family = rf"(?! (?:{_any_of(name_words().letter_particles)})\b)"
+    no_family = rf"(?! (?:{any_of(name_words().letter_particles)})\b)"
     following = r"(?=\.{1,2}(?:[\n\"”’»!?]|\s*$|\s+(?P<next>[A-ZÀ-Þ][\w’']*)))"
     return re.compile(rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|{no_family} [(\[<a-zà-ÿ])|{following})")
 
@@ -35,17 +35,13 @@ def _initials() -> re.Pattern[str]:
 @cache
 def joined() -> re.Pattern[str]:
     """Return the pattern of what joins a further letter to one after a title: "Dr. X and Y"."""
-    return re.compile(rf"(?:, | (?:{_any_of(name_words().letter_joiners)}) )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
+    return re.compile(rf"(?:, | (?:{any_of(name_words().letter_joiners)}) )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
 
 
 @cache
 def _next_words() -> frozenset[str]:
     """Return the words, in small letters, that begin a sentence where a family name would stand."""
     return common_words().union(name_words().letter_titles)
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(map(re.escape, words))
 
 
 def end_of_initials(text: str, start: int) -> int:
