@@ -83,15 +83,12 @@ def _told_by_text(language: str) -> re.Pattern[str]:
 
 
 def told_by_text(original: str) -> bool:
-    """Whether *original* tells a time by that of its text, or how long something took: "this morning", "two days ago", "three weeks"."""
+    """Whether *original* tells a time by that of its text, or how long something took: "tomorrow", "two days ago", "three weeks"."""
     told = " ".join(original.casefold().replace("’", "'").split())
+    if told in _near():
+        return True
     languages = {language for word in _WORD.findall(told) for language in _units().get(word, ())}
     return any(_told_by_text(language).fullmatch(told) for language in sorted(languages))
-
-
-def tells_near_day(original: str) -> bool:
-    """Whether *original* tells a day by that of its text ("tomorrow")."""
-    return original.strip().casefold().replace("’", "'") in _near()
 
 
 def of_month(original: str) -> re.Match[str] | None:

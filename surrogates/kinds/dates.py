@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.around_dates import of_month, tells_near_day, told_by_text
+from piiloom.surrogates.kinds.around_dates import of_month, told_by_text
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.clock import clock_time, with_time
 from piiloom.surrogates.kinds.date_layouts import write
@@ -76,8 +76,6 @@ def date_value(draw: Draw) -> str:
         found = _moved(draw)
         if found is not None:
             return found
-        if tells_near_day(draw.original):
-            return draw.original
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))
     return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)

@@ -7,7 +7,7 @@ import re
 import pytest
 from kind_draws import draw
 
-from piiloom.surrogates.kinds.around_dates import in_month, of_month, tells_half, tells_near_day, told_by_text, year_follows
+from piiloom.surrogates.kinds.around_dates import in_month, of_month, tells_half, told_by_text, year_follows
 from piiloom.surrogates.kinds.calendars import calendars
 from piiloom.surrogates.kinds.registry import get_kind
 
@@ -23,11 +23,12 @@ NEAR = [
 @pytest.mark.parametrize("original", NEAR)
 def test_a_day_told_by_that_of_the_text_stays(original: str) -> None:
     assert get_kind("date").draw(draw(1, "US", original=original)) == original
+    assert get_kind("datetime").draw(draw(1, "US", original=original)) == original
 
 
 @pytest.mark.parametrize("original", ["tomorrow in May", "the 5th", "Montag", "hieraan", "morgens im Mai", ""])
 def test_other_days_do_not(original: str) -> None:
-    assert not tells_near_day(original)
+    assert not told_by_text(original)
 
 
 @pytest.mark.parametrize(
