@@ -18,7 +18,7 @@ class EngineFactory:
     """Picklable factory of a process's ``Engine``. Without ``mapping`` the documents must bring mentions.
 
     ``scan``: scan the texts with surrogates for leftovers. ``miss_rates``: rates (0 to 1) for which the report estimates leakage.
-    ``kept`` is what the survey of the documents scanned in this process.
+    ``scans`` is what the survey of the documents scanned in this process.
     ``given`` is the path of a file of values that a model drew (``by_model.drawing``); every worker must be able to read it.
     """
 
@@ -28,7 +28,7 @@ class EngineFactory:
     scan: bool = True
     miss_rates: tuple[float, ...] = ()
     given: Path | None = None
-    kept: KeptScans | None = None
+    scans: KeptScans | None = None
 
     def __call__(self) -> Engine:
         """Open the names index, compile the mapping, and return the engine."""
@@ -38,7 +38,7 @@ class EngineFactory:
         settings = self.settings
         index = open_names(Path(settings.names) if settings.names else None)
         pools = pools_of(index, script=settings.script, english_only=settings.english_only)
-        finder = Finder(self.mapping, self.on_unknown, self.kept) if self.mapping is not None else None
+        finder = Finder(self.mapping, self.on_unknown, self.scans) if self.mapping is not None else None
         names = known_given_names(pools, settings.country) if self.scan or self.mapping is None else {}
         given = None
         if self.given is not None:

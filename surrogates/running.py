@@ -57,13 +57,13 @@ def run_surrogates(
     ray_address: str | None = None,
     cautions: Cautions | None = None,
     add_files: Callable[[Path], object] | None = None,
-    kept: KeptRows | None = None,
+    rows: KeptRows | None = None,
 ) -> RunReport:
     """Put surrogates into all documents of the input and write the folder *out*, which appears only when it is complete.
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
     file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *cautions* gives
-    further warnings, *add_files* is called with the unpublished folder. *kept* has rows of the input that were read before. Raises
+    further warnings, *add_files* is called with the unpublished folder. *rows* are those of the input that were read before. Raises
     ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
@@ -79,7 +79,7 @@ def run_surrogates(
                 stack.enter_context(vault_file)
         run = _Run(settings, folder.partial, progress, stack)
         run.prepare()
-        run.start(workers, ray_address, kept)
+        run.start(workers, ray_address, rows)
         run.scan()
         run.replace(vault_file)
         report = run.write_report(seed, about or {}, cautions)
@@ -123,7 +123,7 @@ class _Run:
         self._source.prepare()
         self._stack.callback(self._worker.close)
 
-    def start(self, workers: int | Literal["ray"], ray_address: str | None, kept: KeptRows | None) -> None:
+    def start(self, workers: int | Literal["ray"], ray_address: str | None, rows: KeptRows | None) -> None:
         """Start the executor."""
         if workers == "ray":
             from piiloom.surrogates.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is an extra
@@ -136,7 +136,7 @@ class _Run:
             factories = (self._settings.factory,)
             self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
         else:
-            self._worker.be_alone(kept or KeptRows())
+            self._worker.be_alone(rows or KeptRows())
         self._stack.callback(self._executor.close)
 
     def scan(self) -> None:

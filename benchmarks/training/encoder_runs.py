@@ -32,7 +32,7 @@ from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
 from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.encoder.head_files import read_heads
 from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count, token_tags
+from piiloom.detection.encoder.tags import tag_count, token_places, token_tags
 from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.encoder.validating import Validator
 from piiloom.detection.encoder.windows import WindowMaker, open_tokenizer
@@ -78,14 +78,10 @@ class Scorer:
 
     def _judged(self, record: ProbeRecord, reading: Reading) -> Sequence[tuple[Relevance, Relevance]]:
         owners = token_tags(reading.tokens.offsets, record.spans, {span.entity_type: 0 for span in record.spans})[1]  # type: ignore[arg-type]
-        places = [[at for at, owner in enumerate(owners) if owner == position] for position in range(len(record.spans))]
-        highs = iter(reading.high(self.head, [(own[0], own[-1] + 1) for own in places if own]))
-        said = [next(highs) if own else None for own in places]
-        return [
-            (span.relevance, "low" if high is None or high < 0.5 else "high")
-            for span, high in zip(record.spans, said, strict=True)
-            if span.relevance is not None
-        ]
+        places = token_places(owners, len(record.spans))
+        said = iter(reading.relevance(self.head, [place for place in places if place is not None]))
+        found = [next(said) if place is not None else None for place in places]
+        return [(span.relevance, one or "low") for span, one in zip(record.spans, found, strict=True) if span.relevance is not None]
 
     def contrasts(self, path: Path) -> dict[str, float]:
         """The figures of the training's own validation, among them the consistency over contrast groups."""

@@ -83,7 +83,8 @@ class EncoderDetector:
             if (entity_type := self._types[one.type_number]) is not None
             and (score := self._calibration.probability(log_odds_of(one.confidence))) >= self._threshold
         ]
-        highs = [None] * len(sure) if self._head is None else reading.high(self._head, [(one.first, one.last) for one, _, _ in sure])
+        places = [(one.first, one.last) for one, _, _ in sure]
+        relevances = [None] * len(sure) if self._head is None else reading.relevance(self._head, places)
         return [
             ScoredSpan(
                 start=one.start,
@@ -92,9 +93,9 @@ class EncoderDetector:
                 subtype=None,
                 score=score,
                 detector=NAME,
-                relevance=None if high is None else "high" if high >= 0.5 else "low",
+                relevance=relevance,
             )
-            for (one, entity_type, score), high in zip(sure, highs, strict=True)
+            for (one, entity_type, score), relevance in zip(sure, relevances, strict=True)
         ]
 
     def _opened(self) -> TextReader:

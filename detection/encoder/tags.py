@@ -16,6 +16,16 @@ def tag_count(types: int) -> int:
     return 2 * types + 1
 
 
+def token_places(owners: Sequence[int], spans: int) -> list[tuple[int, int] | None]:
+    """Return the first token and one past the last of each of so many *spans*, by the *owners* of ``token_tags``; None if it has none."""
+    places: list[tuple[int, int] | None] = [None] * spans
+    for at, owner in enumerate(owners):
+        if owner >= 0:
+            known = places[owner]
+            places[owner] = (at if known is None else known[0], at + 1)
+    return places
+
+
 def token_tags(offsets: Sequence[tuple[int, int]], spans: Sequence[Span], number_of: Mapping[str, int]) -> tuple[list[int], list[int]]:
     """Return the tag of each token, and the position in *spans* of the span that it is part of (-1: none).
 

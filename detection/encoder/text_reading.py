@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from piiloom.corpus.record import Relevance
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.windows import Tokens, Window, WindowMaker
@@ -40,12 +41,12 @@ class Reading:
         """Return the spans that are found; see ``decode``."""
         return decode(self.text.text, self.tokens.offsets, self.logits, outside_bias=outside_bias)
 
-    def high(self, head: RelevanceHead, places: Sequence[tuple[int, int]]) -> list[float | None]:
-        """Return the probability that each of *places* (first token, one past the last) is of high relevance to the question.
+    def relevance(self, head: RelevanceHead, places: Sequence[tuple[int, int]]) -> list[Relevance | None]:
+        """Return of which relevance each of *places* (first token, one past the last) is to the question.
 
         None where the text has no question.
         """
-        found: list[float | None] = [None] * len(places)
+        found: list[Relevance | None] = [None] * len(places)
         by_window: dict[int, list[int]] = {}
         for number, (first, last) in enumerate(places):
             by_window.setdefault(self.tokens.homes[(first + last - 1) // 2], []).append(number)
@@ -57,7 +58,7 @@ class Reading:
             shift = window.at - start
             inside = [(max(places[number][0], start) + shift, min(places[number][1], end) + shift) for number in numbers]
             for number, high in zip(numbers, head.high(self.states[home], inside, window.question), strict=True):
-                found[number] = float(high)
+                found[number] = "high" if high >= 0.5 else "low"
         return found
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.corpus.record import Record, Relevance
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import token_tags
+from piiloom.detection.encoder.tags import token_places, token_tags
 from piiloom.detection.encoder.text_reading import Reading, TextReader
 from piiloom.detection.findings import Text
 from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability
@@ -103,15 +103,14 @@ class Validator:
     def _judge(self, record: Record, reading: Reading, head: RelevanceHead, counts: _Counts) -> None:
         numbers = {span.entity_type: 0 for span in record.spans}
         owners = token_tags(reading.tokens.offsets, record.spans, numbers)[1]
-        judged: list[tuple[Span, Relevance, tuple[int, int]]] = []
-        for position, span in enumerate(record.spans):
-            own = [at for at, owner in enumerate(owners) if owner == position]
-            if span.relevance is not None and own:
-                judged.append((span, span.relevance, (own[0], own[-1] + 1)))
-        for (span, gold, _), high in zip(judged, reading.high(head, [place for _, _, place in judged]), strict=True):
-            if high is None:
+        judged = [
+            (span, span.relevance, place)
+            for span, place in zip(record.spans, token_places(owners, len(record.spans)), strict=True)
+            if span.relevance is not None and place is not None
+        ]
+        for (span, gold, _), said in zip(judged, reading.relevance(head, [place for _, _, place in judged]), strict=True):
+            if said is None:
                 continue
-            said: Relevance = "high" if high >= 0.5 else "low"
             counts.judged.append((gold, said))
             if record.contrast_group is not None:
                 sides = counts.contrasts.setdefault((record.contrast_group, span.start, span.end), {})

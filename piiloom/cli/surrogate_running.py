@@ -85,8 +85,8 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
     check_places(options.out, inputs.path, options.vault, force=options.force)
-    kept, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)
-    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, kept, rows)
+    scans, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, scans, rows)
     if options.link:
         if mapping is None:
             raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
@@ -94,7 +94,7 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
     factory = EngineFactory(
-        settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates, kept=kept
+        settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates, scans=scans
     )
     if (warning := warning_of_language(settings.locale)) is not None:
         observer.tell(warning)
@@ -117,30 +117,30 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
             about=about,
             cautions=None if mapping is None else partial(surrogate_cautions, mapping=mapping),
             add_files=drawn.put_rejects if drawn is not None else None,
-            kept=rows,
+            rows=rows,
         )
 
 
 def tag_mapping(
-    placeholders: str, inputs: InputSettings, locale: str, kept: KeptScans | None = None, rows: KeptRows | None = None
+    placeholders: str, inputs: InputSettings, locale: str, scans: KeptScans | None = None, rows: KeptRows | None = None
 ) -> TagMapping:
     """The mapping that *placeholders* asks for: "auto", or a file's. *locale* is that of the texts.
 
-    What is scanned goes into *kept*, the rows that are read into *rows*.
+    What is scanned goes into *scans*, the rows that are read into *rows*.
     """
     if placeholders != "auto":
         return load_mapping(Path(placeholders))
-    return learnt_mapping(inputs, locale, limit=_SURVEYED, kept=kept, rows=rows)[1]
+    return learnt_mapping(inputs, locale, limit=_SURVEYED, scans=scans, rows=rows)[1]
 
 
 def learnt_mapping(
-    inputs: InputSettings, locale: str | None, *, limit: int | None, kept: KeptScans | None = None, rows: KeptRows | None = None
+    inputs: InputSettings, locale: str | None, *, limit: int | None, scans: KeptScans | None = None, rows: KeptRows | None = None
 ) -> tuple[Survey, TagMapping]:
     """Learn the placeholders of the documents, at most about *limit* code points of them, and with which cautions to use them.
 
     *locale* is that of the texts, None if their owner does not say.
     """
-    survey = survey_of(_texts(inputs, limit, rows), (locale or "")[:2], kept)
+    survey = survey_of(_texts(inputs, limit, rows), (locale or "")[:2], scans)
     mapping = survey.mapping()
     caution = language_caution(locale, survey.ranking.told) if locale else ""
     return survey, replace(mapping, cautions=(*filter(None, [caution]), *mapping.cautions))

@@ -13,7 +13,7 @@ from piiloom.corpus.record import Span
 from piiloom.detection.encoder.decoding import decode
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows, settings_of
 from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count, token_tags
+from piiloom.detection.encoder.tags import tag_count, token_places, token_tags
 from piiloom.detection.encoder.windows import WindowMaker, plain
 from piiloom.foundation.errors import UsageError
 
@@ -187,6 +187,10 @@ def test_a_text_cannot_pass_for_marks_of_the_encoder() -> None:
 
 def test_half_a_character_is_a_token_like_any_other() -> None:
     assert WindowMaker(word_tokenizer(), Windows()).tokens("so \ud83d it", "\udc00?").offsets == [(0, 2), (3, 4), (5, 7)]
+
+
+def test_the_tokens_of_each_span() -> None:
+    assert token_places([-1, 0, 0, -1, 2, -1], 3) == [(1, 3), None, (4, 5)]
 
 
 # ---- relevance, settings
