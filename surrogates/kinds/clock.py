@@ -112,7 +112,7 @@ def _like(known: re.Match[str], hour: int, minute: int) -> str:
     The hour is changed if it equals the original one.
     """
     first, sign, second, rest = known.groups()
-    twelve = re.match(r"\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
+    twelve = re.match(r"(?::[0-9]{2})?\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
     hours = (hour % 12 or 12) if twelve else hour
     if f"{hours:02d}" == first.zfill(2):
         hours = hours % 12 + 1 if twelve else (hours + 1) % 24

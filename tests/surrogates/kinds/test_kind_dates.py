@@ -202,6 +202,7 @@ def test_birth_dates_keep_the_way_of_the_original():
         ("08:05", r"\d\d:\d\d"),
         ("14.30 uur", r"\d{1,2}\.\d\d uur"),
         ("7am", r"\d{1,2}am"),
+        ("03:15:29 PM PST", r"(?:0[1-9]|1[0-2]):\d\d:\d\d PM PST"),
         ("10h30", r"\d{1,2}h\d\d"),
     ],
 )
