@@ -7,6 +7,8 @@ From a shell: ``piiloom --help``.
 
 from __future__ import annotations
 
+from piiloom.foundation.version import __version__
+
 TYPE_CHECKING = False  # as in ``typing``, which takes longer to load than all else here: whoever presses Ctrl-C meanwhile gets a traceback
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     )
     from piiloom.foundation.errors import PiiloomError
 
-__version__ = "0.1.0"
 __all__ = [
     "DetectOptions",
     "DetectorOptions",

@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from piiloom import __version__
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.garbage import collecting_at
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
+from piiloom.foundation.version import __version__
 from piiloom.surrogates.input_counts import SKIPPED, InputCounts
 from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.settings import InputSettings
