@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside
@@ -20,8 +21,13 @@ from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.interrupts import forget
 from piiloom.taxonomy.own_types_file import read_types_file
 
+if TYPE_CHECKING:
+    from piiloom.annotation_app.serving.login_config import LoginConfig
+    from piiloom.annotation_app.serving.services import Services
+
 EXTRA = how_to_install("annotate")
 _ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
+_STOPPED = "stopped; everything that was shown as saved is in the store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,42 +61,80 @@ def needs_extra() -> Iterator[None]:
 def serve_and_print(wanted: Wanted) -> None:
     """Serve until told to stop; says where, and when it has stopped."""
     with needs_extra():
-        from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - needs an extra, and takes a second
-        from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
-        from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415
-        from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415
-        from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
-        from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
-    if wanted.types is not None:
-        own = read_types_file(wanted.types)
-        with Store.open(wanted.store, create=False) as store:
-            keep_types(store, own)
-    detectors = CommandDetectors(wanted.detect)
-    services = open_services(
-        wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots, detectors=detectors
-    )
+        from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415 - needs an extra, and takes a second
+    services = _opened(wanted)
     try:
-        apply_settings()
-        oidc = oidc_configured()
-        accounts = [account for account in services.accounts.list() if account.active]
-        may = [account for account in accounts if account.has_password or (oidc and account.oidc)]
-        login = login_needed(wanted, accounts=len(accounts), usable=len(may))
+        config = _login_config(wanted, services)
         with bind(wanted.host, wanted.port) as listener:
-            config = LoginConfig(
-                logins=services.logins if login else None,
-                accounts=services.accounts if login else None,
-                oidc=oidc and login,
-                behind_https=wanted.behind_https,
-                cookie=f"piiloom_session_{listener.getsockname()[1]}",
-            )
-            _announce(wanted, url_of(listener, wanted.host), login=login)
-            if wanted.snapshot_every_s > 0:
-                services.snapshots.start()
+            config = replace(config, cookie=_cookie(listener.getsockname()[1]))
+            _begin(wanted, url_of(listener, wanted.host), services, login=config.logins is not None)
             serve(config, services, listener)
             forget()  # Ctrl-C is how a server is ended
     finally:
         services.close()
-    say("stopped; everything that was shown as saved is in the store")
+    say(_STOPPED)
+
+
+def streamlit_arguments(wanted: Wanted) -> dict[str, Any]:
+    """Return the arguments of an ``st.App`` for a process of ``streamlit run``, which has bound the host and port of *wanted* already."""
+    with needs_extra():
+        from piiloom.annotation_app.serving.server import arguments_under_streamlit  # noqa: PLC0415 - needs an extra, and takes a second
+    services = _opened(wanted)
+    try:
+        config = replace(_login_config(wanted, services), cookie=_cookie(wanted.port), may_be_forwarded=wanted.behind_https)
+        arguments = arguments_under_streamlit(config, services, closed=lambda: say(_STOPPED))
+        name = f"[{wanted.host}]" if ":" in wanted.host else wanted.host
+        _begin(wanted, f"http://{name}:{wanted.port}", services, login=config.logins is not None)
+    except BaseException:
+        services.close()
+        raise
+    return arguments
+
+
+def _opened(wanted: Wanted) -> Services:
+    """Open the store of *wanted*, with its own types and the detectors that admins can choose from."""
+    from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - needs an extra
+    from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
+
+    if wanted.types is not None:
+        own = read_types_file(wanted.types)
+        with Store.open(wanted.store, create=False) as store:
+            keep_types(store, own)
+    return open_services(
+        wanted.store,
+        snapshot_every_s=wanted.snapshot_every_s,
+        keep_snapshots=wanted.keep_snapshots,
+        detectors=CommandDetectors(wanted.detect),
+    )
+
+
+def _login_config(wanted: Wanted, services: Services) -> LoginConfig:
+    """Return how people log in. Raises ``UsageError`` where the app must not be served so."""
+    from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
+    from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
+
+    apply_settings()
+    oidc = oidc_configured()
+    accounts = [account for account in services.accounts.list() if account.active]
+    may = [account for account in accounts if account.has_password or (oidc and account.oidc)]
+    login = login_needed(wanted, accounts=len(accounts), usable=len(may))
+    return LoginConfig(
+        logins=services.logins if login else None,
+        accounts=services.accounts if login else None,
+        oidc=oidc and login,
+        behind_https=wanted.behind_https,
+    )
+
+
+def _cookie(port: int) -> str:
+    return f"piiloom_session_{port}"
+
+
+def _begin(wanted: Wanted, url: str, services: Services, *, login: bool) -> None:
+    _announce(wanted, url, login=login)
+    if wanted.snapshot_every_s > 0:
+        services.snapshots.start()
 
 
 def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:

@@ -89,7 +89,8 @@ class Session:
     def _serve(self, text: str, shown: str) -> tuple[int, str, str]:
         """The same for a command that serves: at any free port, and interrupted, as by Ctrl-C, when it has printed what is *shown*."""
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(["bash", "-c", f"exec {text} --port 0"], cwd=self.folder, env=self.environment, **piped) as server:
+        at_any = text.replace(" -- ", " --server.port 0 -- ") if text.startswith("streamlit run ") else f"{text} --port 0"
+        with subprocess.Popen(["bash", "-c", f"exec {at_any}"], cwd=self.folder, env=self.environment, **piped) as server:
             assert server.stdout is not None
             assert server.stderr is not None
             lines = [server.stdout.readline() for _ in shown.splitlines()]
