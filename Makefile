@@ -28,7 +28,7 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,probe,ray,report,spacy,tokenizers]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs,otel,probe,ray,report,spacy,tokenizers]'
 	@touch $@ $(CORE)
 
 $(TRAIN): $(DEV)

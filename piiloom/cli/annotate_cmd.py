@@ -77,7 +77,7 @@ def annotate(
     """Serve the annotation app on the records of a store, until Ctrl-C. Every edit is saved as it is made.
 
     Without accounts it is for one person on this machine, and nobody logs in. `piiloom annotators add` makes accounts; from the
-    first one on, people log in. Needs piiloom's extra "annotate".
+    first one on, people log in.
     """
     from piiloom.cli.annotating import Wanted, restore_and_print, serve_and_print
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,6 @@ from piiloom.corpus.store.login_sessions import end_all_sessions
 from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.interrupts import forget
 from piiloom.taxonomy.own_types_file import read_types_file
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from piiloom.annotation_app.serving.login_config import LoginConfig
     from piiloom.annotation_app.serving.services import Services
 
-EXTRA = how_to_install("annotate")
 _ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
 _STOPPED = "stopped; everything that was shown as saved is in the store"
 
@@ -48,20 +45,10 @@ class Wanted:
     detect: Sequence[str] = ()
 
 
-@contextmanager
-def needs_extra() -> Iterator[None]:
-    """Say what to install when an import inside the block finds nothing."""
-    try:
-        yield
-    except ImportError as error:
-        missing = (error.name or "a package").partition(".")[0]
-        raise UsageError(f"the annotation app needs {missing}", remedy=f"Install it: {EXTRA}") from error
-
-
 def serve_and_print(wanted: Wanted) -> None:
     """Serve until told to stop; says where, and when it has stopped."""
-    with needs_extra():
-        from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415 - needs an extra, and takes a second
+    from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415 - it takes a second
+
     services = _opened(wanted)
     try:
         config = _login_config(wanted, services)
@@ -77,8 +64,8 @@ def serve_and_print(wanted: Wanted) -> None:
 
 def streamlit_arguments(wanted: Wanted) -> dict[str, Any]:
     """Return the arguments of an ``st.App`` for a process of ``streamlit run``, which has bound the host and port of *wanted* already."""
-    with needs_extra():
-        from piiloom.annotation_app.serving.server import arguments_under_streamlit  # noqa: PLC0415 - needs an extra, and takes a second
+    from piiloom.annotation_app.serving.server import arguments_under_streamlit  # noqa: PLC0415 - it takes a second
+
     services = _opened(wanted)
     try:
         config = replace(_login_config(wanted, services), cookie=_cookie(wanted.port), may_be_forwarded=wanted.behind_https)
@@ -93,7 +80,7 @@ def streamlit_arguments(wanted: Wanted) -> dict[str, Any]:
 
 def _opened(wanted: Wanted) -> Services:
     """Open the store of *wanted*, with its own types and the detectors that admins can choose from."""
-    from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - it loads Streamlit
     from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
 
     if wanted.types is not None:
@@ -110,7 +97,7 @@ def _opened(wanted: Wanted) -> Services:
 
 def _login_config(wanted: Wanted, services: Services) -> LoginConfig:
     """Return how people log in. Raises ``UsageError`` where the app must not be served so."""
-    from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - it loads Streamlit
     from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
     from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
 
@@ -142,7 +129,7 @@ def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
 
     *accounts* are those of active people, *usable* those of them that have a way in.
     """
-    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
 
     alone = is_loopback(wanted.host) and not wanted.behind_https
     if wanted.login is False:
@@ -183,7 +170,7 @@ def _announce(wanted: Wanted, url: str, *, login: bool) -> None:
     if wanted.host in _ANYWHERE:
         say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
     sys.stdout.flush()
-    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
 
     if not wanted.behind_https and not is_loopback(wanted.host):
         say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")
