@@ -11,7 +11,6 @@ from typer.main import get_command
 
 from piiloom.cli.main import run
 from piiloom.cli.options import DEFAULT_STORE, StoreOption, examples
-from piiloom.foundation.errors import UsageError
 
 EPILOG = examples(
     "piiloom annotate",
@@ -120,21 +119,14 @@ def streamlit_arguments() -> dict[str, Any]:
 
         Before `--` stand the options of Streamlit: --server.port, and --server.address instead of 127.0.0.1.
         """
-        from streamlit import config
-
+        from piiloom.annotation_app.serving.streamlit_settings import bound_address
         from piiloom.cli import annotating
 
-        host = config.get_option("server.address")
-        if host is None:
-            raise UsageError(
-                "Streamlit was given no address, and listens at all of this machine",
-                where="--server.address",
-                remedy="Give --server.address 127.0.0.1 before --, or keep .streamlit/config.toml beside app.py",
-            )
+        host, port = bound_address()
         wanted = annotating.Wanted(
             store=store,
             host=host,
-            port=config.get_option("server.port"),
+            port=port,
             login=login,
             behind_https=behind_https,
             snapshot_every_s=snapshot_every * 60,

@@ -61,8 +61,7 @@ ELSEWHERE = (
     "benchmarks/peers/",
     "tests/peers/",
 )
-CODE = ("piiloom", "foundation", "taxonomy", "prompts", "pii_values", "providers", "corpus", "screening", "execution", "generation")
-CODE += ("evaluation", "annotation_app", "surrogates", "patterns", "detection", "tagging")
+CODE = ("piiloom", "generation", "annotation_app")
 
 
 @cache
