@@ -45,6 +45,7 @@ demo: $(CORE)
 	$(BIN)/piiloom report --release demo --out outputs/demo/report --store outputs/demo/piiloom.duckdb > outputs/demo/report.txt
 	@ls -l outputs/demo outputs/demo/huggingface
 	@echo "the page about this data set: outputs/demo/report/index.html"
+	@echo "to call piiloom: $(BIN)/piiloom --help, or once in this shell: . $(BIN)/activate"
 
 # The committed sample, outputs/sample, anew: the same bytes until generation, release or report change on purpose.
 sample: $(DEV)
