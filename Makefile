@@ -6,7 +6,7 @@ CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 TRAIN := $(VENV)/.train-installed
 
-.PHONY: demo test test-browser coverage test-long test-golden test-train lint bench bench-commits docs clean
+.PHONY: demo sample test test-browser coverage test-long test-golden test-train lint bench bench-commits docs clean
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,7 +28,7 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,probe,ray,report,spacy,tokenizers]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs,otel,probe,ray,report,spacy,tokenizers]'
 	@touch $@ $(CORE)
 
 $(TRAIN): $(DEV)
@@ -45,6 +45,11 @@ demo: $(CORE)
 	$(BIN)/piiloom report --release demo --out outputs/demo/report --store outputs/demo/piiloom.duckdb > outputs/demo/report.txt
 	@ls -l outputs/demo outputs/demo/huggingface
 	@echo "the page about this data set: outputs/demo/report/index.html"
+	@echo "to call piiloom: $(BIN)/piiloom --help, or once in this shell: . $(BIN)/activate"
+
+# The committed sample, outputs/sample, anew: the same bytes until generation, release or report change on purpose.
+sample: $(DEV)
+	$(BIN)/python -m docs.making.sample outputs/sample
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -1,7 +1,13 @@
-"""The script that Streamlit runs for each tab, again after each interaction."""
+"""The annotation app for Streamlit's own command: ``streamlit run annotation_app/app.py -- --store F``.
+
+``streamlit run`` finds the assignment of an ``st.App`` in the source, imports this module, and serves ``app``: the app of
+``piiloom annotate``, with the same routes and checks. ``.streamlit/config.toml`` beside this file binds the port to 127.0.0.1.
+"""
 
 from __future__ import annotations
 
-from piiloom.annotation_app.screens.frame import run
+import streamlit as st
 
-run()
+from piiloom.cli.annotate_cmd import streamlit_arguments
+
+app = st.App(**streamlit_arguments())

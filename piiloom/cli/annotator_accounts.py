@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from piiloom.cli.annotating import needs_extra
 from piiloom.cli.columns import in_columns
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_json
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 @contextmanager
 def _accounts(path: Path) -> Iterator[Accounts]:
     """Open the accounts of the store at *path*."""
-    with needs_extra():
-        from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - it takes half a second
+
     try:
         services = open_services(path)
     except StoreLocked as error:

@@ -100,15 +100,15 @@ def app_of(names: Iterable[str] = tuple(_COMMANDS)) -> typer.Typer:
     return app
 
 
-def run(argv: Sequence[str] | None = None) -> int:
-    """Run the command line *argv* (that of the process when None); gives the exit code."""
+def run(argv: Sequence[str] | None = None, invoke: Callable[[list[str]], object] | None = None) -> int:
+    """Run the command line *argv* (that of the process when None) by *invoke* (``piiloom`` when None); gives the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
     open_closed_streams()
     tolerate_any_text()
     forget_json()
     with noted_interrupts():
         try:
-            code = _invoke([word for word in given if word != DEBUG])
+            code = _exit_code((invoke or _piiloom)([word for word in given if word != DEBUG]))
             sys.stdout.flush()
         except BrokenPipeError:
             return _unread()
@@ -135,11 +135,14 @@ def _unread() -> int:
     return 1
 
 
-def _invoke(arguments: list[str]) -> int:
-    code = _commands(arguments[0] if arguments else "")(arguments, prog_name="piiloom", standalone_mode=False)
-    if code == _INTERRUPTED:
+def _piiloom(arguments: list[str]) -> object:
+    return _commands(arguments[0] if arguments else "")(arguments, prog_name="piiloom", standalone_mode=False)
+
+
+def _exit_code(returned: object) -> int:
+    if returned == _INTERRUPTED:
         raise KeyboardInterrupt
-    return code if isinstance(code, int) else 0
+    return returned if isinstance(returned, int) else 0
 
 
 @cache

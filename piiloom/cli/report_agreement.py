@@ -8,7 +8,6 @@ from piiloom.annotation_app.agreement.finished_records import FinishedRecords
 from piiloom.annotation_app.agreement.measuring import AgreementFigures, measure_agreement
 from piiloom.corpus.store.database import Store
 from piiloom.evaluation.report.background import Agreement, AgreementFact
-from piiloom.foundation.extras import how_to_install
 
 _NAMES = {
     "exact_f1": "spans with equal ends (F1)",
@@ -28,10 +27,7 @@ def agreement_among(store: Store, record_ids: Collection[str]) -> Agreement | No
     finished = [each for each in FinishedRecords().load(store) if each.record_id in record_ids and len(each.versions) > 1]
     if not finished:
         return None
-    try:
-        overall = measure_agreement(finished, disputed=0, kappas=False).overall
-    except ModuleNotFoundError:  # krippendorff
-        return Agreement(records=len(finished), install=how_to_install("annotate"))
+    overall = measure_agreement(finished, disputed=0).overall
     return Agreement(records=overall.records, figures=tuple(_facts(overall)))
 
 

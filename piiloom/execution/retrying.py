@@ -6,11 +6,17 @@ used (they were paid for, and the stage decides what to do), and an account with
 
 from __future__ import annotations
 
+import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+
+from tenacity import AsyncRetrying, RetryCallState
 
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
+
+Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,3 +46,30 @@ class RetryPolicy:
         """Return the seconds to wait after try number *attempt* (from 1)."""
         longest: float = min(self.cap_s, self.base_s * 2 ** min(attempt - 1, 30))
         return longest * (0.5 + rng.random() / 2)
+
+    def tries(
+        self, rng: random.Random, *, sleep: Sleep = asyncio.sleep, before_sleep: Callable[[RetryCallState], None] | None = None
+    ) -> AsyncRetrying:
+        """Return the tries at one request: calls a coroutine function until it returns, or raises its last error with the retries in it.
+
+        Each wait is a back-off drawn with *rng*, and at least the server's Retry-After. *before_sleep* is called before each.
+        """
+
+        def again(state: RetryCallState) -> bool:
+            error = error_of(state)
+            if not isinstance(error, ProviderError):
+                return False
+            worth_it = self.worth_retrying(error, state.attempt_number, state.seconds_since_start or 0.0)
+            if not worth_it:
+                error.retries = state.attempt_number - 1
+            return worth_it
+
+        def wait(state: RetryCallState) -> float:
+            return max(self.backoff(state.attempt_number, rng), getattr(error_of(state), "retry_after", None) or 0.0)
+
+        return AsyncRetrying(retry=again, wait=wait, sleep=sleep, before_sleep=before_sleep, reraise=True)
+
+
+def error_of(state: RetryCallState) -> BaseException | None:
+    """Return the error of the last try; None if it succeeded."""
+    return state.outcome.exception() if state.outcome is not None else None

@@ -16,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+ROOT = Path(__file__).parents[2]
 _ADDRESS = re.compile(r"http://[\w.:\[\]]+")
 _TOKEN = re.compile(r'name="token" value="(\w+)"')
 
@@ -50,19 +51,27 @@ class Served:
         return self.process.returncode, out, err
 
 
+def by_piiloom(store: Path, *words: str):
+    """The command line of ``piiloom annotate`` on a free port."""
+    return [sys.executable, "-m", "piiloom", "annotate", "--store", str(store), "--port", "0", *words]
+
+
+def by_streamlit(store: Path, *words: str, streamlit=(), script: Path = ROOT / "annotation_app" / "app.py"):
+    """The command line of ``streamlit run`` on a free port, with options of Streamlit's own."""
+    return [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", "0", *streamlit, "--", "--store", str(store), *words]
+
+
+def started(command, folder: Path, **environment: str):
+    """The process of *command* in *folder*."""
+    known = {"PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env={**os.environ, **known, **environment}, **piped)
+
+
 @contextmanager
-def served(store: Path, *words: str, folder: Path | None = None, **environment: str):
-    """``piiloom annotate`` on *store* with *words*, on a free port, in *folder*."""
-    command = [sys.executable, "-m", "piiloom", "annotate", "--store", str(store), "--port", "0", *words]
-    known = {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(store.parent)}
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder or store.parent,
-        env={**os.environ, **known, **environment},
-    )
+def served(store: Path, *words: str, folder: Path | None = None, by=by_piiloom, **environment: str):
+    """The app on *store* with *words*, on a free port, in *folder*, started as *by* says."""
+    process = started(by(store, *words), folder or store.parent, **environment)
     try:
         first = process.stdout.readline()
         found = _ADDRESS.search(first)

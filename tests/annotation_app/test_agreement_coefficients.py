@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
+from sklearn.metrics import cohen_kappa_score
 
 from piiloom.annotation_app.agreement import coefficients
 from piiloom.annotation_app.agreement.coefficients import (
@@ -74,7 +75,6 @@ def test_nothing_to_compare_gives_no_figure(people: tuple[str, ...]) -> None:
 
 
 def test_kappa_is_that_of_a_case_done_by_hand() -> None:
-    pytest.importorskip("sklearn")
     # 20 yes-yes, 15 no-no, 5 and 10 apart: 0.7 observed, 0.5 by chance.
     ones, others = [1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
     assert cohen_kappa(ones, others) == pytest.approx(0.4)
@@ -82,9 +82,14 @@ def test_kappa_is_that_of_a_case_done_by_hand() -> None:
     assert cohen_kappa([], []) is None
 
 
-def test_without_scikit_learn_there_is_no_kappa(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coefficients, "find_spec", lambda name: None)
-    assert cohen_kappa([1, 0], [0, 1]) is None
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), max_size=30))
+def test_kappa_is_that_of_scikit_learn(labels: list[tuple[int, int]]) -> None:
+    ones, others = [one for one, _ in labels], [other for _, other in labels]
+    ours = cohen_kappa(ones, others)
+    if len({*ones, *others}) < 2:
+        assert ours is None
+    else:
+        assert ours == pytest.approx(cohen_kappa_score(ones, others))
 
 
 PEOPLE = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 from project_stories import without
 
 from piiloom.cli.report_agreement import agreement_among
@@ -22,18 +20,3 @@ def test_of_records_that_two_people_finished(project):
     assert round(figures["spans with equal ends (F1)"].value, 3) == round(2 * 3 / 7, 3)
     assert figures["same type, of matched spans"].value == 1.0
     assert agreement_among(project.store, {"r2"}) is None
-
-
-def test_without_the_extra_it_says_what_to_install(project, monkeypatch):
-    project.finish(1, "ada", without("s1"))
-    project.finish(1, "bob")
-
-    def missing(name: str) -> None:
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
-    found = agreement_among(project.store, {"r1"})
-    assert found is not None
-    assert (found.records, found.figures) == (1, ())
-    assert found.install is not None
-    assert "[annotate]" in found.install

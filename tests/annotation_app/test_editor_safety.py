@@ -97,7 +97,6 @@ def test_a_key_press_costs_as_much_in_a_long_record_as_in_a_short_one(browser):
 
 
 def test_the_component_is_registered_with_the_assets():
-    pytest.importorskip("streamlit", reason="the extra annotate is not installed")
     from piiloom.annotation_app.editor import component
 
     assert callable(component.mount)

@@ -6,8 +6,6 @@ import pytest
 
 from piiloom.foundation.errors import PiiloomError, UsageError
 
-pytest.importorskip("streamlit", reason="the extra annotate is not installed")
-
 
 def test_the_address_of_another_machine_is_told_as_that():
     from piiloom.annotation_app.serving.server import bind

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("streamlit", reason="the extra annotate is not installed")
 from piiloom.annotation_app.screens import tables
 
 

@@ -6,6 +6,7 @@ reader sees, may say
 
 - ``<!-- not run: REASON -->``: the block is left alone;
 - ``<!-- file: PATH -->``: the block is the content of a file;
+- ``<!-- train: FOLDER -->``: it needs the extra ``train`` and a base model in FOLDER;
 - ``<!-- serves -->``: its last command serves until it is interrupted;
 - ``<!-- columns: N -->``: the terminal is that wide (80 where nothing is said).
 """

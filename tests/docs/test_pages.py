@@ -14,13 +14,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from tests.detection.tiny_encoder import make_tiny_base
 from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of, renewed
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
@@ -33,6 +34,7 @@ UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
 LONGEST_S = 400
 KEYS = {"OPENAI_API_KEY": "sk-LOOPBACK-0", "ANTHROPIC_API_KEY": "sk-LOOPBACK-1"}
 RUNNABLE = ("console", "python")
+TRAINS = "train: "
 # A block that shows a file, a reply or a picture of the screen.
 SHOWN = ("", "json", "sql", "toml", "yaml")
 # The lines that a run prints every few seconds: there are some on a slow machine only.
@@ -89,7 +91,8 @@ class Session:
     def _serve(self, text: str, shown: str) -> tuple[int, str, str]:
         """The same for a command that serves: at any free port, and interrupted, as by Ctrl-C, when it has printed what is *shown*."""
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(["bash", "-c", f"exec {text} --port 0"], cwd=self.folder, env=self.environment, **piped) as server:
+        at_any = text.replace(" -- ", " --server.port 0 -- ") if text.startswith("streamlit run ") else f"{text} --port 0"
+        with subprocess.Popen(["bash", "-c", f"exec {at_any}"], cwd=self.folder, env=self.environment, **piped) as server:
             assert server.stdout is not None
             assert server.stderr is not None
             lines = [server.stdout.readline() for _ in shown.splitlines()]
@@ -162,9 +165,32 @@ def session(request: pytest.FixtureRequest, tmp_path: Path, warm: Warm) -> Itera
     "page", [page for page in PAGES if any(block.kind in RUNNABLE for block in blocks_of(page))], ids=lambda page: page.stem
 )
 def test_the_commands_of_a_page_run_and_print_what_it_shows(page, session):
+    run_blocks(page, session)
+    if UPDATE:
+        _update(page, session)
+    assert session.faults == [], "\n\n".join(session.faults)
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(block.note.startswith(TRAINS) for block in blocks_of(page))], ids=lambda page: page.stem
+)
+def test_a_page_runs_with_the_commands_that_train(page, session):
+    run_blocks(page, session, base=lambda folder: make_tiny_base(folder, positions=512))
+    assert session.faults == [], "\n\n".join(session.faults)
+
+
+def run_blocks(page: Path, session: Session, *, base: Callable[[Path], Path] | None = None) -> None:
+    """Run the blocks of *page* in order. Those that train use a model made by *base*; without it, only the releases they name are shown."""
     for block in blocks_of(page):
         if block.note.startswith("not run: "):
             continue
+        if block.note.startswith(TRAINS):
+            if base is None:
+                for name in re.findall(r"--release (\S+)", block.text):
+                    session.command(page, Command(line=block.line, text=f"piiloom releases show {name}", shown=""))
+                continue
+            base(session.clone / block.note.removeprefix(TRAINS))
         if block.note.startswith("file: "):
             path = session.clone / block.note.removeprefix("file: ")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,9 +202,6 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page, session):
                 session.command(page, command, serves=block.note == "serves" and command is commands[-1])
         elif block.kind == "python":
             session.python(page, block)
-    if UPDATE:
-        _update(page, session)
-    assert session.faults == [], "\n\n".join(session.faults)
 
 
 def _update(page: Path, session: Session) -> None:
@@ -208,7 +231,7 @@ def test_every_block_is_run_or_says_why_not(page):
     for block in blocks_of(page):
         where = f"{page.name}:{block.line}"
         assert block.kind in RUNNABLE + SHOWN, where
-        assert re.fullmatch(r"|not run: .{10,}|file: \S+|serves|columns: \d+", block.note), where
+        assert re.fullmatch(r"|not run: .{10,}|train: \S+|file: \S+|serves|columns: \d+", block.note), where
         if block.kind == "console":
             assert block.commands(), f"{where}: a console block without a command"
         else:

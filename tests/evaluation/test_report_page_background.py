@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import yaml
 
@@ -19,6 +21,7 @@ from piiloom.evaluation.report.page.again import citation, how_to_make_again
 from piiloom.evaluation.report.page.background_tables import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
 from piiloom.evaluation.report.page.contents import page_contents
 from piiloom.evaluation.report.page.limits import limits, uses
+from piiloom.evaluation.report.self_bleu import SelfBleu
 from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
 from tests.evaluation.report_records import marked, varied, write_native
 
@@ -103,11 +106,10 @@ def test_withheld_records_and_missing_extras_are_told():
     release = ReleaseFacts(name="v", withheld={"too near": 3})
     assert withheld_table(Background(release=release)).rows == (("too near", "3"),)
     assert agreement_table(Background()).rows == rejects_table(Background()).rows == costs_table(Background()).rows == ()
-    corpus = Corpus(
-        source=Source(file="f"), splits={"all": varied()}, background=Background(agreement=Agreement(records=2, install="pip it"))
-    )
-    installs = page_contents(corpus, measure(corpus.splits)).installs
-    assert "agreement among annotators was not measured: it needs an extra: pip it" in installs
+    figures = measure({"all": varied()})
+    missing = replace(figures, contexts=replace(figures.contexts, self_bleu=SelfBleu(mean=None, install="pip it")))
+    installs = page_contents(Corpus(source=Source(file="f"), splits={"all": varied()}), missing).installs
+    assert installs == ("self-BLEU was not measured: it needs an extra: pip it",)
 
 
 def test_what_the_splits_share_is_told_by_kind_and_type():

@@ -114,17 +114,6 @@ def test_a_store_of_a_newer_piiloom(cli, empty_store):
     assert "99" in outcome.error_line()
 
 
-@pytest.mark.parametrize("missing", ["streamlit", "argon2", "uvicorn"])
-def test_a_missing_extra_is_named(cli, empty_store, monkeypatch, missing):
-    for name in [name for name in sys.modules if name.startswith("piiloom.annotation_app")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, missing, None)
-    outcome = cli("annotate", "--port", 0, "--store", empty_store)
-    assert outcome.code == 2
-    assert missing in outcome.error_line()
-    assert "pip install -e '.[annotate]'" in outcome.error_line()
-
-
 @pytest.mark.parametrize(
     ("option", "value"), [("--port", "70000"), ("--port", "web"), ("--snapshot-every", "-1"), ("--keep-snapshots", "0")]
 )

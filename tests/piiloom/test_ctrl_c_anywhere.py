@@ -172,7 +172,6 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_pa
 
 
 def test_the_annotation_app_starts_and_stops_in_order(made, tmp_path):
-    pytest.importorskip("streamlit")
     for number in range(BLOWS if EXPLORE else 2):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

@@ -72,7 +72,12 @@ def test_the_wheel_contains_one_package_with_all_code_and_data(builds):
     direct, by_sdist = map(_files, builds)
     assert {name.split("/")[0] for name in direct} == {"piiloom"}
     places = {folder: Path("piiloom/data", folder) for folder in DATA} | {"piiloom": Path("piiloom")}
-    files = [(place, path.relative_to(ROOT / folder)) for folder, place in places.items() for path in (ROOT / folder).rglob("*.*")]
+    files = [
+        (place, path.relative_to(ROOT / folder))
+        for folder, place in places.items()
+        for path in (ROOT / folder).rglob("*.*")
+        if path.is_file()
+    ]
     assert direct == sorted({str(place / path) for place, path in files if path.suffix != ".pyc"})
     assert by_sdist == direct
 

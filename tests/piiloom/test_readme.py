@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,14 @@ def test_the_guide_to_python_tells_of_every_function():
     guide = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     functions = [name for name in piiloom.__all__ if name.islower() and not name.startswith("_")]
     assert [name for name in functions if f"| `{name}(" not in guide] == []
+
+
+def test_after_make_demo_it_is_told_how_to_call_piiloom():
+    recipe = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = recipe.strip().splitlines()[-1]
+    assert ".venv/bin/piiloom --help" in said
+    assert ". .venv/bin/activate" in said
+    assert ". .venv/bin/activate" in README
 
 
 def test_the_record_of_the_readme_is_exact():

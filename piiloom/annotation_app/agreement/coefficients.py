@@ -1,9 +1,8 @@
 """Chance-corrected agreement: Krippendorff's alpha for any number of people, Cohen's kappa for two.
 
-The type and relevance alphas of a whole project are computed by the library *krippendorff*, kappas by *scikit-learn* if it is
-installed. *krippendorff* needs memory for units x classes² numbers, which is too much for the characters of a corpus, for very
-large projects and for the resampled corpora behind an interval. There, ``alpha_of_sums`` computes alpha from sums over units; tests
-compare it with the library.
+The type and relevance alphas of a whole project are computed by the library *krippendorff*. It needs memory for units x classes²
+numbers, which is too much for the characters of a corpus, for very large projects and for the resampled corpora behind an interval.
+There, ``alpha_of_sums`` computes alpha from sums over units; tests compare it with the library.
 
 A unit of alpha is one item that several people have put into a class. For types and relevance, a unit is a mention that two or more
 people have marked. For boundaries, it is a character of the text (classes: inside a span, outside); not a word, since some scripts have
@@ -12,11 +11,9 @@ no blanks between words. For verdicts, it is the record.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import Any
 
+import krippendorff
 import numpy as np
 
 from piiloom.annotation_app.agreement.matching import Floats
@@ -37,8 +34,7 @@ def krippendorff_alpha(counts: Floats) -> float | None:
         return None
     if len(used) * used.shape[1] ** 2 > _LIBRARY_UP_TO:
         return float(alpha_of_sums(unit_sums(used, np.zeros(len(used), dtype=np.int64), 1)[0]))
-    library: Any = importlib.import_module("krippendorff")
-    return float(library.alpha(value_counts=used, level_of_measurement="nominal"))
+    return float(krippendorff.alpha(value_counts=used, level_of_measurement="nominal"))
 
 
 def alpha_of_sums(sums: Floats) -> Floats:
@@ -55,11 +51,13 @@ def alpha_of_sums(sums: Floats) -> Floats:
 
 
 def cohen_kappa(ones: Sequence[int], others: Sequence[int]) -> float | None:
-    """Return Cohen's kappa of two people's labels of the same items; None without scikit-learn or if fewer than two labels occur."""
-    if find_spec("sklearn") is None or len(set(ones) | set(others)) < 2:
+    """Return Cohen's kappa of two people's labels of the same items; None if fewer than two labels occur."""
+    labels, places = np.unique([ones, others], return_inverse=True)
+    if len(labels) < 2:
         return None
-    library: Any = importlib.import_module("sklearn.metrics")
-    return float(library.cohen_kappa_score(ones, others))
+    one, other = (np.bincount(row, minlength=len(labels)) for row in places.reshape(2, -1))
+    observed, by_chance = int(np.sum(np.equal(ones, others))) * len(ones), int(one @ other)
+    return (observed - by_chance) / (len(ones) ** 2 - by_chance)
 
 
 def value_counts(table: SpansTable, mentions: Integers, values: Integers, classes: int) -> tuple[Floats, Integers]:

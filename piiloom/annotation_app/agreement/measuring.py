@@ -76,16 +76,14 @@ class AgreementReport:
     disputed: tuple[Disputed, ...]
 
 
-def measure_agreement(
-    finished_records: Sequence[FinishedRecord], *, seed: int = 0, disputed: int = 50, kappas: bool = True
-) -> AgreementReport:
+def measure_agreement(finished_records: Sequence[FinishedRecord], *, seed: int = 0, disputed: int = 50) -> AgreementReport:
     """Compute all figures of *finished_records* (from ``FinishedRecords.load``), and the *disputed* most disputed records.
 
     Spans are compared between people who accepted a record. The day of a record is that of the last change to a finished version.
-    *seed* is for the bootstrap intervals. *kappas* are only computed if scikit-learn is installed; importing it takes a second once.
+    *seed* is for the bootstrap intervals.
     """
     compared = compare_people(finished_records)
-    measure = _Measure(compared, seed, kappas=kappas)
+    measure = _Measure(compared, seed)
     return AgreementReport(
         overall=measure.overall(),
         by_pair=measure.grouped(lambda finished_record: finished_record.base.pair),
@@ -97,10 +95,9 @@ def measure_agreement(
 
 
 class _Measure:
-    def __init__(self, compared: Compared, seed: int, *, kappas: bool) -> None:
+    def __init__(self, compared: Compared, seed: int) -> None:
         self._compared = compared
         self._draws = Resampling(len(compared.finished_records), seed)
-        self._kappas = kappas
         self._made = np.bincount(compared.record, minlength=len(compared.finished_records))
         self._sums = compared.by_record.sum(axis=1)
         self._tables = {
@@ -151,10 +148,8 @@ class _Measure:
             rows, records = compared.by_comparison[groups[people]], compared.record[groups[people]]
             pairs = np.flatnonzero(of_pair == place[people])
             figures = self._figures(rows.sum(axis=0), self._draws.sums(rows, records), records, len(rows))
-            if self._kappas:
-                types, relevance = (cohen_kappa(*compared.said(name, pairs)) for name in ("type", "relevance"))
-                figures = replace(figures, type_kappa=types, relevance_kappa=relevance)
-            found[people] = figures
+            types, relevance = (cohen_kappa(*compared.said(name, pairs)) for name in ("type", "relevance"))
+            found[people] = replace(figures, type_kappa=types, relevance_kappa=relevance)
         return found
 
     def _of_records(self, records: Integers, alphas: dict[str, float | None] | None = None) -> AgreementFigures:

@@ -1,21 +1,14 @@
-"""Password hashing with argon2id. A check takes the same time for unknown names as for known ones.
-
-Importing this module raises ``UsageError`` without the extra ``annotate``.
-"""
+"""Password hashing with argon2id. A check takes the same time for unknown names as for known ones."""
 
 from __future__ import annotations
 
 import unicodedata
 from typing import Final
 
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
 
-try:
-    from argon2 import PasswordHasher
-    from argon2.exceptions import InvalidHashError, VerificationError
-except ImportError as error:
-    raise UsageError("accounts need argon2-cffi", remedy=f"Install it: {how_to_install('annotate')}") from error
+from piiloom.foundation.errors import UsageError
 
 SHORTEST: Final = 10
 LONGEST: Final = 1024

@@ -9,7 +9,6 @@ import streamlit as st
 from piiloom.annotation_app.agreement.measuring import AgreementFigures, measure_agreement
 from piiloom.annotation_app.agreement.resampling import Figure
 from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
-from piiloom.annotation_app.screens.preloading import AGREEMENT, ready
 from piiloom.annotation_app.screens.tables import show_table
 
 _SHARED = ("whole_f1", "exact_f1", "boundaries", "types", "relevance")
@@ -20,7 +19,6 @@ _DISPUTED = 20
 
 def show_agreement(cache: AppCache) -> None:
     """Show the agreement figures: overall, for each two people, and by group."""
-    ready(*AGREEMENT)
     finished_records = finished_records_of(cache.services)
     report = cache.figures("agreement", finished_records, lambda: measure_agreement(finished_records, disputed=_DISPUTED))
     if not report.overall.comparisons:

@@ -30,7 +30,8 @@ class LoginConfig:
     """The login configuration of the server.
 
     If ``logins`` is None, the server is single-user: everybody who can reach it is the local person, an admin. ``oidc`` says whether
-    Streamlit's own login is configured. ``cookie`` has the port in its name, since browsers share cookies between ports and one machine may
+    Streamlit's own login is configured. ``may_be_forwarded`` is False where uvicorn trusts local proxies without being asked to: requests
+    through a proxy are then refused. ``cookie`` has the port in its name, since browsers share cookies between ports and one machine may
     serve two stores.
     """
 
@@ -38,6 +39,7 @@ class LoginConfig:
     accounts: Accounts | None = None
     oidc: bool = False
     behind_https: bool = False
+    may_be_forwarded: bool = True
     cookie: str = "piiloom_session"
     forms: CsrfTokens = field(default_factory=CsrfTokens)
 

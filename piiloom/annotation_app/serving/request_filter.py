@@ -77,6 +77,8 @@ class RequestFilter:
                 return "This server has no login and answers only to the name localhost."
             if any(name in headers for name in _FORWARDED):
                 return "This server has no login and cannot be used through a proxy: start it with --login."
+        if not self._config.may_be_forwarded and any(name in headers for name in _FORWARDED):
+            return "This server cannot be used through a proxy: start it with --behind-https."
         origin = headers.get("origin")
         if not reading and origin is not None and not _same_place(origin, host):
             return "This request comes from another site."

@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import signal
 import socket
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
+from streamlit import config as streamlit_config
 
 from piiloom.annotation_app.serving.current_user import use_login_config
 from piiloom.annotation_app.serving.download_routes import DownloadRoutes
@@ -23,10 +25,9 @@ from piiloom.annotation_app.serving.request_filter import RequestFilter
 from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
 from piiloom.annotation_app.serving.services import Services, set_services
 from piiloom.annotation_app.serving.streamlit_settings import apply_settings
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import PiiloomError, UsageError
 
-SCRIPT: Final = data_folder("annotation_app") / "app.py"
+PAGE: Final = Path(__file__).parents[1] / "page.py"
 # Seconds that requests in progress may take when the server is told to stop.
 _GRACE_S: Final = 3
 
@@ -65,17 +66,38 @@ def url_of(listener: socket.socket, host: str) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
 
 
-def make_app(config: LoginConfig) -> st.App:
-    """Return the app for *config*. This also configures Streamlit for the process."""
+def app_arguments(config: LoginConfig) -> dict[str, Any]:
+    """Return the arguments of the ``st.App`` for *config*. This also configures Streamlit for the process."""
     apply_settings()
     use_login_config(config)
     page = Path(st.__file__).parent / "static" / "index.html"
     policy = content_policy(inline_hashes(page.read_text(encoding="utf-8")))
-    return st.App(
-        SCRIPT,
-        routes=[*LoginRoutes(config).routes(), *DownloadRoutes(config).routes(), editor_route()],
-        middleware=[Middleware(SecurityHeaders, policy=policy), Middleware(RequestFilter, config=config), Middleware(HostConfig)],
-    )
+    return {
+        "script_path": PAGE,
+        "routes": [*LoginRoutes(config).routes(), *DownloadRoutes(config).routes(), editor_route()],
+        "middleware": [Middleware(SecurityHeaders, policy=policy), Middleware(RequestFilter, config=config), Middleware(HostConfig)],
+    }
+
+
+def arguments_under_streamlit(config: LoginConfig, services: Services, *, closed: Callable[[], None]) -> dict[str, Any]:
+    """Return the arguments of the ``st.App`` in a process of ``streamlit run``, whose server binds the port and handles signals.
+
+    When that server stops, *services* are closed, and *closed* is called.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: st.App) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            services.close()
+            closed()
+
+    set_services(services)
+    arguments = app_arguments(config)
+    # ``streamlit run`` reads a changed config.toml again, which would undo our settings.
+    streamlit_config.on_config_parsed(apply_settings, force_connect=True)
+    return {**arguments, "lifespan": lifespan}
 
 
 def serve(config: LoginConfig, services: Services, listener: socket.socket) -> None:
@@ -88,7 +110,7 @@ def serve(config: LoginConfig, services: Services, listener: socket.socket) -> N
     # uvicorn stops in order and then raises the signal again. By default, SIGTERM would end the process before the store is closed.
     former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        app = make_app(config)
+        app = st.App(**app_arguments(config))
         settings = uvicorn.Config(
             app,
             log_config=None,

@@ -8,6 +8,8 @@ from streamlit import config
 from streamlit.logger import set_log_level
 from streamlit.runtime.pages_manager import PagesManager
 
+from piiloom.foundation.errors import UsageError
+
 # Uploads are kept in memory. A record takes about a thousand characters.
 MOST_UPLOADED_MB: Final = 100
 
@@ -33,6 +35,18 @@ _FIXED: Final[dict[str, Any]] = {
     "server.trustedUserHeaders": {},
     "server.xsrfCookieSameSite": "strict",
 }
+
+
+def bound_address() -> tuple[str, int]:
+    """Return the host and port that ``streamlit run`` has bound. Raises ``UsageError`` if it was given no host: then it listens at all."""
+    host = config.get_option("server.address")
+    if host is None:
+        raise UsageError(
+            "Streamlit was given no address, and listens at all of this machine",
+            where="--server.address",
+            remedy="Give --server.address 127.0.0.1 before --, or keep .streamlit/config.toml beside app.py",
+        )
+    return host, config.get_option("server.port")
 
 
 def apply_settings() -> None:

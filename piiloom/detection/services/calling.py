@@ -7,14 +7,15 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
+from tenacity import RetryCallState
+
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import Limiter, Slot
-from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import AuthFailed, BudgetExceeded, NotServed, ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
-Sleep = Callable[[float], Awaitable[object]]
 _FAILURES: Final = 20
 _ENDS_RUN: Final = (AuthFailed, BudgetExceeded, NotServed)
 
@@ -42,27 +43,23 @@ class ServiceCaller:
         It raises ``ProviderError``; those worth it are tried again. *counted*: its answer counts as one that was paid for. Raises
         ``TextRefused``, or the error if the run must end.
         """
-        began = time.monotonic()
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                answer = await self._once(request)
-            except (RateLimited, ProviderUnavailable) as error:
-                if not self._policy.worth_retrying(error, attempt, time.monotonic() - began):
-                    raise self._given_up(error) from error
-                self.totals.retries += 1
-                wait = self._policy.backoff(attempt, self._rng)
-                await self._sleep(max(wait, error.retry_after or 0.0))
-            except ProviderError as error:
-                raise self._given_up(error) from error
-            else:
-                self._in_a_row = 0
-                if counted:
-                    self.totals.answered += 1
-                    self.totals.answered_now += 1
-                    self.totals.unpriced += 1  # prices of services are by contract and volume
-                return answer
+
+        async def once() -> T:
+            return await self._once(request)
+
+        try:
+            answer: T = await self._policy.tries(self._rng, sleep=self._sleep, before_sleep=self._count_retry)(once)
+        except ProviderError as error:
+            raise self._given_up(error) from error
+        self._in_a_row = 0
+        if counted:
+            self.totals.answered += 1
+            self.totals.answered_now += 1
+            self.totals.unpriced += 1  # prices of services are by contract and volume
+        return answer
+
+    def _count_retry(self, _: RetryCallState) -> None:
+        self.totals.retries += 1
 
     async def _once(self, request: Callable[[], Awaitable[T]]) -> T:
         async with self._limiter.slot(0) as slot:

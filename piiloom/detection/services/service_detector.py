@@ -16,10 +16,10 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import Service
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.sentences import Sentences
-from piiloom.detection.services.calling import ServiceCaller, Sleep, TextRefused
+from piiloom.detection.services.calling import ServiceCaller, TextRefused
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import Limiter
-from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
 

@@ -66,11 +66,10 @@ class AgreementFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Agreement among annotators on ``records`` records that two or more have finished; ``install`` if it needs a missing extra."""
+    """Agreement among annotators on ``records`` records that two or more have finished."""
 
     records: int
     figures: tuple[AgreementFact, ...] = ()
-    install: str | None = None
 
 
 MeasureAgreement = Callable[[Store, Collection[str]], Agreement | None]

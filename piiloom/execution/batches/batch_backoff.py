@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from tenacity import AsyncRetrying, RetryCallState
+
 from piiloom.execution.batches.batch_entries import BatchPolicy
+from piiloom.execution.retrying import error_of
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
@@ -36,25 +40,28 @@ class BatchBackoff:
         if self._over.is_set():
             raise asyncio.CancelledError
 
-    async def after(self, error: RateLimited | ProviderUnavailable, tries: int) -> None:
-        """Pause after failure number *tries* (from 1) in a row: exponential back-off, but at least the server's Retry-After."""
-        backoff = min(self._policy.longest_poll_s, self._policy.first_poll_s * 2 ** min(tries - 1, 20))
-        await self.pause(max(error.retry_after or 0.0, backoff))
-
     def longer(self, delay: float) -> float:
         """Return the polling interval that follows *delay*, in seconds."""
         return min(self._policy.longest_poll_s, delay * self._policy.growth)
 
-    async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Run *work* and retry it on transient errors without limit: the batch goes on at the provider meanwhile."""
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                return await work()
-            except TRANSIENT as error:
-                failure = error
-            await self.after(failure, tries)
+    async def persist(self, work: Callable[[], Awaitable[T]], *, while_unavailable: float = math.inf) -> T:
+        """Run *work* and retry it on transient errors: the batch goes on at the provider meanwhile.
+
+        The waits grow, and are at least the server's Retry-After. A ``ProviderUnavailable`` is raised at try number *while_unavailable*.
+        """
+
+        def again(state: RetryCallState) -> bool:
+            error = error_of(state)
+            return isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and state.attempt_number < while_unavailable)
+
+        def wait(state: RetryCallState) -> float:
+            backoff: float = min(self._policy.longest_poll_s, self._policy.first_poll_s * 2 ** min(state.attempt_number - 1, 20))
+            return max(getattr(error_of(state), "retry_after", None) or 0.0, backoff)
+
+        async def once() -> T:  # tenacity awaits coroutine functions only, and *work* may be a lambda
+            return await work()
+
+        return await AsyncRetrying(retry=again, wait=wait, sleep=self.pause, reraise=True)(once)
 
 
 async def cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -20,7 +20,7 @@ from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy
 from piiloom.execution.batches.ledger import BatchLedger, Outcomes
 from piiloom.foundation.errors import ProviderError, RunError
 from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
-from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
+from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, ReplyRejected
 
 # Clocks differ, so the search for our batch goes back this far before its row was written.
 _CLOCK_MARGIN = timedelta(hours=1)
@@ -122,20 +122,19 @@ class BatchJob:
 
     async def _made(self, requests: Sequence[BatchRequest]) -> RemoteBatch:
         """Create the batch. After an unclear failure, search for it before the next try, since the request may have arrived."""
-        tries, uncertain = 0, False
-        while True:
-            tries += 1
+        uncertain = False
+
+        async def create() -> RemoteBatch:
+            nonlocal uncertain
+            if uncertain and (found := await self._search(self._look_for)) is not None:
+                return found
             try:
-                if uncertain and (found := await self._search(self._look_for)) is not None:
-                    return found
                 return await self._api.create(self.row.id, requests)
-            except RateLimited as error:
-                failure: RateLimited | ProviderUnavailable = error
-            except ProviderUnavailable as error:
-                if tries >= self._policy.creates:
-                    raise
-                failure, uncertain = error, True
-            await self._backoff.after(failure, tries)
+            except ProviderUnavailable:
+                uncertain = True
+                raise
+
+        return await self._backoff.persist(create, while_unavailable=self._policy.creates)
 
     async def _found_again(self) -> bool:
         """Search for a batch that was being created when its process ended; return whether the provider has it."""

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from piiloom.detection.services.calling import ServiceCaller, Sleep, TextRefused
+from piiloom.detection.services.calling import ServiceCaller, TextRefused
+from piiloom.execution.retrying import Sleep
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
 from piiloom.providers.rate_headers import read_retry_after

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
-from piiloom.execution.retrying import RetryPolicy
-from piiloom.foundation.errors import ProviderError
+from tenacity import AsyncRetrying, RetryCallState
+
+from piiloom.execution.retrying import RetryPolicy, error_of
 from piiloom.foundation.seeding import derive_rng
-from piiloom.providers.errors import ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
 
@@ -42,38 +42,15 @@ class Insisting:
 
     async def __call__(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what *ask* gives. It must be harmless to ask twice. Raises its last ``ProviderError``."""
-        tries = self.tries()
-        while True:
-            try:
-                return await ask()
-            except (RateLimited, ProviderUnavailable) as error:
-                await tries.wait(error)
 
-    def tries(self) -> Tries:
-        """Return a count of tries, for what is not harmless to ask twice."""
-        return Tries(self._policy, self._timing, self._tell, self._rng.random)
+        async def once() -> T:  # tenacity awaits coroutine functions only, and *ask* may be a lambda
+            return await ask()
 
+        return await self.tries()(once)
 
-@dataclass(slots=True)
-class Tries:
-    """The tries at one request."""
+    def tries(self) -> AsyncRetrying:
+        """Return the tries at one request, for a loop over what is not harmless to ask twice."""
+        return self._policy.tries(self._rng, sleep=self._timing.sleep, before_sleep=self._report)
 
-    policy: RetryPolicy
-    timing: Timing
-    tell: Callable[[str], object]
-    draw: Callable[[], float]
-    number: int = 0
-    began: float = field(default_factory=time.monotonic)
-
-    async def wait(self, error: ProviderError) -> None:
-        """Wait before the next try after *error*; raises it if there is to be none."""
-        self.number += 1
-        if not self.policy.worth_retrying(error, self.number, time.monotonic() - self.began):
-            error.retries = self.number - 1
-            raise error
-        wait_s = getattr(error, "retry_after", None)
-        if wait_s is None:
-            longest = min(self.policy.cap_s, self.policy.base_s * 2 ** min(self.number - 1, 30))
-            wait_s = longest * (0.5 + self.draw() / 2)
-        self.tell(f"{error.message}; asking again in {wait_s:.1f} s")
-        await self.timing.sleep(wait_s)
+    def _report(self, state: RetryCallState) -> None:
+        self._tell(f"{getattr(error_of(state), 'message', '')}; asking again in {state.upcoming_sleep:.1f} s")

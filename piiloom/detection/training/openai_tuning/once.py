@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from piiloom.detection.training.openai_tuning.insisting import Insisting, Timing, Tries
+from piiloom.detection.training.openai_tuning.insisting import Insisting, Timing
 from piiloom.detection.training.openai_tuning.ledger import Ledger
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import ProviderUnavailable, RateLimited
+from piiloom.providers.errors import ProviderUnavailable
 
 T = TypeVar("T")
 
@@ -25,15 +25,14 @@ class Once:
 
     async def taken(self, step: str, take: Callable[[], Awaitable[T]], find: Callable[[], Awaitable[T | None]]) -> tuple[T, bool]:
         """Return what *take* gives, or *find* if the step was taken already, and whether it was found. The caller notes it as done."""
-        tries = self._insist.tries()
-        while True:
+        async for attempt in self._insist.tries():
             found = await self.sought(step, find)
             if found is not None:
                 return found, True
             self._ledger.intent(step)
-            made = await self._tried(step, take, tries)
-            if made is not None:
-                return made, False
+            with attempt:
+                return await self._tried(step, take), False
+        raise AssertionError("the last try returns or raises")
 
     async def sought(self, step: str, find: Callable[[], Awaitable[T | None]]) -> T | None:
         """Return what *find* gives; if the step may have been taken lately, look again until it would have shown."""
@@ -44,17 +43,10 @@ class Once:
                 return found
             await self._timing.sleep(self._timing.settle_step_s)
 
-    async def _tried(self, step: str, take: Callable[[], Awaitable[T]], tries: Tries) -> T | None:
-        """Return what *take* gives, or None after a fault for which to try again."""
+    async def _tried(self, step: str, take: Callable[[], Awaitable[T]]) -> T:
         try:
             return await take()
-        except RateLimited as error:
-            self._ledger.refused(step, why=type(error).__name__)
-            await tries.wait(error)
-        except ProviderUnavailable as error:
-            self._ledger.unknown(step, why=type(error).__name__)
-            await tries.wait(error)
         except ProviderError as error:
-            self._ledger.refused(step, why=type(error).__name__)
+            note = self._ledger.unknown if isinstance(error, ProviderUnavailable) else self._ledger.refused
+            note(step, why=type(error).__name__)
             raise
-        return None

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from piiloom.evaluation.pages.cells import count, percent, visible
 from piiloom.evaluation.pages.charts import Chart
 from piiloom.evaluation.pages.tables import ReportTable
-from piiloom.evaluation.report.background import Background, ReleaseFacts
+from piiloom.evaluation.report.background import ReleaseFacts
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.page import background_tables as told
 from piiloom.evaluation.report.page.again import Again, citation, how_to_make_again
@@ -118,7 +118,7 @@ def page_contents(corpus: Corpus, figures: Figures) -> PageContents:
         license=license_name,
         citation=citation(title, version, content, license_name),
         again=how_to_make_again(corpus, seed=figures.seed),
-        installs=_installs(figures, background),
+        installs=_installs(figures),
     )
 
 
@@ -199,8 +199,7 @@ def _there(tables: Sequence[ReportTable | None]) -> tuple[ReportTable, ...]:
     return tuple(table for table in tables if table is not None and table.rows)
 
 
-def _installs(figures: Figures, background: Background) -> tuple[str, ...]:
+def _installs(figures: Figures) -> tuple[str, ...]:
     """Return what to install for the figures that are missing here."""
-    agreement = background.agreement.install if background.agreement is not None else None
-    needed = [("self-BLEU", figures.contexts.self_bleu.install), ("agreement among annotators", agreement)]
-    return tuple(f"{what} was not measured: it needs an extra: {install}" for what, install in needed if install)
+    install = figures.contexts.self_bleu.install
+    return (f"self-BLEU was not measured: it needs an extra: {install}",) if install else ()
