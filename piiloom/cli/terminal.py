@@ -36,14 +36,15 @@ def console() -> Console:
     """Give a console on standard output that interprets nothing in the texts it is given."""
     from rich.console import Console  # noqa: PLC0415 - takes 20 ms, and many commands print lines or JSON only
 
-    return Console(markup=False, emoji=False, highlight=False)
+    # Without force_jupyter, rich writes HTML in a notebook and a warning for each step of a progress bar.
+    return Console(markup=False, emoji=False, highlight=False, force_jupyter=False)
 
 
 def error_console() -> Console:
     """Give the same for standard error: progress, and whatever is not the result."""
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+    return Console(stderr=True, markup=False, emoji=False, highlight=False, force_jupyter=False)
 
 
 def say(text: str) -> None:
