@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from rich.table import Table
 
 from piiloom import __version__
-from piiloom.cli.terminal import console, harmless, say_json
+from piiloom.cli.terminal import harmless, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
@@ -58,7 +58,7 @@ def report(checks: Iterator[Check], *, as_json: bool) -> bool:
     if as_json:
         say_json({"healthy": healthy, "checks": [{"name": c.name, "status": c.status, "detail": c.detail} for c in found]})
     else:
-        console().print(_table(found))
+        say_table(_table(found))
     return healthy
 
 
@@ -189,9 +189,9 @@ def _has_key(variable: str) -> bool:
 
 def _table(checks: Sequence[Check]) -> Table:
     table = Table(show_lines=False)
-    table.add_column("check", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("what was found", overflow="fold")
+    table.add_column("check")
+    table.add_column("status")
+    table.add_column("what was found")
     for check in checks:
         table.add_row(check.name, f"{check.status}", harmless(check.detail), style=_COLOURS[check.status])
     return table

@@ -102,8 +102,8 @@ def _print_lines(found: Iterable[StoredRecord]) -> int:
         pair = "+".join(record.plan.pair) if record.plan else "-"
         high = sum(span.relevance == "high" for span in record.spans)
         spans = f"{len(record.spans)} ({high} high)" if high else f"{len(record.spans)}"
-        text = " ".join(record.context[:_WIDTH].split())
-        say(_line(record.id, place_of(one), one.status, pair, spans, text)[:width].rstrip())
+        line = _line(record.id, place_of(one), one.status, pair, spans, "")
+        say((line + " ".join(record.context[:_WIDTH].split())[: max(0, width - len(line))]).rstrip())
     return shown
 
 
