@@ -1,6 +1,6 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
-From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``evaluate``,
+From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``records``, ``report``, ``probe``, ``evaluate``,
 ``compare``, ``surrogate``, ``detect``, ``detect_files``, ``train_encoder`` (see ``piiloom.api``).
 From a shell: ``piiloom --help``.
 """
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         import_file,
         load,
         probe,
+        records,
         release,
         report,
         surrogate,
@@ -60,6 +61,7 @@ __all__ = [
     "import_file",
     "load",
     "probe",
+    "records",
     "release",
     "report",
     "surrogate",
@@ -78,3 +80,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     raise AttributeError(f"module 'piiloom' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, which are imported when they are asked for."""
+    return __all__

@@ -34,6 +34,7 @@ FUNCTIONS = (
     "release",
     "export",
     "load",
+    "records",
     "report",
     "probe",
     "evaluate",

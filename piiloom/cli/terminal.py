@@ -46,7 +46,9 @@ def error_console() -> Console:
     """Give the same for standard error: progress, and whatever is not the result."""
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    return Console(stderr=True, markup=False, emoji=False, highlight=False, force_jupyter=False)
+    # Jupyter sets FORCE_COLOR, and rich then takes every stream for a terminal.
+    terminal = None if sys.stderr.isatty() else False
+    return Console(stderr=True, markup=False, emoji=False, highlight=False, force_jupyter=False, force_terminal=terminal)
 
 
 def say_table(table: Table, to: Console | None = None) -> None:
