@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 from piiloom.cli.importing import ReadingChoice, import_into
 from piiloom.cli.loading import load_records
@@ -248,7 +248,15 @@ def records(
     ``to_pandas()`` has a row for each record, with its run, plan index and status. Another process may write the store meanwhile.
     Raises ``UsageError`` for a value that no record has, ``RunError``, ``ReleaseError`` and ``StoreError``.
     """
-    options = {"run": run, "release": release, "split": split, "type": type, "relevance": relevance, "pair": pair, "status": status}
+    options: dict[str, Any] = {
+        "run": run,
+        "release": release,
+        "split": split,
+        "type": type,
+        "relevance": relevance,
+        "pair": pair,
+        "status": status,
+    }
     options |= {"locale": locale, "text": text, "in_values": in_values, "all_revisions": all_revisions}
     return stored_records(_store(store), options, limit=limit, offset=offset)
 
