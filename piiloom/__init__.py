@@ -1,6 +1,6 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
-From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``evaluate``,
+From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``records``, ``report``, ``probe``, ``evaluate``,
 ``compare``, ``surrogate``, ``detect``, ``detect_files``, ``train_encoder`` (see ``piiloom.api``).
 From a shell: ``piiloom --help``.
 """
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         import_file,
         load,
         probe,
+        records,
         release,
         report,
         surrogate,
@@ -55,6 +56,7 @@ __all__ = [
     "import_file",
     "load",
     "probe",
+    "records",
     "release",
     "report",
     "surrogate",
@@ -73,3 +75,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     raise AttributeError(f"module 'piiloom' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, which are imported when they are asked for."""
+    return __all__

@@ -12,25 +12,27 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-Beside these: ``import_file``, ``report``, ``probe``, ``evaluate``, ``compare``, ``surrogate``, ``detect``,
+Beside these: ``import_file``, ``records``, ``report``, ``probe``, ``evaluate``, ``compare``, ``surrogate``, ``detect``,
 ``detect_files`` and ``train_encoder``. All of them work where an event loop is running already, as in Jupyter, print nothing, and raise
-``piiloom.PiiloomError``. Settings are typed: a type checker finds a misspelt one, and at run time it is a ``UsageError``. A script can
-be run again: what it made is gone on with or confirmed, and never replaced unasked.
+``piiloom.PiiloomError``. Every result has ``to_pandas()``. Settings are typed: a type checker finds a misspelt one, and at run time it
+is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced unasked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 from piiloom.cli.importing import ReadingChoice, import_into
 from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
+from piiloom.cli.records_view import stored_records
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions
+from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
@@ -42,7 +44,9 @@ from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection_api import DetectOptions, DetectorOptions, detect, detect_files
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
-from piiloom.evaluation_api import compare, evaluate
+from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_files
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
@@ -68,6 +72,7 @@ __all__ = [
     "import_file",
     "load",
     "probe",
+    "records",
     "release",
     "report",
     "surrogate",
@@ -162,7 +167,7 @@ def export(
     tokenizer: str = "whitespace",
     store: StorePath = None,
     force: bool = False,
-) -> list[ExportReport]: ...
+) -> Rows[ExportReport]: ...
 
 
 def export(
@@ -174,7 +179,7 @@ def export(
     tokenizer: str = "whitespace",
     store: StorePath = None,
     force: bool = False,
-) -> ExportReport | list[ExportReport]:
+) -> ExportReport | Rows[ExportReport]:
     """Write *release* (only *splits* of it, if any are given) to the folder *out*, which must be new or empty unless *force*.
 
     One *format* goes into *out* and gives a report; a list of several goes into folders of their names in *out* and gives a list of
@@ -189,7 +194,7 @@ def export(
             made = export_formats(opened, release, chosen, Path(out), splits=splits, options=options, force=True)
         else:
             made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, options=options)
-    return made[0] if isinstance(format, str) else made
+    return made[0] if isinstance(format, str) else Rows(made, _export_rows, ())
 
 
 def load(
@@ -201,7 +206,7 @@ def load(
     columns: Mapping[str, str] | None = None,
     label_map: str | Path | None = None,
     types: str | Path | None = None,
-) -> list[Record]:
+) -> Rows[Record]:
     """Read the records of a file (*format* native unless another is named), or of an exported folder: all its splits, or only *split*.
 
     A folder's format is the one that its ``release.json`` names, and so are its own types; *types* is a types file for a file that
@@ -217,38 +222,78 @@ def load(
         label_map=None if label_map is None else str(label_map),
         types=None if types is None else Path(types),
     )
-    return load_records(Path(path), reading, split=split, stated_format=format)
+    return Rows(load_records(Path(path), reading, split=split, stated_format=format), _record_row, COLUMNS)
+
+
+def records(
+    store: StorePath = None,
+    *,
+    run: str | None = None,
+    release: str | None = None,
+    split: str | None = None,
+    type: str | None = None,  # noqa: A002 - the option's name
+    relevance: Literal["high", "low", "none"] | None = None,
+    pair: str | None = None,
+    status: str | None = None,
+    locale: str | None = None,
+    text: str | None = None,
+    in_values: bool = False,
+    all_revisions: bool = False,
+    limit: int = 0,
+    offset: int = 0,
+) -> Rows[Record]:
+    """Return the records of the store that meet every condition given, in the order of their runs and plans; imports come last.
+
+    The conditions are those of ``piiloom records list``, and *text* and *in_values* those of ``piiloom records search``. *limit* 0: all.
+    ``to_pandas()`` has a row for each record, with its run, plan index and status. Another process may write the store meanwhile.
+    Raises ``UsageError`` for a value that no record has, ``RunError``, ``ReleaseError`` and ``StoreError``.
+    """
+    options: dict[str, Any] = {
+        "run": run,
+        "release": release,
+        "split": split,
+        "type": type,
+        "relevance": relevance,
+        "pair": pair,
+        "status": status,
+    }
+    options |= {"locale": locale, "text": text, "in_values": in_values, "all_revisions": all_revisions}
+    return stored_records(_store(store), options, limit=limit, offset=offset)
 
 
 def report(
     path: StorePath = None,
     *,
+    store: StorePath = None,
     run: str | None = None,
     release: str | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
+    types: str | Path | None = None,
     out: str | Path | None = None,
     force: bool = False,
     seed: int = DEFAULT_SEED,
-) -> dict[str, Any]:
+) -> Figures:
     """Measure the diversity of records and what they give away; gives the figures that ``piiloom report --json`` prints.
 
-    *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a file of *format* when that is given, else a store, of which
-    *run* or *release* may be chosen.
+    *store* is a store, of which *run* or *release* may be chosen. *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a
+    file of *format* when that is given (*types* is a types file for it), else a store.
     With *out* (a new or empty folder unless *force*) the figures, a dataset card and plots are written there too. Raises
     ``DataError`` for a file without records, ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
     """
-    given = None if path is None else Path(path)
-    if given is not None and (given.suffix == ".jsonl" or format is not None):
-        choice = Choice(file=given, file_format=format, run=run, release=release)
-    else:
-        choice = Choice(store=given, run=run, release=release)
+    is_file = path is not None and (Path(path).suffix == ".jsonl" or format is not None)
+    if path is not None and store is not None and not is_file:
+        raise UsageError("two stores are given", where="path, store", remedy="Give one of them, or a file with its format")
+    file, chosen = (path, store) if is_file else (None, store or path)
+    paths = {"file": file, "store": chosen, "types": types}
+    given = {name: None if one is None else Path(one) for name, one in paths.items()}
+    choice = Choice(**given, file_format=format, run=run, release=release)
     made = make_report(choice, None if out is None else Path(out), force=force, seed=seed)
-    return report_json(made.source, made.figures)
+    return Figures(report_json(made.source, made.figures))
 
 
 def probe(
-    train: str | Path,
-    *tests: str | Path,
+    train: FileOrRecords,
+    *tests: FileOrRecords,
     sizes: Sequence[int] | None = None,
     by_type: bool = False,
     errors: str | Path | None = None,
@@ -257,10 +302,11 @@ def probe(
     save: str | Path | None = None,
     calibrate: str | Path | None = None,
     force: bool = False,
-) -> dict[str, Any]:
+) -> Figures:
     """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
 
-    The files are native or CAPID JSONL, or all in *format*. With *sizes* it is trained once for each of these numbers of records;
+    The files are native or CAPID JSONL, or all in *format*; lists of records are as good as files. With *sizes* it is trained once for
+    each of these numbers of records;
     *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. The detector of
     the largest size is saved to *save*, a new or empty folder unless *force*, for ``detect`` with ``detector="probe"``; its scores are
     calibrated on the file *calibrate*, or on a part of *train*. Needs the extra ``probe``; raises ``UsageError``, ``DataError`` and
@@ -270,11 +316,12 @@ def probe(
     from piiloom.evaluation.probe.files import Saving, probe_files  # noqa: PLC0415 - needs an extra
 
     place = None if errors is None else Path(errors)
-    paths = [Path(test) for test in tests]
     on = None if calibrate is None else Path(calibrate)
     saving = None if save is None else Saving(folder=Path(save), calibrate=on, force=force)
-    result, _, saved = probe_files(Path(train), paths, sizes=sizes, errors=place, seed=seed, file_format=format, saving=saving)
-    return result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)})
+    with record_files({"train": train, **{f"test-{number}": test for number, test in enumerate(tests, 1)}}) as given:
+        learnt, *tested = given.values()
+        result, _, saved = probe_files(learnt, tested, sizes=sizes, errors=place, seed=seed, file_format=format, saving=saving)
+    return Figures(result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)}))
 
 
 def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOptions]) -> RunReport:
@@ -291,6 +338,16 @@ def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOp
     observer = Observer(agree=(lambda _: True) if chosen.yes else None, tell=warnings.append)
     report = run_corpus(inputs, chosen, observer)
     return replace(report, warnings=(*warnings, *report.warnings))
+
+
+def _record_row(number: int, record: Record) -> list[Row]:
+    del number
+    return [flat_row_of(record)]
+
+
+def _export_rows(number: int, report: ExportReport) -> Iterable[Row]:
+    del number
+    return report.frame_rows()
 
 
 def _store(path: StorePath) -> Path:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from piiloom.cli.detect_options import DetectCommand
 from piiloom.cli.keyword_checks import checked_keywords
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.frames import Row, Rows
 from piiloom.foundation.noop import noop
 
 if TYPE_CHECKING:
@@ -83,33 +86,47 @@ class DetectOptions(DetectorOptions, total=False):
 
 
 @overload
-def detect(texts: str, *, locale: str, question: str | None = None, **options: Unpack[DetectorOptions]) -> list[ScoredSpan]: ...
+def detect(texts: str, *, locale: str, question: str | None = None, **options: Unpack[DetectorOptions]) -> Rows[ScoredSpan]: ...
 
 
 @overload
 def detect(
     texts: list[str] | tuple[str, ...], *, locale: str, question: str | None = None, **options: Unpack[DetectorOptions]
-) -> list[list[ScoredSpan]]: ...
+) -> Rows[Rows[ScoredSpan]]: ...
 
 
 def detect(
     texts: str | list[str] | tuple[str, ...], *, locale: str, question: str | None = None, **options: Unpack[DetectorOptions]
-) -> list[ScoredSpan] | list[list[ScoredSpan]]:
+) -> Rows[ScoredSpan] | Rows[Rows[ScoredSpan]]:
     """Find personal information in one text, or in each of several: spans in text order, none of which overlap.
 
     *options* are those of ``piiloom detect`` (``detector="patterns"``, ``threshold``, ``types`` …), with its defaults. *question* is for
-    detectors that judge whether a span matters for it. ``text[span.start:span.end]`` is what was found. Raises ``UsageError`` for an
+    detectors that judge whether a span matters for it. ``text[span.start:span.end]`` is what was found. ``to_pandas()`` of the result has
+    a row for each span; the column ``text`` counts several texts from 0. Raises ``UsageError`` for an
     unknown locale or detector, ``ConfigError`` for a fault in a file of entities, and errors of providers.
     """
     from piiloom.cli.detecting import detector_settings  # noqa: PLC0415 - few scripts want them, all would load them
+    from piiloom.detection.detector import ScoredSpan  # noqa: PLC0415
     from piiloom.detection.running.few_texts import detect_texts  # noqa: PLC0415
 
     command = _command(DetectorOptions, options, source=Path(), out=Path(), locale=locale)
     settings = detector_settings(command)
     if settings.sends and not command.yes:
         raise UsageError("sending texts to a provider or a service must be confirmed", where="yes", remedy="Give yes=True")
-    found = detect_texts([texts] if isinstance(texts, str) else texts, locale, question, settings)
-    return found[0] if isinstance(texts, str) else found
+    several = [texts] if isinstance(texts, str) else texts
+    found = detect_texts(several, locale, question, settings)
+    columns = ("value", *(one.name for one in fields(ScoredSpan)))
+    rows = [Rows(spans, partial(_span_row, text), columns) for text, spans in zip(several, found, strict=True)]
+    return rows[0] if isinstance(texts, str) else Rows(rows, _text_rows, ("text", *columns))
+
+
+def _span_row(text: str, number: int, span: ScoredSpan) -> list[Row]:
+    del number
+    return [{"value": text[span.start : span.end], **asdict(span)}]
+
+
+def _text_rows(number: int, spans: Rows[ScoredSpan]) -> list[Row]:
+    return [{"text": number, **row} for row in spans.frame_rows()]
 
 
 def detect_files(source: str | Path, out: str | Path, *, watch: Watch | None = None, **options: Unpack[DetectOptions]) -> DetectionReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -73,7 +74,7 @@ def evaluate(
     from piiloom.cli.evaluate_options import EvaluateCommand  # noqa: PLC0415 - few scripts want them, all would load them
     from piiloom.cli.evaluating import run_evaluation  # noqa: PLC0415
 
-    with _files({name: given.pop(name) for name in ("gold", "predictions")}) as paths:
+    with record_files({name: given.pop(name) for name in ("gold", "predictions")}) as paths:
         return run_evaluation(EvaluateCommand(**_fields({**paths, **given})))[0]
 
 
@@ -124,7 +125,7 @@ def compare(
         raise UsageError(f"no system is called {unknown[0]!r}", where="usage", remedy=f"The systems: {', '.join(by_name)}")
     asked = asked_detectors(detector, tuple(by_name))
     kept = None if keep is None else Path(keep)
-    with _files({"gold": gold}) as gold_path, _files(by_name) as systems, detector_folder(kept) as folder:
+    with record_files({"gold": gold}) as gold_path, record_files(by_name) as systems, detector_folder(kept) as folder:
         request = CompareCommand(
             **_fields({**gold_path, **given}), table=[Path(path) for path in table], plots=None if plots is None else Path(plots)
         )
@@ -133,16 +134,16 @@ def compare(
 
 
 @contextmanager
-def _files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
+def record_files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
     """Give a file for each of *given*: records are written to a temporary one in the native format."""
     with ExitStack() as stack:
         paths: dict[str, Path] = {}
-        for number, (name, one) in enumerate(given.items()):
+        for name, one in given.items():
             if isinstance(one, str | Path):
                 paths[name] = Path(one)
                 continue
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="piiloom-")))
-            paths[name] = folder / f"{name if name in ('gold', 'predictions') else f'system-{number + 1}'}.jsonl"
+            paths[name] = folder / (re.sub(r"[^\w.-]+", "_", name)[:80] + ".jsonl")
             NativeFormat().write(one, paths[name], WriteOptions())
         yield paths
 

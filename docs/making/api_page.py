@@ -34,6 +34,7 @@ FUNCTIONS = (
     "release",
     "export",
     "load",
+    "records",
     "report",
     "probe",
     "evaluate",
@@ -68,7 +69,8 @@ nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outpu
 `RunProgress` (for `detect_files` a `DetectionProgress`, for `train_encoder` a `TrainingProgress`); `OnConflict` is
 `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a
 path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `Weight` is `"documents"`, `"entities"` or `"equal"`; `Match` is
-`"multiset"` or `"membership"`.
+`"multiset"` or `"membership"`. `Rows` is a list and `Figures` a dictionary. These and all other results have `to_pandas()`, with the rows
+that `frame_rows()` names.
 """
 _OPTIONS = """
 Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries,

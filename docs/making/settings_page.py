@@ -33,8 +33,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 _INTRO = """
 Every setting has a default. A setting is given as an option of `piiloom generate`, as a key of a run file
-(`--config`, [an example](run.example.yaml)), or as a keyword of `piiloom.generate` in Python; an option wins over the file. Names that
-are unknown, and values out of range, are refused before anything is sent or stored.
+(`--config`, [an example](run.example.yaml)), or as a keyword of `piiloom.generate` in Python; an option wins over the file. A run file
+whose run is in the store already goes on with it, to more `samples` if it asks for them. Names that are unknown, and values out of
+range, are refused before anything is sent or stored.
 
 **May change**: whether `--resume` takes another value. *yes*: it says how a run is made, and changes no record. *place*: a file or folder
 may have moved, with the same content. An empty cell: another value makes another run.

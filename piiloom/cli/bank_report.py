@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say_json
+from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.taxonomy.bank_lint import Finding
@@ -28,8 +28,10 @@ def report_bank(path: Path, *, as_json: bool) -> bool:
     findings, usable = lint_bank(path)
     if as_json:
         say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
+    elif findings:
+        say_table(findings_table(findings))
     else:
-        console().print(findings_table(findings) if findings else "no findings: the composer can use this bank")
+        say("no findings: the composer can use this bank")
     return usable
 
 
@@ -49,7 +51,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     """One row a finding."""
     table = Table(title=f"{len(findings)} findings")
     for column in ("where", "entry", "rule", "what"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column)
     for finding in findings:
         place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
         table.add_row(*(harmless(text) for text in (place, finding.entry, finding.rule, finding.message)))

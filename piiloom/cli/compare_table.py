@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say
+from piiloom.cli.terminal import harmless, say, say_table
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
 from piiloom.evaluation.comparison.table import NOTHING, difference_of, interval_of, notes_on, p_of, rank_of
 
@@ -19,11 +19,11 @@ def print_comparison(comparison: Comparison, extra_columns: Mapping[str, Mapping
     names = sorted(comparison.headline, key=lambda name: name != comparison.by)
     if len(names) <= _FIRST:
         names = list(comparison.headline)
-    console().print(_ranks(comparison, names[:_FIRST]))
+    say_table(_ranks(comparison, names[:_FIRST]))
     for first in range(_FIRST, len(names), _NEXT):
-        console().print(_more(comparison, names[first : first + _NEXT]))
+        say_table(_more(comparison, names[first : first + _NEXT]))
     if extra_columns:
-        console().print(_extra(comparison, extra_columns))
+        say_table(_extra(comparison, extra_columns))
     for note in (*notes_on(comparison), *extra_notes):
         say(note)
 
@@ -62,7 +62,7 @@ def _extra(comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]
 
 def _begin(table: Table) -> None:
     table.add_column("rank", justify="right")
-    table.add_column("system", overflow="fold")
+    table.add_column("system")
 
 
 def _figure(one: RankedSystem, name: str) -> str:

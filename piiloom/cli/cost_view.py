@@ -10,7 +10,7 @@ from typing import Any
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.costing import COMPOSER, CostReport, Costs, report_costs
-from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.pace import accepted_text, count_text, dollars
 from piiloom.cli.terminal import console, say, say_json
 from piiloom.foundation.counting import counted
 
@@ -69,7 +69,7 @@ def _headline(report: CostReport) -> str:
         )
     run = report.runs[0]
     made_by = COMPOSER if run.provider == COMPOSER else f"{run.provider} {run.model}"
-    return f"run {run.id} {run.status} ({made_by}): {report.accepted.get(run.id, 0):,} of {counted(run.samples, 'record')} accepted"
+    return f"run {run.id} {run.status} ({made_by}): {accepted_text(report.accepted.get(run.id, 0), run.samples)}"
 
 
 def _nothing(report: CostReport) -> str:

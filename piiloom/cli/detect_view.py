@@ -9,7 +9,7 @@ from rich.table import Table
 
 from piiloom.cli.detect_options import DetectCommand
 from piiloom.cli.pace import dollars, rate_text
-from piiloom.cli.terminal import console, harmless, say, say_json
+from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS
 from piiloom.foundation.counting import counted
@@ -34,7 +34,7 @@ def print_detection(report: DetectionReport, asked: DetectCommand) -> None:
     rest = figures["spans"] - sum(list(kinds.values())[:_SHOWN])
     if rest:
         table.add_row("all others", f"{rest:,}")
-    console().print(table)
+    say_table(table)
     say(_documents(report))
     for line in _asides(figures, report):
         say(line)

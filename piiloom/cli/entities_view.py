@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say, say_json
+from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.detection.catalogue_trial import Trial, try_entity
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
@@ -33,12 +33,12 @@ def print_entities(locale: str | None, domain: str | None, own: Sequence[Path], 
         return
     table = Table(title=counted(len(found), "entity"))
     for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column)
     for one in found:
         confirmed = ("yes" if one.default else "on request") if one.confirmed else "no: off"
         row = (one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed)
         table.add_row(*map(harmless, row))
-    console().print(table)
+    say_table(table)
 
 
 def print_entity(entity_id: str, own: Sequence[Path], *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from piiloom.cli.pace import count_text, dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.terminal import console, say, say_json
+from piiloom.cli.terminal import say, say_json, say_table
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_shared_results
 from piiloom.corpus.store.runs import get_run
@@ -104,7 +104,7 @@ def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
     if not estimate.records:
         say("all wanted records are there; nothing would be sent")
         return
-    console().print(_table(estimate))
+    say_table(_table(estimate))
     for line in _remarks(estimate, config):
         say(line)
 
@@ -133,17 +133,19 @@ def _money(held: Range | None) -> str:
 
 
 def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
-    lines = ["Nothing was sent. The low end is a run without a refused reply; the high end has refusals, long replies and short tokens."]
+    total = estimate.total
+    cost = "an unknown amount" if total.cost_usd is None else f"{dollars(total.cost_usd.low)} to {dollars(total.cost_usd.high)}"
+    lines = [f"{counted(estimate.records, 'record')} will cost {cost}, in {total.calls.low:,.0f} to {total.calls.high:,.0f} calls."]
+    lines += ["Nothing was sent. The low end is a run without a refused reply; the high end has refusals, long replies and short tokens."]
     if estimate.thinks:
         guess = f"{THINKING.low:.0f} to {THINKING.high:.0f} tokens a call"
         lines.append(f"The model thinks before it answers, and for how long is unknown: {guess} are counted for it.")
-    cost = estimate.total.cost_usd
-    if cost is None:
+    if total.cost_usd is None:
         lines.append('No price is known for this model: give one with --price "input=…,output=…" (USD per million tokens).')
     else:
         source = "as given by --price" if config.price else f"as of {load_models().dated}"
         lines.append(f"Prices {source}; check them before you rely on them.")
-        if config.budget_usd is not None and config.budget_usd < cost.high:
-            reach = "is not enough" if config.budget_usd < cost.low else "may not be enough"
+        if config.budget_usd is not None and config.budget_usd < total.cost_usd.high:
+            reach = "is not enough" if config.budget_usd < total.cost_usd.low else "may not be enough"
             lines.append(f"The budget of {dollars(config.budget_usd)} {reach}; a run that reaches it can be resumed with a larger one.")
     return lines

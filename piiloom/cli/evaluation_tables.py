@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say
+from piiloom.cli.terminal import harmless, say, say_table
 from piiloom.evaluation.bias.tables import bias_table
 from piiloom.evaluation.cost.cost_figures import COLUMNS
 from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
@@ -28,27 +28,27 @@ _OF_MODE = ("correct", "incorrect", "partial", "missed", "spurious", "precision"
 def print_evaluation(evaluation: Evaluation) -> None:
     """Print the figures of each scheme, then the other views, and what was read."""
     for one in evaluation.schemes:
-        console().print(_headline(one))
+        say_table(_headline(one))
         if one.scheme.name == NervaluateScheme.name:
-            console().print(_modes(one))
+            say_table(_modes(one))
         if one.by_type:
-            console().print(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
+            say_table(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
         if one.groups:
             rows = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
             title = f"{one.scheme.name} by {evaluation.settings.by} (documents)"
             weight = evaluation.settings.weight
             mean = {"mean" if weight == "equal" else f"mean by {weight}": one.mean}
-            console().print(_rows(title, evaluation.settings.by or "", rows | mean, one))
+            say_table(_rows(title, evaluation.settings.by or "", rows | mean, one))
     if evaluation.contrast is not None:
         held = evaluation.contrast
         shown = ", ".join(f"{name} {value:.4f}{_ends(held.intervals.get(name))}" for name, value in held.figures.items())
         say(f"{counted(held.groups, 'contrast group')}: {shown}")
     if evaluation.bias is not None:
         table = bias_table(evaluation.bias)
-        console().print(_plain(table.title, table.columns, table.rows, texts=table.texts))
+        say_table(_plain(table.title, table.columns, table.rows, texts=table.texts))
         say(table.note or "")
     if evaluation.cost is not None:
-        console().print(_plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0))
+        say_table(_plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0))
         say(evaluation.cost.basis)
     for note in _notes(evaluation):
         say(note)
@@ -108,7 +108,7 @@ def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float]], one: 
 def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, texts: int) -> Table:
     table = Table(title=harmless(title))
     for at, name in enumerate(columns):
-        table.add_column(harmless(name), justify="left" if at < texts else "right", overflow="fold")
+        table.add_column(harmless(name), justify="left" if at < texts else "right")
     for row in rows:
         table.add_row(*(harmless(str(cell)) for cell in row))
     return table

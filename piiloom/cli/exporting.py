@@ -9,7 +9,7 @@ from rich.table import Table
 
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.releasing import HASH_SHOWN
-from piiloom.cli.terminal import console, say, say_json
+from piiloom.cli.terminal import say, say_json, say_table
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
@@ -47,7 +47,7 @@ def _print(report: ExportReport) -> None:
         table.add_column(name, justify="right" if name == "records" else "left")
     for file in report.files:
         table.add_row(str(report.out / file.name), file.split, f"{file.records:,}", f"{file.sha256[:HASH_SHOWN]}…")
-    console().print(table)
+    say_table(table)
     if report.withheld:
         say(f"withheld: {counted(report.withheld, 'record')} (release.json says why)")
     if report.loss.fields:

@@ -11,6 +11,7 @@ from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest
 from piiloom.cli.generate_options import GenerateOptions
 from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
 from piiloom.cli.progress_view import shown_progress
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_picture import Traffic
 from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
 from piiloom.cli.sample_table import print_samples
@@ -24,7 +25,7 @@ from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.generation.run_session import RayOptions, run_to_end
-from piiloom.generation.running.opening import new_run, resumed_run
+from piiloom.generation.running.opening import changes_of, known_run, new_or_known_run, new_run, resumed_run
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.settings.configuration import RunConfig
@@ -71,10 +72,18 @@ def _check(options: GenerateOptions) -> None:
 
 
 def _estimate(options: GenerateOptions) -> None:
-    if options.resume is None:
-        say_estimate(read_config(options.config, options.settings), as_json=options.as_json)
-    else:
-        say_estimate_of_rest(options.store, options.resume, options.settings, as_json=options.as_json)
+    run, changes = options.resume, options.settings
+    if run is None:
+        config = read_config(options.config, options.settings)
+        known = None
+        if options.config is not None and options.store.exists():
+            with store_for_reading(options.store) as store:
+                known = known_run(store, config)
+        if known is None:
+            say_estimate(config, as_json=options.as_json)
+            return
+        run, changes = known.id, changes_of(config, known)
+    say_estimate_of_rest(options.store, run, changes, as_json=options.as_json)
 
 
 def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
@@ -127,14 +136,16 @@ def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:
             check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)
 
     if options.resume is None:
-        return new_run(options.store, read_config(options.config, options.settings), refuse=refuse)
+        opens = new_run if options.config is None else new_or_known_run
+        return opens(options.store, read_config(options.config, options.settings), refuse=refuse)
     return resumed_run(options.store, options.resume, retry=options.retry, refuse=refuse, **options.settings)
 
 
 def _check_changes(options: GenerateOptions) -> None:
     """Refuse what a run that goes on cannot be given: all that would make other records."""
     refused = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in options.settings if name not in CHANGEABLE_SETTINGS | PLACES]
-    refused += ["--config"] if options.config else []
+    if options.config is not None:
+        raise UsageError("--config cannot go with --resume", remedy="Leave --resume out: --config goes on with the run of its settings")
     if refused:
         raise UsageError(
             f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 from typing import Literal
 
+from packaging.requirements import Requirement
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say_json
+from piiloom.cli.terminal import harmless, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
@@ -58,7 +58,7 @@ def report(checks: Iterator[Check], *, as_json: bool) -> bool:
     if as_json:
         say_json({"healthy": healthy, "checks": [{"name": c.name, "status": c.status, "detail": c.detail} for c in found]})
     else:
-        console().print(_table(found))
+        say_table(_table(found))
     return healthy
 
 
@@ -70,26 +70,41 @@ def python_check() -> Check:
 
 
 def packages_check() -> Check:
-    """Name the versions of the packages that matter."""
-    missing: list[str] = []
+    """Compare the installed packages with what piiloom declares. A package of an extra may be missing."""
     found: list[str] = []
-    for name in _dependencies():
+    faults: list[str] = []
+    notes: list[str] = []
+    for requirement, needed in _requirements():
         try:
-            found.append(f"{name} {version(name)}")
+            installed = version(requirement.name)
         except PackageNotFoundError:
-            missing.append(name)
-    if missing:
-        return Check(name="packages", status="failed", detail=f"missing: {', '.join(missing)}; install piiloom again")
-    return Check(name="packages", status="ok", detail=", ".join(found))
+            if needed:
+                faults.append(f"{requirement.name} is missing")
+            continue
+        if requirement.specifier.contains(installed, prereleases=True):
+            found += [f"{requirement.name} {installed}"] if needed else []
+        elif needed:
+            faults.append(f"{requirement.name} {installed} is installed, but {requirement.specifier} is needed")
+        else:
+            notes.append(f"{requirement.name} {installed} is installed, but an extra needs {requirement.specifier}")
+    if faults:
+        return Check(name="packages", status="failed", detail=f"{'; '.join(faults + notes)}; install piiloom again")
+    return Check(name="packages", status="warning" if notes else "ok", detail="; ".join([*notes, ", ".join(sorted(found))]))
 
 
-def _dependencies() -> list[str]:
-    """List what piiloom needs to run, by its own metadata (extras left out)."""
+def _requirements() -> Iterator[tuple[Requirement, bool]]:
+    """Yield what piiloom's metadata declares for this platform, and whether it is needed without any extra."""
     try:
-        wanted = requires("piiloom") or []
+        declared = requires("piiloom") or []
+        extras = metadata("piiloom").get_all("Provides-Extra") or []
     except PackageNotFoundError:  # run from a bare checkout
-        return ["piiloom"]
-    return sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted if "extra ==" not in line)
+        declared, extras = ["piiloom"], []
+    for requirement in map(Requirement, declared):
+        marker = requirement.marker
+        if marker is None or marker.evaluate({"extra": ""}):
+            yield requirement, True
+        elif any(marker.evaluate({"extra": extra}) for extra in extras):
+            yield requirement, False
 
 
 def key_checks() -> Iterator[Check]:
@@ -174,9 +189,9 @@ def _has_key(variable: str) -> bool:
 
 def _table(checks: Sequence[Check]) -> Table:
     table = Table(show_lines=False)
-    table.add_column("check", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("what was found", overflow="fold")
+    table.add_column("check")
+    table.add_column("status")
+    table.add_column("what was found")
     for check in checks:
         table.add_row(check.name, f"{check.status}", harmless(check.detail), style=_COLOURS[check.status])
     return table

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say, say_json
+from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.corpus.formats.base import ReadOptions, fault_kinds, quoted
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.importing import ImportReport, OnConflict, import_file
@@ -125,7 +125,7 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
     table.add_column("meaning")
     for name, count, meaning in _counts(report):
         table.add_row(name, f"{count:,}", meaning)
-    console().print(table)
+    say_table(table)
     for title, counts in (
         ("types not in the taxonomy", report.unknown_types),
         ("fields that were ignored", report.ignored_fields),

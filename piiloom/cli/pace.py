@@ -36,13 +36,20 @@ class Pace:
             return " · ".join([f"preparing: {progress.preparing}", *costs])
         rate, left = self.reckon(progress, now)
         parts = [
-            f"{progress.accepted:,}/{progress.wanted:,}",
+            f"{progress.accepted:,}/{max(progress.wanted, progress.accepted):,}",
             rate_text(rate),
             f"ETA {duration(left) if left is not None else 'unknown'}",
             f"{progress.rejected:,} rejected",
             *costs,
         ]
         return " · ".join(parts)
+
+
+def accepted_text(accepted: int, wanted: int) -> str:
+    """Write how many records are accepted. There are more than wanted where rejected items were tried again."""
+    if accepted > wanted:
+        return f"{counted(accepted, 'record')} accepted ({accepted - wanted:,} more than wanted)"
+    return f"{accepted:,} of {counted(wanted, 'record')} accepted"
 
 
 def rate_text(per_second: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from piiloom.cli.terminal import console, harmless, say
+from piiloom.cli.terminal import harmless, say, say_table
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.run import ProbeResult, TestResult, Training
 from piiloom.evaluation.probe.saving import Saved
@@ -24,11 +24,11 @@ def print_result(result: ProbeResult, *, by_type: bool) -> None:
     """Print a table for each test file, one row a training, and if wanted one by type for the last training."""
     say(f"train {result.corpus.file}: {counted(len(result.corpus.records), 'record')}{_left_out(result.corpus)}")
     for number, test in enumerate(result.trainings[-1].tests):
-        console().print(_figures_table(result, number))
+        say_table(_figures_table(result, number))
         if _left_out(test.corpus):
             say(f"  test{_left_out(test.corpus)}")
         if by_type:
-            console().print(_type_table(result.trainings[-1], test))
+            say_table(_type_table(result.trainings[-1], test))
     if result.trainings[-1].tests:
         say(f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})")
 

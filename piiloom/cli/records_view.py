@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from piiloom.cli.paging import rest_of_list, say_json_list
 from piiloom.cli.reading import seen_store, sight_to_json
 from piiloom.cli.sample_table import legend, marked_context, type_colours
 from piiloom.cli.terminal import console, harmless, say, say_aside
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of, row_of
+from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.record_search import RecordFilter, StoredRecord, search_records, values_there
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.frames import Row, Rows
 
 # What a line of the list has room for where nobody says how wide it may be.
 _WIDTH = 160
@@ -40,6 +44,18 @@ def print_records(path: Path, options: Mapping[str, Any], *, texts: bool, limit:
         say("no record matches" if any(options.values()) else f"no records in {path}")
     elif more := rest_of_list(total, shown, offset=offset):
         say_aside(more)
+
+
+def stored_records(path: Path, options: Mapping[str, Any], *, limit: int, offset: int) -> Rows[Record]:
+    """Return the records of the store that meet *options*. In a frame each has its run, plan index and status, too."""
+    with open_to_read(path) as store:
+        found = list(search_records(store, _filter(store, options), limit=limit, offset=offset)[1])
+    return Rows((one.record for one in found), partial(_stored_row, found), (*COLUMNS, "run", "plan_index", "status"))
+
+
+def _stored_row(found: Sequence[StoredRecord], number: int, record: Record) -> list[Row]:
+    one = found[number]
+    return [{**flat_row_of(record), "run": one.run_id, "plan_index": one.plan_index, "status": one.status}]
 
 
 def record_to_json(found: StoredRecord) -> dict[str, Any]:
@@ -102,8 +118,8 @@ def _print_lines(found: Iterable[StoredRecord]) -> int:
         pair = "+".join(record.plan.pair) if record.plan else "-"
         high = sum(span.relevance == "high" for span in record.spans)
         spans = f"{len(record.spans)} ({high} high)" if high else f"{len(record.spans)}"
-        text = " ".join(record.context[:_WIDTH].split())
-        say(_line(record.id, place_of(one), one.status, pair, spans, text)[:width].rstrip())
+        line = _line(record.id, place_of(one), one.status, pair, spans, "")
+        say((line + " ".join(record.context[:_WIDTH].split())[: max(0, width - len(line))]).rstrip())
     return shown
 
 

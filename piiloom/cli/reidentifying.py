@@ -12,7 +12,7 @@ from rich.text import Text
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import say_sight
 from piiloom.cli.reporting import drawn
-from piiloom.cli.terminal import console, error_console, say, say_aside, say_json
+from piiloom.cli.terminal import console, error_console, say, say_aside, say_json, say_table
 from piiloom.evaluation.reidentification.attack import Attack
 from piiloom.evaluation.reidentification.figures import AttackFigures
 from piiloom.evaluation.reidentification.folder import write_attack
@@ -140,5 +140,5 @@ def _print(target: Target, reading: Reading, figures: AttackFigures) -> None:
         say(f"left out: {rows} that could not be read, {values} not in the text")
     for table in attack_tables(figures):
         say("")
-        to.print(drawn(table))
+        say_table(drawn(table))
         to.print(Text(table.note, style="dim"))

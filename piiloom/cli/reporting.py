@@ -13,7 +13,7 @@ from rich.text import Text
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import say_sight
 from piiloom.cli.report_agreement import agreement_among
-from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
+from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json, say_table
 from piiloom.evaluation.pages.tables import ReportTable
 from piiloom.evaluation.report.background import Wanted
 from piiloom.evaluation.report.figures import Figures, Watch, measure
@@ -24,8 +24,6 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.whole_files import check_folder
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
-
-_NAME = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +115,7 @@ def _print(made: MadeReport) -> None:
     say(f"report on {made.source.title()}")
     for table in all_tables(made.source, made.figures):
         say("")
-        to.print(drawn(table))
+        say_table(drawn(table))
         if table.note:
             to.print(Text(table.note, style="dim"))
 
@@ -126,8 +124,7 @@ def drawn(table: ReportTable) -> Table:
     """Return *table* for the terminal; its cells are texts that steer nothing."""
     drawn = Table(title=table.title)
     for place, name in enumerate(table.columns):
-        names = place == 0 and max(len(row[0]) for row in table.rows) <= _NAME  # a name is read at a glance, or not at all
-        drawn.add_column(name, justify="left" if place < table.texts else "right", overflow="fold", no_wrap=names)
+        drawn.add_column(name, justify="left" if place < table.texts else "right")
     for row in table.rows:
         drawn.add_row(*(Text(harmless(" ".join(cell.split()))) for cell in row))
     return drawn

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from piiloom.cli.pace import cost_text
+from piiloom.cli.pace import accepted_text, cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.foundation.counting import counted
@@ -50,10 +50,7 @@ def _stopped_json(stopped: StoppedEarly) -> dict[str, Any]:
 
 def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float, flagged: JudgedCount | None = None) -> None:
     """Print how the run stands after this session of *seconds*; *flagged*: what a detector found outside of spans, if one screened."""
-    say(
-        f"run {progress.run_id} {progress.status}: {progress.accepted:,} of "
-        f"{counted(progress.wanted, 'record')} accepted in {seconds:.1f} s"
-    )
+    say(f"run {progress.run_id} {progress.status}: {accepted_text(progress.accepted, progress.wanted)} in {seconds:.1f} s")
     say(f"  rejected  {progress.rejected:,}{_top(progress)}")
     if flagged is not None and flagged.judged:
         say(f"  flagged   {counted(flagged.judged, 'value')} outside of spans, in {counted(flagged.records, 'record')}")

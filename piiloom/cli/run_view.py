@@ -10,7 +10,7 @@ from piiloom.cli.costing import costs_of
 from piiloom.cli.reading import seen_store, sight_to_json
 from piiloom.cli.runs_view import cost_text, run_to_json
 from piiloom.cli.staging import stage_to_json, stages_table
-from piiloom.cli.terminal import console, say, say_json
+from piiloom.cli.terminal import say, say_json, say_table
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.deleting import ties_of_run
 from piiloom.corpus.store.outcomes import rejects_by_run
@@ -33,7 +33,7 @@ def print_run(path: Path, run_id: str, *, as_json: bool) -> None:
         say_json({"store": str(path), "read": sight_to_json(sight), **line, **more})
         return
     if run.makes_records:
-        console().print(stages_table(run, stages))
+        say_table(stages_table(run, stages))
     parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
     if run.makes_records:
         say(f"  rows      {rows.rows_in:,} {'=' if rows.balanced else '≠'} {parts}")

@@ -71,7 +71,6 @@ def cost_text(run: RunRow, line: dict[str, Any]) -> str:
 
 def _cells(run: RunRow, costs: CostReport, rejected: dict[str, int]) -> tuple[str, ...]:
     line = run_to_json(run, costs, rejected)
-    pairs = str(line["pairs"] or "-")
-    names = (run.id, run.status, run.provider, run.model or "-", pairs if len(pairs) <= 30 else f"{pairs[:29]}…", line["locale"] or "-")
+    names = (run.id, run.status, run.provider, run.model or "-", str(line["pairs"] or "-"), line["locale"] or "-")
     counts = (run.samples, line["accepted"], line["rejected"])
     return (*names, str(run.seed), *(f"{count:,}" for count in counts), cost_text(run, line))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from piiloom.cli.terminal import harmless
+from piiloom.cli.terminal import harmless, say_table
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -49,7 +49,7 @@ def print_samples(console: Console, records: Iterable[Record]) -> None:
     for record in records:
         seen.update(span.entity_type for span in record.spans)
         table.add_row(_plan(record), Text("\n\n").join([marked_context(record, colours, coloured=coloured), *_question(record)]))
-    console.print(table)
+    say_table(table, console)
     if coloured:
         console.print(legend(colours, seen))
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
-from piiloom.cli.terminal import console, say, say_aside, say_json
+from piiloom.cli.terminal import say, say_aside, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
@@ -36,7 +36,7 @@ def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
     if as_json:
         say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [stage_to_json(line) for line in lines]})
     else:
-        console().print(stages_table(run, lines))
+        say_table(stages_table(run, lines))
 
 
 def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dict[str, Any], config: Path | None, as_json: bool) -> bool:

@@ -12,7 +12,7 @@ from rich.table import Table
 from piiloom.cli.surrogate_checks import checked_locale, miss_rates, written_whole
 from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import input_settings, tag_mapping
-from piiloom.cli.terminal import console, harmless, say, say_aside
+from piiloom.cli.terminal import harmless, say, say_aside, say_table
 from piiloom.cli.terminal import say_json as print_json
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
@@ -95,7 +95,7 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
         table.add_column(name, justify="right")
     for one in found:
         table.add_row(f"{one.miss_rate:.2%}", *(f"{share:.1%}" for share in (one.any_miss, one.consistent, one.per_mention, one.markov)))
-    console().print(table)
+    say_table(table)
     names = report["names"]
     say(f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}")
     expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]

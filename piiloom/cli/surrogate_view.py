@@ -15,7 +15,7 @@ from piiloom.cli.surrogate_checks import checked_locale, written_whole
 from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
 from piiloom.cli.surrogate_values import agreement
-from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
+from piiloom.cli.terminal import error_console, harmless, say, say_aside, say_json, say_table
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.noop import noop
@@ -109,7 +109,7 @@ def _show_survey(inputs: InputOptions, documents: int, mapping: Mapping) -> None
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         table.add_row(harmless(rule.name), rule.kind, harmless(rule.role), rule.same, f"{rule.count:,}", sure, rule.runner_up)
-    console().print(table)
+    say_table(table)
 
 
 def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
@@ -144,7 +144,7 @@ def _print(report: RunReport) -> None:
         table.add_row(
             "still looks personal", f"{sum(residual.values()):,}", ", ".join(f"{why} {count:,}" for why, count in residual.items())
         )
-    console().print(table)
+    say_table(table)
     for row in told["engine"].get("leakage", ()):
         shares = ", ".join(f"{name} {row[name]:.1%}" for name in ("consistent", "per-mention", "markov"))
         say(f"at {row['miss_rate']:.1%} misses a document leaks recognisably: {shares}")

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from piiloom.cli.bank_report import findings_table, lint_bank
-from piiloom.cli.terminal import console, harmless, say, say_json
+from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
@@ -38,11 +38,11 @@ def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     if as_json:
         say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})
         return usable
-    console().print(_table(told))
+    say_table(_table(told))
     for line in _notes(own, told):
         say(line)
     if findings:
-        console().print(findings_table(findings))
+        say_table(findings_table(findings))
     elif bank is not None:
         say(f"no findings in {harmless(str(bank))}")
     return usable
@@ -79,7 +79,7 @@ def _drawn(subtype: OwnSubtype) -> list[str]:
 def _table(told: list[dict[str, Any]]) -> Table:
     table = Table(title="types that this file adds", show_lines=True)
     for column in ("type", "slot in asides", "values", "as drawn", "pairs (stories in the bank)"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column)
     for one in told:
         pairs = ", ".join(f"{pair} ({count})" for pair, count in one["pairs"].items()) or "none: asides only"
         for place, subtype in enumerate(one["subtypes"]):

@@ -19,6 +19,7 @@ from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.frames import Framed
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
@@ -32,7 +33,7 @@ _Transaction = Callable[[], AbstractContextManager[Store]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportReport:
+class ImportReport(Framed):
     """Outcome of an import. Counts of values include those of rejected rows.
 
     ``rows`` = ``records`` + ``updated`` + ``skipped_changed`` + ``already_stored`` + ``len(rejected)``. ``records`` were added; of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,10 @@ from piiloom.evaluation.inputs.opening import InputOptions
 from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.schemes.base import Scheme, is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, end_columns
 from piiloom.evaluation.scoring.groups import GroupFigures, Weight
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.frames import Framed, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class ContrastFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
+class Evaluation(Framed):
     """All figures. ``clusters`` and ``keyed``: how many clusters there are, and documents that have a key of their kind.
 
     ``without_group``: documents that are in no group; ``contrast``, ``bias`` and ``cost`` are None if they were not asked for, or there
@@ -80,6 +81,16 @@ class Evaluation:
         raise UsageError(
             f"there are no figures of the scheme {scheme!r}", remedy=f"Of: {', '.join(one.scheme.name for one in self.schemes)}"
         )
+
+    def frame_rows(self) -> Iterator[Row]:
+        """Return the figures of each scheme: a row for all of it, one for each type, and one for each group of documents."""
+        for one in self.schemes:
+            head = {"scheme": one.scheme.name}
+            yield head | {"of": "all", "name": "all", **one.overall, **end_columns(one.intervals)}
+            for name, figures in one.by_type.items():
+                yield head | {"of": "type", "name": name, **figures}
+            for group in one.groups:
+                yield head | {"of": str(self.settings.by), "name": group.name, **group.figures, **end_columns(group.intervals)}
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON values. With one scheme its figures stand at the top, with several under its name in ``schemes``."""

@@ -16,7 +16,7 @@ from piiloom.foundation.garbage import collect_less_often
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
-from piiloom.generation.running.opening import forgotten_if_refused, resume_run, start_run
+from piiloom.generation.running.opening import resume_run, started_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.single_stage import check_stage
 from piiloom.generation.settings.command_line_options import CALL_SETTINGS, SETTINGS, collected, takes
@@ -38,7 +38,7 @@ def run_stage_command(
     config_path: Path | None = None,
     watch: Watch = noop,
 ) -> RunProgress:
-    """Run *stage* on run *run_id* ("last" when None); the first stage starts a new run when settings are given.
+    """Run *stage* on run *run_id* ("last" when None). Without one, the first stage starts a run, or goes on with that of these settings.
 
     Raises ``UsageError`` for an unknown stage, and for settings that shape records given to any other stage than the first.
     """
@@ -50,7 +50,7 @@ def run_stage_command(
     config = read_config(config_path, overrides) if fresh else None
     with Store.open(store_path, create=fresh) as store:
         if config is not None:
-            with forgotten_if_refused(start_run(store, config)) as opened:
+            with started_or_known_run(store, config) as opened:
                 return run_to_end(opened, stage=stage, watch=watch)
         opened = resume_run(store, get_run(store, run_id or "last"), **overrides)
         return run_to_end(opened, stage=stage, watch=watch)

@@ -1,21 +1,18 @@
 """Family backgrounds: names, nationality, ethnicity, languages and religion that go together.
 
-Names come from ``data/names.yaml`` and from Faker's lists (``faker.providers.person``). Faker's lists are read once and drawn
-from with our own generator, since a Faker call costs twenty times as much. Faker's frequencies are flattened by a square root,
-so that no name dominates. Words of origin are in ``data/<language>/origins.yaml``; the majority of a locale is described in
-``data/people/<locale>.yaml``.
+Names come from ``data/names.yaml`` and from lists of Faker in ``data/faker_names.yaml``. Those are a copy: a list of another version
+of Faker would change what a seed draws. Faker's frequencies are flattened by a square root, so that no name dominates. Words of
+origin are in ``data/<language>/origins.yaml``; the majority of a locale is described in ``data/people/<locale>.yaml``.
 """
 
 from __future__ import annotations
 
-import importlib
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import sqrt
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -39,6 +36,20 @@ class _Names(FileModel):
 
 class _NamesFile(FileModel):
     heritages: dict[str, _Names]
+
+
+class _FakerLists(FileModel):
+    """Names in one text each, separated by blanks. A name may be followed by a colon and its frequency."""
+
+    female: str
+    male: str
+    family: str
+
+
+class FakerFile(FileModel):
+    """The copied lists, by Faker's locale."""
+
+    lists: dict[str, _FakerLists]
 
 
 class _Origin(FileModel):
@@ -164,17 +175,17 @@ def _even(items: Iterable[T]) -> Weighted[T]:
 
 
 def _given(names: _Names | None, faker: tuple[str, ...], locale: str) -> dict[Gender, Weighted[str]]:
-    female = _joined(names.female if names else [], "first_names_female", faker, locale)
-    male = _joined(names.male if names else [], "first_names_male", faker, locale)
+    female = _joined(names.female if names else [], "female", faker, locale)
+    male = _joined(names.male if names else [], "male", faker, locale)
     both = _even(dict.fromkeys(female.items + male.items))
     return {"female": female, "male": male, "nonbinary": both}
 
 
 def _family(names: _Names | None, faker: tuple[str, ...], locale: str) -> Weighted[str]:
-    return _joined(names.family if names else [], "last_names", faker, locale)
+    return _joined(names.family if names else [], "family", faker, locale)
 
 
-def _joined(own: list[str], kind: str, faker: tuple[str, ...], locale: str) -> Weighted[str]:
+def _joined(own: list[str], kind: Literal["female", "male", "family"], faker: tuple[str, ...], locale: str) -> Weighted[str]:
     """Join our names and Faker's, each with half of the weight if there are both, without names that are words of the language."""
     found: dict[str, float] = {}
     for source in faker:
@@ -193,22 +204,15 @@ def _words(locale: str) -> frozenset[str]:
     return STOP_WORDS.union(listed("no_names", locale))
 
 
+@lru_cache(maxsize=1)
+def _faker_lists() -> dict[str, _FakerLists]:
+    return load_yaml(files("piiloom.pii_values") / "data" / "faker_names.yaml", FakerFile).lists
+
+
 @cache
-def _faker_names(source: str, kind: str) -> tuple[tuple[str, float], ...]:
-    """Return one of Faker's name lists, without accents, weighted by the square roots of its frequencies, normalized to a sum of 1."""
-    provider = importlib.import_module(f"faker.providers.person.{source}").Provider
-    known = getattr(provider, kind)
-    pairs = known.items() if hasattr(known, "items") else ((name, 1.0) for name in dict.fromkeys(known))
-    usable = [(plain, sqrt(weight)) for name, weight in pairs if _usable(plain := _plain(name))]
-    total = sum(weight for _, weight in usable)
-    return tuple((name, weight / total) for name, weight in usable)
-
-
-def _plain(name: str) -> str:
-    """Return *name* without accents, with "McBride" in place of Faker's "Mcbride"."""
-    plain = "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
-    return f"Mc{plain[2:].capitalize()}" if plain.startswith("Mc") else plain
-
-
-def _usable(name: str) -> bool:
-    return len(name) > 2 and name.isascii() and name.isalpha() and name[0].isupper()
+def _faker_names(source: str, kind: Literal["female", "male", "family"]) -> tuple[tuple[str, float], ...]:
+    """Return one of Faker's name lists, weighted by the square roots of its frequencies, normalized to a sum of 1."""
+    entries = (entry.partition(":") for entry in getattr(_faker_lists()[source], kind).split())
+    weighed = [(name, sqrt(float(frequency or 1))) for name, _, frequency in entries]
+    total = sum(weight for _, weight in weighed)
+    return tuple((name, weight / total) for name, weight in weighed)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from piiloom.foundation.frames import Framed
+
 Phase = Literal["preparing", "counting", "scanning", "replacing", "done"]
 
 
@@ -26,7 +28,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
+class RunReport(Framed):
     """Result of a run. ``report`` is the content of ``report.json``. ``warnings`` has the report's warnings and those about the vault."""
 
     out: Path

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.frames import Framed
 from piiloom.foundation.whole_files import drafted
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
@@ -25,7 +26,7 @@ _MADE_BY: Final = {"probe": "piiloom probe TRAIN --save DIR"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class About(Framed):
     """What a trained folder says of itself, as JSON values.
 
     ``own_types`` are the definitions of the user's own among ``types``; ``model`` is what only the family itself knows to read.

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 from piiloom.corpus.record import Record
+from piiloom.corpus.store.connecting import hide_progress_bar
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.faults import holder_command, opening_fault, translate
 from piiloom.corpus.store.records import add_records, count_records, iter_records
@@ -239,12 +240,25 @@ def test_no_room_to_make_a_store_leaves_no_stump(store_path: Path) -> None:
         ("IOException", "IO Error: Cannot open file: Read-only file system", OutputError, "read-only"),
         ("FatalException", "database has been invalidated", StoreError, "Open it again"),
         ("OutOfMemoryException", "could not allocate", StoreError, "memory_limit"),
+        (
+            "InvalidInputException",
+            "Invalid Input Error: Could not change the progress bar setting because: 'required package 'ipywidgets' is missing'",
+            StoreError,
+            "(InvalidInputException: Could not change the progress bar setting because: 'required package 'ipywidgets' is missing')",
+        ),
+        ("InvalidInputException", "Invalid Input Error: Could not parse string 'private'", StoreError, "(InvalidInputException)"),
     ],
 )
 def test_what_duckdb_says_becomes_what_to_do(name: str, message: str, kind: type[StoreError], said: str) -> None:
     fault = translate(getattr(duckdb, name)(message), Path("x.duckdb"))
     assert type(fault) is kind
     assert said in str(fault)
+
+
+def test_a_setting_that_duckdb_refuses_is_no_damaged_file(store_path: Path) -> None:
+    Store.open(store_path).close()
+    with pytest.raises(StoreError, match=r"refused a statement \(ParserException: Memory must have a number"):
+        Store.open(store_path, memory_limit="plenty")
 
 
 def test_file_of_a_newer_duckdb(store_path: Path) -> None:
@@ -310,13 +324,33 @@ def test_a_worker_thread_may_use_the_store(store: Store, make_record: MakeRecord
     assert list(iter_records(store)) == [make_record(1)]
 
 
-def test_refused_statements_do_not_quote_values(store: Store) -> None:
-    with pytest.raises(StoreError) as caught:
-        store.rows("SELECT ?::INTEGER", ["private words"])
-    assert "private" not in str(caught.value)
+# Statements that DuckDB refuses, and what we report: its class, then its message if that cannot quote data, else our text.
+REFUSED = {
+    "SELECT ?::INTEGER": "ConversionException: a value is of another type than its column",
+    "SELECT strptime(?, '%Y')": "InvalidInputException",
+    "SELECT error(?)": "InvalidInputException",
+    "INSERT INTO runs (id) VALUES (?)": "ConstraintException: a row breaks a rule of its table",
+    "SELECT ?, 9223372036854775807 + 1": "OutOfRangeException: a number is too large",
+    "SELECT ? FRM runs": 'ParserException: syntax error at or near "runs"',
+    "SELECT ?, nothing FROM runs": 'BinderException: Referenced column "nothing" not found in FROM clause!',
+    "SELECT ? FROM nothing": "CatalogException: Table with name nothing does not exist!",
+    "SET nothing = ?": 'CatalogException: unrecognized configuration parameter "nothing"',
+}
+
+
+def test_refused_statements_name_the_cause_and_do_not_quote_values(store: Store) -> None:
+    for sql, cause in REFUSED.items():
+        with pytest.raises(StoreError) as caught:
+            store.rows(sql, ["private words"])
+        assert "private" not in str(caught.value), sql
+        assert f"DuckDB refused a statement ({cause}" in str(caught.value)
     with pytest.raises(DataError, match="surrogate"):
         store.rows("SELECT ?", ["\udc80"])
 
 
-def test_a_long_query_draws_no_progress_bar_into_the_output(store):
+def test_a_long_query_draws_no_progress_bar_into_the_output(store: Store) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = true")  # as DuckDB does in interactive Python
+        hide_progress_bar(connection)
+        assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(False,)]
     assert store.rows("SELECT current_setting('enable_progress_bar')") == [(False,)]

@@ -13,7 +13,7 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import load_plan_items, load_rejects
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.foundation.errors import RunError, StoreError, UsageError
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.stage_command import run_stage_command
@@ -216,6 +216,10 @@ def test_a_run_file_may_give_the_settings(tmp_path):
     with Store.open(path) as store:
         run = get_run(store, "last")
     assert (run.samples, run.seed, run.config["pairs"]) == (4, 5, "health+occupation")
+    again = ("topics", "--store", str(path), "--config", str(tmp_path / "run.yaml"), "--seed", "5", "--samples", "6")
+    assert shell(*again)[0] == 0
+    with Store.open(path) as store:
+        assert [(row.id, row.samples) for row in list_runs(store)] == [(run.id, 6)]
     (tmp_path / "bad.yaml").write_text("samples: 4\nsampels: 5\n")
     code, _, errors = shell("topics", "--store", str(path), "--config", str(tmp_path / "bad.yaml"))
     assert code == 2

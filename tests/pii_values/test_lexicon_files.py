@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 from datetime import date, timedelta
+from importlib import import_module
+from importlib.metadata import version
+from importlib.resources import files
+from unicodedata import normalize
 
 import pytest
 
 from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.yaml_files import load_yaml
 from piiloom.pii_values.creeds import creeds
 from piiloom.pii_values.dates import REFERENCE_DATE, age_on, draw_birth_date, draw_day, written_date
-from piiloom.pii_values.heritage import countries, heritages, profile
+from piiloom.pii_values.heritage import FakerFile, countries, heritages, profile
 from piiloom.pii_values.languages import folder, gendered, spelled
 from piiloom.pii_values.lexicons import Entry, Who, entries, has_topic, listed
 from piiloom.pii_values.occupations import jobs_for, occupations
@@ -39,6 +45,21 @@ def lexicons(locale: str) -> list[str]:
 
 
 SIZES = {"conditions": 350, "symptoms": 150, "medications": 180, "procedures": 120, "disabilities": 80, "allergies": 60, "studies": 200}
+
+
+def test_the_copy_of_fakers_lists_is_exact():
+    if version("faker") != "40.54.0":
+        pytest.skip("the lists were copied from Faker 40.54.0")
+    copied = load_yaml(files("piiloom.pii_values") / "data" / "faker_names.yaml", FakerFile).lists
+    for locale, lists in copied.items():
+        provider = import_module(f"faker.providers.person.{locale}").Provider
+        for kind, text in (("first_names_female", lists.female), ("first_names_male", lists.male), ("last_names", lists.family)):
+            expected = []
+            for name in dict.fromkeys(theirs := getattr(provider, kind)):
+                plain = re.sub("^Mc(.)", lambda found: "Mc" + found[1].upper(), re.sub("[\u0300-\u036f]", "", normalize("NFD", name)))
+                if re.fullmatch("[A-Z][A-Za-z]{2,}", plain):
+                    expected.append(f"{plain}:{theirs[name]!r}" if isinstance(theirs, dict) else plain)
+            assert text.split() == expected, (locale, kind)
 
 
 @pytest.mark.parametrize(("lexicon", "least"), SIZES.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import pydoc
 import signal
 import subprocess
 import sys
@@ -20,8 +21,9 @@ from piiloom.api import RunOptions, SurrogateOptions
 from piiloom.cli import surrogate_cmd
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import list_releases
-from piiloom.foundation.errors import DataError, OutputError, ReleaseError, UsageError
+from piiloom.foundation.errors import DataError, OutputError, ReleaseError, StoreError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
+from tests.piiloom.test_help import COMMANDS as COMMAND_LINE
 
 SMALL = {"pairs": "health+occupation"}
 
@@ -165,6 +167,9 @@ def test_probe_gives_what_the_command_prints(cli, released, tmp_path):
     assert (tmp_path / "errors.jsonl").exists()
     with pytest.raises(UsageError, match="nothing to test on"):
         piiloom.probe(train)
+    by_records = piiloom.probe(piiloom.load(train), piiloom.load(train))
+    assert by_records["trainings"][0]["spans"] == found["trainings"][0]["spans"]
+    assert len(by_records.to_pandas()) > 20
 
 
 def test_surrogate_gives_what_the_command_prints(cli, tmp_path):
@@ -251,6 +256,95 @@ def test_a_type_checker_finds_a_misspelt_setting(tmp_path):
     assert found == [3, 4, 5, 6], done.stdout + done.stderr
 
 
+# The command of each function, and the names that differ: option of the command → keyword, or "" where Python needs none.
+COMMANDS = {
+    "import_file": ("import", {"file": "path", "file_format": "format"}),
+    "release": ("release", {"license_": "license"}),
+    "export": ("export", {"formats": "format", "split": "splits"}),
+    "report": ("report", {"file": "path", "file_format": "format"}),
+    "probe": ("probe", {"file_format": "format", "limit": ""}),
+    "evaluate": ("evaluate", {"file_format": "format", "predictions_format": "pred_format", "type_map": "map"}),
+    "compare": (
+        "compare",
+        {"detectors": "detector", "file_format": "format", "predictions_format": "pred_format", "type_map": "map", "form": ""},
+    ),
+    "surrogate": ("surrogate run", {}),
+    "detect_files": ("detect", {"to": "", "run": "", "release": "", "status": "", "record": "", "sample": ""}),
+    "train_encoder": ("train encoder", {"plot": "", "quiet": ""}),
+    "records": ("records list", {"entity_type": "type", "texts": ""}),
+}
+
+
+def test_each_option_of_a_command_is_a_keyword():
+    for name, (command, other) in COMMANDS.items():
+        function = inspect.unwrap(getattr(piiloom, name))
+        keywords = {one.name for one in inspect.signature(function).parameters.values()}
+        for options in ("ReleaseOptions", "SurrogateOptions", "DetectOptions", "EncoderOptions"):
+            if options in str(inspect.signature(function)):
+                keywords |= get_type_hints(getattr(piiloom, options)).keys()
+        wanted = {other.get(option.name, option.name) for option in COMMAND_LINE[command].params} - {"", "as_json"}
+        assert wanted <= keywords, (name, sorted(wanted - keywords))
+
+
+def test_records_of_a_store(filled, released, tmp_path):
+    everything = piiloom.records(released)
+    assert len(everything) == 12
+    assert everything == piiloom.records(store=str(released), run="last") == piiloom.records(released, release="v1", split="train")
+    some = piiloom.records(released, type="health", relevance="high", pair="occupation+health", limit=2, offset=1)
+    assert 0 < len(some) <= 2
+    assert all(any((span.entity_type, span.relevance) == ("health", "high") for span in record.spans) for record in some)
+    assert piiloom.records(released, text=everything[3].context[5:40]) != []
+    with pytest.raises(UsageError, match="no record has 'helth'"):
+        piiloom.records(released, type="helth")
+    with pytest.raises(StoreError, match="no store here"):
+        piiloom.records(tmp_path / "none.duckdb")
+
+
+def test_a_report_of_a_store(released):
+    figures = piiloom.report(store=released)
+    assert figures == piiloom.report(released)
+    assert piiloom.report(store=released, release="v1")["source"]["release"] == "v1"
+    with pytest.raises(UsageError, match="two stores"):
+        piiloom.report(released, store=released)
+    with pytest.raises(UsageError, match="own types"):
+        piiloom.report(store=released, types="my_types.yaml")
+
+
+def test_every_result_is_a_data_frame(filled, tmp_path):
+    out = tmp_path / "out"
+    (tmp_path / "a.txt").write_text("[PERSON_1] called.")
+    piiloom.release("v1", store=filled, test_size=3)
+    exported = piiloom.export("v1", out, store=filled)
+    sizes = [file.records for file in exported.files]
+    test, rows = piiloom.load(out, split="test"), piiloom.records(filled)
+    frames = {
+        "generate": (piiloom.generate(store=filled, samples=12, **SMALL), {"accepted": [12]}),
+        "release": (piiloom.release("v1", store=filled, test_size=3), {"name": ["v1"]}),
+        "export": (exported, {"split": ["train", "test"], "records": sizes}),
+        "exports": (piiloom.export("v1", tmp_path / "both", format=["native", "capid"], store=filled), {"records": sizes * 2}),
+        "load": (test, {"context": [record.context for record in test], "model": ["story-bank"] * len(test)}),
+        "records": (rows, {"id": [record.id for record in rows], "plan_index": [*range(len(rows))]}),
+        "import_file": (piiloom.import_file(out / "test.jsonl", store=tmp_path / "new.duckdb"), {"records": [len(test)]}),
+        "evaluate": (piiloom.evaluate(test, test), {"scheme": None, "f1": None}),
+        "compare": (piiloom.compare(test, {"a/b": test, "c": test}), {"system": ["a/b", "c"], "f1": [1.0, 1.0], "f1_low": [1.0, 1.0]}),
+        "detect": (piiloom.detect("Call 212-555-0123", locale="en_US"), {"value": ["212-555-0123"], "start": [5]}),
+        "detect several": (piiloom.detect(["no", "Call 212-555-0123"], locale="en_US"), {"text": [1], "value": ["212-555-0123"]}),
+        "detect nothing": (piiloom.detect("no", locale="en_US"), {"value": [], "score": []}),
+        "detect_files": (piiloom.detect_files(out / "test.jsonl", tmp_path / "d.jsonl", locale="en_US", workers="1"), {"kept": [0]}),
+        "surrogate": (piiloom.surrogate(tmp_path / "a.txt", tmp_path / "filled", workers="1"), {"replaced": [1]}),
+        "report": (piiloom.report(store=filled), {"figure": None, "value": None}),
+    }
+    for name, (result, columns) in frames.items():
+        frame = result.to_pandas()
+        for column, expected in columns.items():
+            assert column in frame.columns, (name, column)
+            assert expected is None or frame[column].tolist() == expected, (name, column)
+    figures = frames["evaluate"][0].to_pandas().set_index(["of", "name"])["f1"]
+    assert figures["all", "all"] == figures["type", "health"] == 1.0
+    report = frames["report"][0].to_pandas().set_index("figure")["value"]
+    assert report["source.file"] == filled.name
+
+
 def test_load_names_what_is_wrong(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         piiloom.load(tmp_path / "nothing")
@@ -271,5 +365,7 @@ def test_load_names_what_is_wrong(tmp_path):
 
 def test_the_package_exports_what_it_documents():
     assert all(getattr(piiloom, name) for name in piiloom.__all__)
+    assert dir(piiloom) == sorted(piiloom.__all__)
+    assert "report(" in pydoc.render_doc(piiloom, renderer=pydoc.plaintext)
     with pytest.raises(AttributeError):
         _ = piiloom.nothing

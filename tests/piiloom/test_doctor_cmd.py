@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import shutil
 import subprocess
 import sys
 
@@ -29,6 +31,25 @@ def test_a_healthy_machine(cli, filled):
     assert checks["scenario bank en"]["status"] == "ok"
     assert "scenarios for 78 of 78 pairs" in checks["scenario bank en"]["detail"]
     assert not any(name.startswith("server") for name in checks)
+
+
+def test_packages_out_of_their_declared_bounds(cli, store_path, tmp_path, monkeypatch):
+    """Metadata of other versions lies before the installed ones on the path."""
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, version, status, said in (
+        ("faker", "39.1.0", "failed", "faker 39.1.0 is installed, but >=40 is needed; install piiloom again"),
+        ("pydantic", "99.0", "failed", "pydantic 99.0 is installed, but <3,>=2.12 is needed; install piiloom again"),
+        ("matplotlib", "1.0", "warning", "matplotlib 1.0 is installed, but an extra needs >=3.10"),
+    ):
+        info = tmp_path / f"{name}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n")
+        importlib.invalidate_caches()
+        outcome = cli("doctor", "--store", store_path, "--json")
+        shutil.rmtree(info)
+        found = _report(outcome)["packages"]
+        assert (outcome.code, found["status"]) == (int(status == "failed"), status)
+        assert said in found["detail"]
 
 
 def test_no_store_yet_is_no_fault_and_none_is_made(cli, store_path):

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run
 from tests.longer import mostly_long
@@ -68,6 +69,40 @@ def test_a_run_grows_to_what_one_go_gives(cli, filled, tmp_path):
     grown = cli("generate", "--resume", "last", "--samples", 20, "--concurrency", 3, "--json", "--store", filled)
     assert json.loads(grown.out)["accepted"] == 20
     assert _contexts(filled) == _contexts(whole)
+
+
+def test_a_run_file_with_more_samples_goes_on_with_its_run(cli, tmp_path, store_path):
+    file = tmp_path / "run.yaml"
+    words = ("generate", "--config", file, "--json", "--store", store_path)
+    results = []
+    for samples in (4, 4, 7, 5):
+        file.write_text(f"samples: {samples}\npairs: health+occupation\n")
+        results.append(json.loads(cli(*words).out))
+    assert len({result["run"] for result in results}) == 1
+    assert [(result["wanted"], result["accepted"], result["status"]) for result in results] == [
+        (4, 4, "finished"),
+        (4, 4, "finished"),
+        (7, 7, "finished"),
+        (7, 7, "finished"),
+    ]
+    assert json.loads(cli(*words, "--samples", 8).out)["run"] == results[0]["run"]
+    assert "--config goes on with the run" in cli(*words, "--resume", "last").out
+    file.write_text("samples: 4\npairs: age+education\n")
+    assert json.loads(cli(*words).out)["run"] != results[0]["run"]
+
+
+def test_more_records_than_wanted_are_not_written_as_a_part_of_them(cli, store_path):
+    """Rejected items of a finished run are tried again, and one is accepted."""
+    assert cli("generate", "--samples", 3, *SMALL, "--quiet", "--store", store_path).code == 0
+    with Store.open(store_path) as store:
+        run = get_run(store, "last")
+        store.change("DELETE FROM spans WHERE record_order IN (SELECT record_order FROM records WHERE plan_index = 1)")
+        store.change("DELETE FROM records WHERE plan_index = 1")
+        save_rejects(store, run.id, [RejectRow(plan_index=1, stage="screen", reason_code="off_length", attempts=1)])
+    assert "3 of 3 records accepted" in cli("generate", "--resume", "last", "--store", store_path).out
+    outcome = cli("generate", "--resume", "last", "--retry", "off_length", "--store", store_path)
+    assert "finished: 4 records accepted (1 more than wanted)" in outcome.out
+    assert "4 records accepted (1 more than wanted)" in cli("cost", "--run", "last", "--store", store_path).out
 
 
 def test_resuming_a_finished_run_adds_nothing(cli, filled):

@@ -123,6 +123,15 @@ def row_of(record: Record) -> Json:
     }
 
 
+# The columns that every record has in a table.
+COLUMNS = ("id", "locale", "context", "question", "spans")
+
+
+def flat_row_of(record: Record) -> Json:
+    """Return the native row of *record* as columns of a table: what is in its ``meta`` stands beside the rest."""
+    return {name: value for name, value in row_of(record).items() if name != "meta"} | meta_of(record)
+
+
 def unencodable(records: Sequence[Record]) -> DataError:
     """Return the error that names the first of *records* with a text that UTF-8 cannot hold."""
     owner = next(record.id for record in records if not encodes(json.dumps(row_of(record), ensure_ascii=False)))

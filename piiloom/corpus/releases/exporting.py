@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,6 +36,7 @@ from piiloom.corpus.store.releases import (
 )
 from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
+from piiloom.foundation.frames import Framed, Row
 from piiloom.taxonomy.own_types import only, types_in_force
 
 __all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
@@ -44,7 +45,7 @@ DEFAULT_WRITING = WriteOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportReport:
+class ExportReport(Framed):
     """What was written, how many records were withheld, and what the format could not express."""
 
     release: str
@@ -53,6 +54,10 @@ class ExportReport:
     files: tuple[ExportedFile, ...]
     withheld: int
     loss: LossReport
+
+    def frame_rows(self) -> Iterator[Row]:
+        """Return a row for each file."""
+        return ({"release": self.release, "format": self.format, "out": str(self.out), **asdict(file)} for file in self.files)
 
     def to_json(self) -> Json:
         """Return the report as JSON values (``out`` as it was given)."""

@@ -36,3 +36,12 @@ def connect_to_write(target: str, settings: Settings) -> duckdb.DuckDBPyConnecti
             if not is_read_elsewhere(error) or time.monotonic() > deadline:
                 raise
         time.sleep(_PAUSE_S)
+
+
+def hide_progress_bar(connection: duckdb.DuckDBPyConnection) -> None:
+    """Turn off the progress bar, which DuckDB draws on standard output in interactive Python.
+
+    In Jupyter without ipywidgets the bar is off already, and DuckDB refuses every statement that names the setting.
+    """
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import duckdb
 
-from piiloom.corpus.store.connecting import bounded, connect_to_write
+from piiloom.corpus.store.connecting import bounded, connect_to_write, hide_progress_bar
 from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
@@ -67,9 +67,8 @@ class Store:
                 path.unlink(missing_ok=True)  # the next opening would take a file without a header for something that is no store
             raise fault from error
         try:
-            # DuckDB would draw its progress bar on standard output, in the middle of a command's own output.
             with duckdb_errors(path):
-                connection.execute("SET enable_progress_bar = false")
+                hide_progress_bar(connection)
             if not in_memory:
                 _refuse_unwritten(connection, path)
             upgrade(connection, path, migrations, is_new=in_memory or _is_blank(path))

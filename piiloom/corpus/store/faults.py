@@ -1,7 +1,7 @@
 """Translate DuckDB's errors into piiloom's: a file that cannot be written or opened, and the process that holds it.
 
-DuckDB may quote stored data in a message ("could not convert string …"), so its messages are never shown to the user. They are
-only searched for known phrases about files and causes. The original error stays attached as the cause.
+DuckDB may quote stored data in a message ("could not convert string …"). So its class is reported with our own text for known
+causes. Only messages about the statement itself, the schema and settings are shown. The original error stays attached as the cause.
 """
 
 from __future__ import annotations
@@ -30,6 +30,19 @@ _CANNOT_WRITE = {
     "Is a directory": "the path is a folder",
 }
 _INTERRUPTED = "Query interrupted"
+# Our text for the classes of errors whose messages may quote data; the first class that fits counts.
+_CAUSES: tuple[tuple[type[duckdb.Error], str], ...] = (
+    (duckdb.ConstraintException, "a row breaks a rule of its table: a key occurs twice, or a value is missing"),
+    (duckdb.OutOfRangeException, "a number is too large"),
+    (duckdb.ConversionException, "a value is of another type than its column"),
+    (duckdb.TransactionException, "another transaction changed the same rows, or an earlier statement of this one failed"),
+    (duckdb.InternalException, "an internal error of DuckDB"),
+    (duckdb.IOException, "a file cannot be read or written"),
+    (duckdb.SerializationException, "stored data cannot be decoded"),
+)
+# Classes whose messages concern the statement, the schema or a setting; and how the messages about settings begin that other classes have.
+_ABOUT_STATEMENTS = (duckdb.ParserException, duckdb.SyntaxException, duckdb.BinderException, duckdb.CatalogException)
+_ABOUT_SETTINGS = re.compile(r"(could not (change|set) |cannot (change|set) |the following options were not recognized)", re.IGNORECASE)
 # Offset of the magic bytes in a DuckDB file, and the bytes.
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
 
@@ -73,7 +86,14 @@ def translate(error: duckdb.Error, path: Path) -> PiiloomError:
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return StoreError("DuckDB ran out of memory", where=str(path), remedy="Open the store with a higher memory_limit")
-    return StoreError(f"DuckDB refused a statement ({type(error).__name__})", where=str(path))
+    cause = _message_without_data(error) or next((meaning for kind, meaning in _CAUSES if isinstance(error, kind)), None)
+    return StoreError(f"DuckDB refused a statement ({type(error).__name__}{'' if cause is None else f': {cause}'})", where=str(path))
+
+
+def _message_without_data(error: duckdb.Error) -> str | None:
+    """Return the first line of DuckDB's message, without its class, if such messages never quote stored data; else None."""
+    message = str(error).partition("\n")[0].partition(" Error: ")[2]
+    return message if isinstance(error, _ABOUT_STATEMENTS) or _ABOUT_SETTINGS.match(message) else None
 
 
 def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
@@ -83,7 +103,9 @@ def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
         return _locked(holding_process(error), path, reads=is_read_elsewhere(error))
     if isinstance(error, duckdb.ConnectionException):
         return StoreLocked("this process has the store open already, with other settings", where=str(path), remedy="Close it there first")
-    if any(said in text for said in _CANNOT_WRITE):
+    # a damaged catalogue raises CatalogException, too
+    refused = _message_without_data(error) is not None and not isinstance(error, duckdb.CatalogException)
+    if refused or any(said in text for said in _CANNOT_WRITE):
         return translate(error, path)
     if path.is_file() and not _is_duckdb_file(path):
         return not_a_store(path)

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.connecting import Settings, bounded
+from piiloom.corpus.store.connecting import Settings, bounded, hide_progress_bar
 from piiloom.corpus.store.copying import remove
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.faults import holder_command, holding_process, is_locked, opening_fault
+from piiloom.corpus.store.faults import duckdb_errors, holder_command, holding_process, is_locked, opening_fault
 from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import refuse_newer, upgrade, version_of
@@ -66,7 +66,6 @@ def open_to_read(
     _check_readable(path)
     store, sight = _open(path, _settings(path, memory_limit), patience_s, migrations)
     with store:
-        store.change("SET enable_progress_bar = false")
         if tell is not None:
             tell(sight, store)
         yield store
@@ -114,7 +113,7 @@ def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store 
     try:
         version = _version(connection, path, migrations)
         if version == migrations.latest:
-            return Store(connection, path)
+            return _store(connection, path)
     except BaseException:
         connection.close()
         raise
@@ -142,14 +141,20 @@ def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migration
         try:
             version = _version(connection, path, migrations)
             if version == migrations.latest:
-                return Store(connection, path), replace(why, copied_at=moment)
+                return _store(connection, path), replace(why, copied_at=moment)
             connection.close()
             connection = _brought_up(copy, path, limits, migrations)
             remove(copy)
-            return Store(connection, path), replace(why, copied_at=moment, version=version)
+            return _store(connection, path), replace(why, copied_at=moment, version=version)
         except BaseException:
             connection.close()
             raise
+
+
+def _store(connection: duckdb.DuckDBPyConnection, path: Path) -> Store:
+    with duckdb_errors(path):
+        hide_progress_bar(connection)
+    return Store(connection, path)
 
 
 def _version(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migrations) -> int:

@@ -18,6 +18,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import records_at, records_in
 from piiloom.corpus.store.statements import select
 from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.frames import Framed
 
 Json = Mapping[str, Any]
 
@@ -40,7 +41,7 @@ _SELECT = select(_COLUMNS, "releases")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseRow:
+class ReleaseRow(Framed):
     """One release. ``test_size`` is kept as given: a count ("200") or a share ("0.1"). ``run_id`` None: all runs and imports.
 
     ``split_settings`` and ``record_choice`` are the fields of ``SplitSettings`` and ``RecordChoice`` as JSON values, ``left_out`` the

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from piiloom.foundation.frames import Framed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionProgress:
@@ -28,7 +30,7 @@ Watch = Callable[[DetectionProgress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectionReport:
+class DetectionReport(Framed):
     """What a run did.
 
     ``figures`` are the counts (``documents``, ``spans``, ``types``, ``subtypes`` …), equal for equal inputs and settings. ``files`` were

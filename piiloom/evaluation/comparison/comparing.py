@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -12,11 +12,12 @@ import numpy as np
 
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.schemes.base import Scheme
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, percentiles, resampled_totals
+from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, end_columns, percentiles, resampled_totals
 from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.evaluation.scoring.randomisation import holm, permutation_p
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.frames import Framed, Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,7 @@ class PairTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Framed):
     """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``."""
 
     scheme: str
@@ -86,6 +87,19 @@ class Comparison:
     keyed: int
     systems: tuple[RankedSystem, ...]
     tests: tuple[PairTest, ...]
+
+    def frame_rows(self) -> Iterator[Row]:
+        """Return a row for each system, the best first."""
+        for one in self.systems:
+            yield {
+                "system": one.name,
+                "rank": one.rank,
+                "tied": one.tied,
+                **one.figures,
+                **end_columns(one.intervals),
+                "difference": one.difference,
+                "p": one.p,
+            }
 
 
 def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:

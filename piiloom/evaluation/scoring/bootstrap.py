@@ -7,6 +7,7 @@ shows how much a figure depends on which documents are in the test set, and noth
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,12 @@ class Interval:
 
     low: float
     high: float
+
+
+def end_columns(intervals: Mapping[str, Interval | None]) -> dict[str, float]:
+    """Return the ends of each interval that there is as columns of a table: ``f1_low`` and ``f1_high``."""
+    there = {name: one for name, one in intervals.items() if one is not None}
+    return {f"{name}_{end}": getattr(one, end) for name, one in there.items() for end in ("low", "high")}
 
 
 def ends(interval: Interval | None) -> list[float] | None:

@@ -73,23 +73,41 @@ def resumed_run(
 
 
 @contextmanager
-def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
+def new_or_known_run(path: Path, config: RunConfig, *, refuse: Refuse = noop) -> Iterator[OpenedRun]:
     """As ``new_run``; but where the store has a run of the same settings and seed, go on with that.
 
     Its samples grow to those of *config* where that asks for more. What else *config* was given of how calls are made holds,
     also a lower budget, or None for no limit; what it was not given stays as the run has it.
     """
+    refuse(config)
     with store_for_writing(path) as store:
-        settled = _settled(config)
-        known = find_run(store, run_digest(settled), settled.seed)
-        if known is None:
-            check_provider(config)
-            yield start_run(store, config)
-            return
-        changes = {name: getattr(config, name) for name in config.model_fields_set & (CHANGEABLE_SETTINGS | PLACES - {"types"})}
-        changes["samples"] = max(config.samples, known.samples)
-        check_provider(changed_config(known, changes))
-        yield resume_run(store, known, **changes)
+        known = known_run(store, config)
+        check_provider(config if known is None else changed_config(known, changes_of(config, known)))
+        with started_or_known_run(store, config) as opened:
+            yield opened
+
+
+@contextmanager
+def started_or_known_run(store: Store, config: RunConfig) -> Iterator[OpenedRun]:
+    """Resume the run that *store* has of the settings and the seed of *config*, or start it; raises as ``start_run``."""
+    known = known_run(store, config)
+    if known is not None:
+        yield resume_run(store, known, **changes_of(config, known))
+        return
+    with forgotten_if_refused(start_run(store, config)) as opened:
+        yield opened
+
+
+def known_run(store: Store, config: RunConfig) -> RunRow | None:
+    """Return the run that *store* has of the settings and the seed of *config*, if there is one."""
+    settled = _settled(config)
+    return find_run(store, run_digest(settled), settled.seed)
+
+
+def changes_of(config: RunConfig, known: RunRow) -> dict[str, Any]:
+    """Return what *config* changes of the *known* run: how calls are made, as far as it says, and the samples if it asks for more."""
+    changes = {name: getattr(config, name) for name in config.model_fields_set & (CHANGEABLE_SETTINGS | PLACES - {"types"})}
+    return changes | {"samples": max(config.samples, known.samples)}
 
 
 def start_run(store: Store, config: RunConfig) -> OpenedRun:
@@ -168,12 +186,11 @@ def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
 
 
 def _add_run(store: Store, config: RunConfig) -> RunRow:
-    known = find_run(store, run_digest(config), config.seed)
-    if known is not None:
+    if (known := known_run(store, config)) is not None:
         raise RunError(
             f"run {known.id} has the same configuration and seed ({known.status})",
             where=str(store.path),
-            remedy=f"Resume it with --resume {known.id}, or choose another --seed or --store",
+            remedy=f"Resume it with --resume {known.id} (--samples may grow), or choose another --seed or --store",
         )
     keep_types(store, config.types)
     return create_run(

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from piiloom.corpus.store.progress import RejectRow
 from piiloom.execution.call_totals import CallTotals
+from piiloom.foundation.frames import Framed
 from piiloom.generation.running.stopping import StoppedEarly
 
 
 @dataclass(slots=True, kw_only=True)
-class RunProgress:
+class RunProgress(Framed):
     """Counts of accepted and wanted records (or items of a single stage), and rejects by ``stage: code``.
 
     ``status`` is running, finished, interrupted (resumable) or failed (fewer accepted than wanted, nothing left to try).
