@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.arrow_rows import parquet_size
-from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.foundation.errors import DataError, UsageError
@@ -29,7 +29,7 @@ _SUFFIXES: Final = {
 # Formats whose fields can be named, by the way they are read. Those of the registry have fields of their own.
 ROWS: Final = {"jsonl": "jsonl", "native": "jsonl", "json": "json", "capid": "json"}
 TABLES: Final = {"csv": ",", "tsv": "\t", "parquet": "", "huggingface": ""}
-_OTHERS: Final = tuple(name for name, one in FORMATS.items() if isinstance(one, NativeShapedFormat) and name not in {*ROWS, *TABLES})
+_OTHERS: Final = tuple(name for name, one in READABLE.items() if isinstance(one, NativeShapedFormat) and name not in {*ROWS, *TABLES})
 KNOWN: Final = (TXT, *ROWS, *TABLES, *_OTHERS)
 _BLOCK: Final = 1 << 20
 
