@@ -180,12 +180,24 @@ class _Job:
                 with transaction() as store:
                     self.intake.take(store, chunk)
             if not self.intake.read:
-                raise _no_valid_row(self.path, rejected, tally.unknown_types)
+                raise self._no_valid_row(rejected, tally.unknown_types)
             self.intake.refuse_conflicts()
         return _report(self.path.name, tally, self.intake, rejected)
 
     def _rows(self, tally: ReadTally) -> Iterator[Record | RowReject]:
         return self.format.read(self.path, self.options, tally)
+
+    def _no_valid_row(self, rejected: list[tuple[int, str]], unknown: Mapping[str, int]) -> DataError:
+        if not rejected:
+            return DataError("the file has no rows", where=str(self.path))
+        line, reason = rejected[0]
+        labels = f"; labels that name no known type: {with_counts(unknown)}" if unknown else ""
+        columns = ", or name its columns with --columns" if self.format.column_fields else ""
+        return DataError(
+            f"no row of the file can be imported; the first fault: {reason}{labels}",
+            where=f"{self.path.name}:{line}",
+            remedy=label_remedy(unknown) if unknown else f"Check that --format names the file's format{columns}",
+        )
 
 
 def _format(chosen: ReadableFormat | str, options: ReadOptions) -> ReadableFormat:
@@ -249,15 +261,3 @@ def label_remedy(labels: Collection[str]) -> str:
     fitting = ", ".join(f"{name} has {count} of {len(labels)}" for name, count in maps_for(labels).items())
     shipped = f"; of the shipped maps, {fitting}" if fitting else ""
     return f"Say what the labels mean with --label-map FILE, a line a label{shipped}. Or define types of your own with --types FILE"
-
-
-def _no_valid_row(path: Path, rejected: list[tuple[int, str]], unknown: Mapping[str, int]) -> DataError:
-    if not rejected:
-        return DataError("the file has no rows", where=str(path))
-    line, reason = rejected[0]
-    labels = f"; labels that name no known type: {with_counts(unknown)}" if unknown else ""
-    return DataError(
-        f"no row of the file can be imported; the first fault: {reason}{labels}",
-        where=f"{path.name}:{line}",
-        remedy=label_remedy(unknown) if unknown else "Check that --format names the file's format, or name its columns with --columns",
-    )

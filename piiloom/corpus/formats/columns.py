@@ -187,8 +187,8 @@ class Columns:
         if label is None:
             fault = f"the column {column!r} has numbers of class labels, and nothing names them"
             remedy = (
-                "Put the data set's dataset_info.json or README.md beside the file: its features have the names "
-                "(with datasets, dataset.info.write_to_directory(FOLDER) writes the former)"
+                "Export names in their place, or put the data set's dataset_info.json or README.md beside the file: its features have "
+                "the names (with datasets, dataset.info.write_to_directory(FOLDER) writes the former)"
             )
             raise DataError(fault, where=self._path.name, remedy=remedy)
         return label.name(tag, column)
