@@ -145,9 +145,10 @@ def _ranking(request: CompareCommand) -> Ranking:
 
 
 def _left_out(inputs: Mapping[str, InputsSummary]) -> list[str]:
-    """Return a note for the gold and each system of which something was left out."""
+    """Return a note for the gold and each system of which something was left out, or nothing was read."""
     sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
-    return [f"{name}: {', '.join(side.notes())}" for name, side in sides.items() if side.notes()]
+    told = {name: [*(() if side.mentions else ("no mentions",)), *side.notes()] for name, side in sides.items()}
+    return [f"{name}: {', '.join(notes)}" for name, notes in told.items() if notes]
 
 
 def _reader(

@@ -125,9 +125,9 @@ CASES = {
     ),
     "tags B, I and O": Case(
         format="bio",
-        rows=[{"tokens": ["Ann", "Lee", "or", "Bo"], "labels": ["B", "I", "O", "B"]}],
+        rows=[{"tokens": ["Ann", "Lee", "or", "Bo"], "labels": ["B", "I", "O", end]} for end in ("B", "B-", "S")],
         labels={"entity": "name"},
-        found=[[("Ann Lee", "name"), ("Bo", "name")]],
+        found=[[("Ann Lee", "name"), ("Bo", "name")]] * 3,
     ),
     "tags B, I and O without a map": Case(
         format="conll",

@@ -122,6 +122,15 @@ def test_second_annotators_of_the_predictions_are_reported_too(cli: Any, tmp_pat
     assert "A: not read: annotations, of several but the last 1" in out.splitlines()
 
 
+def test_a_side_without_mentions_is_reported(cli: Any, tmp_path: Path) -> None:
+    gold, found = tmp_path / "gold.json", tmp_path / "found.jsonl"
+    gold.write_text(json.dumps([task({"result": []})]), encoding="utf-8")
+    found.write_text(json.dumps(NATIVE), encoding="utf-8")
+    assert "gold: 0 mentions" in cli("evaluate", gold, found, "--gold-format", "label-studio").out.splitlines()
+    out = cli("compare", gold, f"A={found}", "--gold-format", "label-studio", "--resamples", 10).out
+    assert "gold: no mentions" in out.splitlines()
+
+
 def test_types_of_one_side_only_have_counts_and_all_are_named(cli: Any, tmp_path: Path) -> None:
     gold, found = tmp_path / "gold.jsonl", tmp_path / "found.jsonl"
     rows = {"context": "x" * 30, "spans": [{"start": at, "end": at + 1, "type": f"T{at:02}"} for at in range(15)]}

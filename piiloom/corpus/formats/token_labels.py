@@ -143,7 +143,7 @@ def tagged_spans(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
                 opened = False
             continue
         match = _TAG.fullmatch(tag)
-        prefix, own = match.groups(UNTYPED) if match else ("I", tag)
+        prefix, own = (match[1], match[2] or UNTYPED) if match else ("I", tag)
         if opened and (prefix in _BEGINS or own != label):
             yield first, position - 1, label
             opened = False

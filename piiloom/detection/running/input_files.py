@@ -30,6 +30,7 @@ _SUFFIXES: Final = {
 ROWS: Final = {"jsonl": "jsonl", "native": "jsonl", "json": "json", "capid": "json"}
 TABLES: Final = {"csv": ",", "tsv": "\t", "parquet": "", "huggingface": ""}
 _OTHERS: Final = tuple(name for name, one in READABLE.items() if isinstance(one, NativeShapedFormat) and name not in {*ROWS, *TABLES})
+_FOLDERS: Final = {name for name in _OTHERS if not READABLE[name].suffix}
 KNOWN: Final = (TXT, *ROWS, *TABLES, *_OTHERS)
 _BLOCK: Final = 1 << 20
 
@@ -71,8 +72,8 @@ def _by_suffix(path: Path) -> str:
 
 
 def _in_folder(folder: Path, told: str | None) -> Iterator[tuple[str, Path, str]]:
-    if told == "brat" or (told is None and any(folder.rglob("*.ann"))):
-        yield folder.name, folder, "brat"
+    if told in _FOLDERS or (told is None and any(folder.rglob("*.ann"))):
+        yield folder.name, folder, told or "brat"
         return
     wanted = told or TXT
     suffixes = {suffix for suffix, name in _SUFFIXES.items() if name == ROWS.get(wanted, wanted)}
