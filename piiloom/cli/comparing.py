@@ -24,6 +24,7 @@ from piiloom.evaluation.cost.cost_figures import COLUMNS
 from piiloom.evaluation.cost.costing import CostCollector, usage_source
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.opening import open_pairs
+from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.pages.writing import write_plot
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_scheme
@@ -52,7 +53,7 @@ def compare_and_report(request: CompareCommand) -> None:
         compared = run_comparison(request, systems, usage, asked, folder)
     comparison, extra = compared.comparison, compared.extra
     if request.as_json or form == "json":
-        say_json(comparison_json(comparison, extra, compared.calibrations))
+        say_json(compared.to_json())
         return
     if form is not None:
         say(_in_form(compared, form).rstrip("\n"))
@@ -64,13 +65,22 @@ def compare_and_report(request: CompareCommand) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A comparison, columns and notes that go beside it, how far the scores of each system can be trusted, and pictures that were drawn."""
+    """A comparison, columns and notes that go beside it, how far the scores of each system can be trusted, and pictures that were drawn.
+
+    ``inputs``: what was read for each system.
+    """
 
     comparison: Comparison
     extra: Extra
     notes: tuple[str, ...]
     calibrations: Mapping[str, CalibrationFigures]
     pictures: tuple[Path, ...]
+    inputs: Mapping[str, InputsSummary]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the comparison as JSON values, with what was read."""
+        inputs = {name: summary.to_json() for name, summary in self.inputs.items()}
+        return {**comparison_json(self.comparison, self.extra, self.calibrations), "inputs": inputs}
 
 
 def run_comparison(
@@ -94,16 +104,18 @@ def run_comparison(
     watching: dict[str, list[Collector]] = {name: [one] for name, one in calibrations.items()}
     for name, cost in costs.items():
         watching[name].append(cost)
-    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching), scheme, ranking)
+    inputs: dict[str, InputsSummary] = {}
+    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching, inputs), scheme, ranking)
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     extra = {**_cost_columns(costs), **measured_columns(measured, {name: one.ece for name, one in figures.items()})}
     pictures = () if request.plots is None else _drawn(request.plots, comparison, measured, figures)
     compared = Compared(
         comparison=comparison,
         extra=extra,
-        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ())),
+        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ()), *_left_out(inputs)),
         calibrations=figures,
         pictures=pictures,
+        inputs=inputs,
     )
     for path in tables:
         _write(path, _in_form(compared, path.suffix[1:]))
@@ -132,15 +144,29 @@ def _ranking(request: CompareCommand) -> Ranking:
     )
 
 
-def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], watching: Mapping[str, Sequence[Collector]]) -> OpenPairs:
-    """Return what reads a system beside the gold, and lets those that are *watching* it look on."""
+def _left_out(inputs: Mapping[str, InputsSummary]) -> list[str]:
+    """Return a note for the gold and each system of which something was left out, or nothing was read."""
+    sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
+    told = {name: [*(() if side.mentions else ("no mentions",)), *side.notes()] for name, side in sides.items()}
+    return [f"{name}: {', '.join(notes)}" for name, notes in told.items() if notes]
+
+
+def _reader(
+    request: CompareCommand,
+    scheme: Scheme,
+    systems: Mapping[str, Path],
+    watching: Mapping[str, Sequence[Collector]],
+    inputs: dict[str, InputsSummary],
+) -> OpenPairs:
+    """Return what reads a system beside the gold, with the collectors *watching* it; it puts what was read into *inputs*."""
     placed = scheme.needs == "places"
     options = replace(input_options(request, scheme.needs), offsets=placed, types_matter=scheme.name in BY_TYPE)
     name_of = {path: name for name, path in systems.items()}
 
     def read(gold: Path, found: Path) -> Iterator[Pair]:
         collectors = watching[name_of[found]]
-        for pair in open_pairs(gold, found, options)[0]:
+        pairs, inputs[name_of[found]] = open_pairs(gold, found, options)
+        for pair in pairs:
             for one in collectors:
                 one.add(pair)
             yield pair
@@ -190,8 +216,7 @@ def _parted(word: str) -> tuple[str | None, Path]:
 
 def _in_form(compared: Compared, form: str) -> str:
     if form == "json":
-        told = comparison_json(compared.comparison, compared.extra, compared.calibrations)
-        return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(compared.to_json(), ensure_ascii=False, indent=2) + "\n"
     return _TABLES[form](comparison_table(compared.comparison, compared.extra, compared.notes))
 
 

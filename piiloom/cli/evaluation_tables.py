@@ -147,17 +147,7 @@ def _without_keys(evaluation: Evaluation) -> list[str]:
 
 
 def _side(name: str, side: SideSummary) -> list[str]:
-    counts = {
-        "malformed": side.malformed,
-        "without a type": side.without_type,
-        "not in the text": side.without_place,
-        "skipped": side.skipped,
-        "left out by the map": side.left_out_by_map,
-        "of other types": side.left_out_by_types,
-        "documents without a row": side.absent,
-        "texts joined from tokens": side.joined_texts,
-    }
-    told = ", ".join(f"{what} {count:,}" for what, count in counts.items() if count)
+    told = ", ".join(side.notes())
     return [f"{name}: {counted(side.mentions, 'mention')}{f'; {told}' if told else ''}"]
 
 
@@ -166,9 +156,12 @@ def _types(evaluation: Evaluation) -> list[str]:
     unknown = set(evaluation.settings.inputs.types or ()) - inputs.gold.types.keys() - inputs.found.types.keys()
     if unknown:
         notes.append(f"types of --types that no mention has: {', '.join(sorted(unknown))}")
-    for side, types in (("gold", inputs.types_only_in_gold), ("the predictions", inputs.types_only_in_found)):
+    for side, types, counts in (
+        ("gold", inputs.types_only_in_gold, inputs.gold.types),
+        ("the predictions", inputs.types_only_in_found, inputs.found.types),
+    ):
         if types:
-            notes.append(f"types only in {side}: {', '.join(types)} (--map renames types)")
+            notes.append(f"types only in {side}: {', '.join(f'{name} {counts[name]:,}' for name in types)} (--map FILE renames types)")
     if inputs.unused_map_keys:
         notes.append(f"keys of the map that no file has: {', '.join(inputs.unused_map_keys)}")
     return notes

@@ -11,8 +11,9 @@ from rich.table import Table
 
 from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.corpus.formats.base import ReadOptions, fault_kinds, quoted
+from piiloom.corpus.formats.columns import check_columns
 from piiloom.corpus.formats.registry import get_readable_format
-from piiloom.corpus.importing import ImportReport, OnConflict, import_file
+from piiloom.corpus.importing import ImportReport, OnConflict, import_file, label_remedy, with_counts
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.writing import store_for_writing
@@ -24,7 +25,7 @@ from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
-_NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values", "joined texts"}
+_NOW_AND_THEN = {"seams", "as new records", "updated", "changed, skipped", "earlier revision", "skipped values", "joined texts"}
 _OVERRULED = "updated, but what people have validated takes precedence over the update"
 _BEGUN = "updated, but people are annotating the earlier text; what they decide will take precedence over the update"
 
@@ -86,6 +87,7 @@ def import_into(file: Path, reading: ReadingChoice, store: Path, *, rejects: Pat
     All that can be wrong with the request is found before the store is opened.
     """
     chosen = get_readable_format(reading.format)
+    check_columns(chosen, reading.columns)
     get_locale(reading.locale)
     if not file.exists():
         raise DataError("the file to import does not exist", where=str(file), remedy="Check the path")
@@ -132,9 +134,9 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
         ("labels that the label map leaves out", report.unmapped_labels),
     ):
         if counts:
-            say(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}")
+            say(f"{title}: {with_counts(counts)}")
     if report.unknown_types:
-        say("  a file that --types names can define them (docs/own-types.md)")
+        say(f"  {label_remedy(report.unknown_types)}")
     if report.mapped_types:
         say(f"types mapped to known types: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
     for ids, what in ((report.overruled, _OVERRULED), (report.begun, _BEGUN)):
@@ -162,7 +164,8 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
         ("values", report.values, "in all rows"),
         ("exact", report.exact, "found as whole words"),
         ("ambiguous", report.ambiguous, "of these, found more than once: every mention is a span"),
-        ("inside word", report.inside_word, "found only inside a longer word: no match"),
+        ("inside word", report.inside_word, "found only inside a longer word: no match" + ", but for seams" * bool(report.seams)),
+        ("seams", report.seams, "of these, marked: digits and letters that meet, as 29 and F in 29F"),
         ("missing", report.missing, "found nowhere"),
         ("skipped values", len(report.skipped_values), "of these two, left out of records that were kept"),
         ("joined texts", report.joined_texts, "rows of tokens alone: the text is the tokens joined by blanks"),

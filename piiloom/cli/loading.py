@@ -8,6 +8,7 @@ from typing import Any
 
 from piiloom.cli.importing import ReadingChoice
 from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.columns import check_columns
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import MANIFEST, read_manifest
@@ -36,7 +37,9 @@ def _read(source: Path, reading: ReadingChoice) -> list[Record]:
     """Read one file, or a folder of a format of folders, with its own types in force."""
     with types_in_force(reading.own_types(source)):
         options = replace(reading.options(), blank_contexts=True)
-        return list(read_records(get_readable_format(reading.format), source, options=options))
+        chosen = get_readable_format(reading.format)
+        check_columns(chosen, reading.columns)
+        return list(read_records(chosen, source, options=options))
 
 
 def _exported(folder: Path) -> tuple[str, dict[str, str]]:

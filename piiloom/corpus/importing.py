@@ -5,13 +5,14 @@ The report counts what happened to every row and value, so that no loss is silen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue
+from piiloom.corpus.formats.columns import check_columns
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
 from piiloom.corpus.record import Record
@@ -20,6 +21,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.frames import Framed
+from piiloom.taxonomy.label_maps import maps_for
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
@@ -42,7 +44,8 @@ class ImportReport(Framed):
     ``piiloom.corpus.import_conflicts.Intake``.
 
     Of ``values``, ``exact`` were found as whole words (``ambiguous`` of these more than once; every mention becomes a span),
-    ``inside_word`` only inside a longer word, and ``missing`` nowhere. ``skipped_values`` were left out of their records.
+    ``inside_word`` only inside a longer word (``seams`` of these are spans, as ``29`` in ``29F``), and ``missing`` nowhere.
+    ``skipped_values`` were left out of their records.
     ``joined_texts`` are rows of tokens without their text, which was made by joining the tokens with blanks.
     ``mapped_types``: spelling in the file → our type. ``rejected``: (line, reason).
     """
@@ -62,6 +65,7 @@ class ImportReport(Framed):
     exact: int
     ambiguous: int
     inside_word: int
+    seams: int
     missing: int
     joined_texts: int
     overlapping: tuple[Overlap, ...]
@@ -90,6 +94,7 @@ class ImportReport(Framed):
             "exact": self.exact,
             "ambiguous": self.ambiguous,
             "inside_word": self.inside_word,
+            "seams": self.seams,
             "missing": self.missing,
             "joined_texts": self.joined_texts,
             "overlapping": [overlap.to_json() for overlap in self.overlapping],
@@ -121,7 +126,7 @@ def import_file(
     Raises ``DataError`` if the file cannot be read, is not UTF-8 or has no valid row, ``OutputError`` if rejects cannot be
     written, and ``UsageError`` for an unknown format. After an error the store is unchanged.
     """
-    job = _Job(path, _format(file_format), options, rejects_path, Intake(path.name, on_conflict, alone=True))
+    job = _Job(path, _format(file_format, options), options, rejects_path, Intake(path.name, on_conflict, alone=True))
     with store.transaction():
         return job.run(lambda: nullcontext(store), _CHUNK)
 
@@ -141,7 +146,7 @@ def import_file_among(
     stored; one that others write meanwhile is told with the number of rows that are in the store. After any error earlier rows may
     be in the store; importing the file again adds the rest.
     """
-    job = _Job(path, _format(file_format), options, rejects_path, Intake(path.name, on_conflict, alone=False))
+    job = _Job(path, _format(file_format, options), options, rejects_path, Intake(path.name, on_conflict, alone=False))
     if on_conflict == "fail":
         job.find_conflicts(shared.reading, _SMALL_CHUNK)
     return job.run(shared.writing, _SMALL_CHUNK)
@@ -176,16 +181,30 @@ class _Job:
                 with transaction() as store:
                     self.intake.take(store, chunk)
             if not self.intake.read:
-                raise _no_valid_row(self.path, rejected)
+                raise self._no_valid_row(rejected, tally.unknown_types)
             self.intake.refuse_conflicts()
         return _report(self.path.name, tally, self.intake, rejected)
 
     def _rows(self, tally: ReadTally) -> Iterator[Record | RowReject]:
         return self.format.read(self.path, self.options, tally)
 
+    def _no_valid_row(self, rejected: list[tuple[int, str]], unknown: Mapping[str, int]) -> DataError:
+        if not rejected:
+            return DataError("the file has no rows", where=str(self.path))
+        line, reason = rejected[0]
+        labels = f"; labels that name no known type: {with_counts(unknown)}" if unknown else ""
+        columns = ", or name its columns with --columns" if self.format.column_fields else ""
+        return DataError(
+            f"no row of the file can be imported; the first fault: {reason}{labels}",
+            where=f"{self.path.name}:{line}",
+            remedy=label_remedy(unknown) if unknown else f"Check that --format names the file's format{columns}",
+        )
 
-def _format(chosen: ReadableFormat | str) -> ReadableFormat:
-    return get_readable_format(chosen) if isinstance(chosen, str) else chosen
+
+def _format(chosen: ReadableFormat | str, options: ReadOptions) -> ReadableFormat:
+    found = get_readable_format(chosen) if isinstance(chosen, str) else chosen
+    check_columns(found, options.columns)
+    return found
 
 
 def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[int, str]]) -> ImportReport:
@@ -205,6 +224,7 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
         exact=tally.exact,
         ambiguous=tally.ambiguous,
         inside_word=tally.inside_word,
+        seams=tally.seams,
         missing=tally.missing,
         joined_texts=tally.joined_texts,
         overlapping=tuple(tally.overlapping),
@@ -232,13 +252,13 @@ def _good_rows(
             yield tally.line, row
 
 
-def _no_valid_row(path: Path, rejected: list[tuple[int, str]]) -> DataError:
-    if not rejected:
-        return DataError("the file has no rows", where=str(path))
-    line, reason = rejected[0]
-    return DataError(
-        f"no row of the file can be imported; the first fault: {reason}",
-        where=f"{path.name}:{line}",
-        remedy="Check that --format names the file's format"
-        + (", or define its own types in a file and name it with --types" if "not one of the known types" in reason else ""),
-    )
+def with_counts(labels: Mapping[str, int]) -> str:
+    """Return all *labels* with their counts, the most frequent first."""
+    return ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items(), key=lambda one: (-one[1], one[0])))
+
+
+def label_remedy(labels: Collection[str]) -> str:
+    """Return what can be done about *labels* that name no known type, with the shipped label maps that have them."""
+    fitting = ", ".join(f"{name} has {count} of {len(labels)}" for name, count in maps_for(labels).items())
+    shipped = f"; of the shipped maps, {fitting}" if fitting else ""
+    return f"Say what the labels mean with --label-map FILE, a line a label{shipped}. Or define types of your own with --types FILE"

@@ -99,7 +99,7 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     parsed = read_rows(numbered_lines(path), lambda _, line: _parsed(line), tally)
     with nullcontext(_Dropped()) if rejects_path is None else RejectsFile(rejects_path) as rejects:
         for chunk in _chunks(_numbered(parsed, tally)):
-            revisions = _revisions(store, [row.id or "" for _, row in chunk if isinstance(row, NativeRow)])
+            revisions = _revisions(store, [str(row.id) for _, row in chunk if isinstance(row, NativeRow)])
             for line, row in chunk:
                 fault = row if isinstance(row, RowReject) else held.take(line, row, revisions)
                 if fault is not None:

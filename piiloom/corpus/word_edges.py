@@ -35,6 +35,16 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     return not _joined_before(text, start) and not _joined_after(text, end)
 
 
+def ends_at_seams(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` (non-empty) stands alone but for seams, where a digit and a letter meet, at either side."""
+    before = not _joined_before(text, start) or _is_seam(text[start - 1], text[start])
+    return before and (not _joined_after(text, end) or (end < len(text) and _is_seam(text[end - 1], text[end])))
+
+
+def _is_seam(one: str, other: str) -> bool:
+    return (one.isdigit() and other.isalpha()) or (one.isalpha() and other.isdigit())
+
+
 def _joined_before(text: str, start: int) -> bool:
     first = text[start]
     if start == 0 or (text[start - 1] == " " and first < _FIRST_EXTENDER):  # after a space: by far the most frequent case

@@ -6,7 +6,7 @@ A map is a YAML file of ``label: type``, ``label: type/subtype`` or ``label: nul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -43,6 +43,13 @@ def label_map(name_or_path: str | Path) -> LabelMap:
         known = ", ".join(shipped)
         raise UsageError(f"there is no label map {str(name_or_path)!r}", remedy=f"{hint}Name a YAML file, or one of: {known}")
     return _read(path)
+
+
+def maps_for(labels: Collection[str]) -> dict[str, int]:
+    """Return the shipped maps that have at least half of *labels*, the best first, and how many each has."""
+    found = {name: len(label_map(name).keys() & set(labels)) for name in shipped_label_maps()}
+    fitting = {name: count for name, count in found.items() if count and 2 * count >= len(set(labels))}
+    return dict(sorted(fitting.items(), key=lambda one: -one[1]))
 
 
 def _folder() -> Traversable:

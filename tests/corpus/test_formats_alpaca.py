@@ -221,7 +221,7 @@ def test_values_without_a_place_are_left_out_if_wanted_and_listed(file: Path) ->
 @pytest.mark.parametrize("file_format", mostly_long([ALPACA, CHAT], quick=[ALPACA]), ids=lambda each: each.name)
 def test_real_data_comes_back_but_for_the_named(file_format: ReadableFormat, file: Path) -> None:
     lost = assert_equal_but_for_the_named(file_format, shared_records(), file)
-    assert {why for _, _, why in lost} <= {losses.ELSEWHERE}
+    assert {why for _, _, why in lost} <= {losses.ELSEWHERE, losses.NOT_WHOLE}
     assert len({record_id for record_id, _, _ in lost}) < 10
 
 

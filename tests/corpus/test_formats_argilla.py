@@ -125,7 +125,7 @@ def test_labels_that_people_corrected_come_back(file: Path) -> None:
         (row(responses=responses([{"start": "2", "end": 5, "label": "name"}])), "spans[0]: must have whole numbers start and end"),
         (row(responses=responses([{"start": 2, "end": 5, "label": 5}])), "spans[0]: must have whole numbers start and end"),
         (row(responses=responses([span(2, 5, "horoscope:high")])), "spans[0].type: not one of the known types"),
-        (row(id=5, responses=responses([])), "id: must be text"),
+        (row(id=[5], responses=responses([])), "id: must be text"),
     ],
 )
 def test_a_wrong_record_is_refused(file: Path, wrong: object, message: str) -> None:

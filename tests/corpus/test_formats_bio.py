@@ -98,9 +98,9 @@ def test_a_wrong_row_is_refused_with_its_field(changes: dict[str, object], reaso
     assert isinstance(kept, Record)
 
 
-@pytest.mark.parametrize("content", ['[{"document": 1, ', "{}", ""])
+@pytest.mark.parametrize("content", ['[{"document": 1, ', "[", "\xff"])
 def test_half_a_file_is_an_error(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text(content)
+    path.write_text(content, encoding="latin-1")
     with pytest.raises(DataError, match=r"x\.json"):
         list(BIO.read(path, ReadOptions(), ReadTally()))

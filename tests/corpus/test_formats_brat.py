@@ -165,6 +165,22 @@ def test_a_file_without_its_partner_and_one_that_is_not_utf8_are_rejects(folder:
     assert tally.rows == 4
 
 
+def test_offsets_that_count_a_line_break_of_windows_as_one_character_are_read(tmp_path: Path) -> None:
+    # As in nlplab/brat issue 853.
+    for name, at in (("a", 28), ("b", 27), ("c", 26)):
+        (tmp_path / f"{name}.txt").write_bytes(b"Ann loves Mary.\r\nHe married Bo.")
+        (tmp_path / f"{name}.ann").write_text(f"T1\tname 0 3\tAnn\nT2\tname {at} {at + 2}\tBo\n", encoding="utf-8")
+    tally = ReadTally()
+    exact, counted, wrong = read(tmp_path, tally)
+    assert isinstance(exact, Record)
+    assert isinstance(counted, Record)
+    assert exact.context == "Ann loves Mary.\r\nHe married Bo."
+    assert counted.context == "Ann loves Mary.\nHe married Bo."
+    assert places(exact) == places(counted) == [("Ann", "name", None), ("Bo", "name", None)]
+    assert reason(wrong) == '"c": spans[1].text: "Bo" differs from context[26:28]'
+    assert tally.ignored_fields == {"carriage returns, which the offsets do not count": 1}
+
+
 def test_what_people_change_in_brat_comes_back(tmp_path: Path) -> None:
     record = marked("Ann has asthma at 34", ("Ann", "name", "first_name", None), ("asthma", "health", "condition", "high"), id="r")
     BRAT.write([record, marked("gone", id="gone")], tmp_path / "out", WriteOptions())

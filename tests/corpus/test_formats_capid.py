@@ -203,7 +203,7 @@ def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None
         assert {value for _, value, _ in named} <= {s.text_in(record.context) for s in record.spans}
 
 
-@pytest.mark.parametrize(("name", "unique_and_equal", "named"), [("validated_sample", 175, 20), ("raw_pipeline_sample", 247, 52)])
+@pytest.mark.parametrize(("name", "unique_and_equal", "named"), [("validated_sample", 176, 20), ("raw_pipeline_sample", 247, 52)])
 def test_real_data_comes_back_equal_where_values_are_unique(name: str, unique_and_equal: int, named: int, tmp_path: Path) -> None:
     source = REAL / f"{name}.jsonl"
     if not source.exists():

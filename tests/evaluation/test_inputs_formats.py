@@ -23,7 +23,7 @@ from tests.longer import mostly_long
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 READABLE = [name for name, each in FORMATS.items() if isinstance(each, ReadableFormat)]
 # Formats in which all files have to be named; the others are found out.
-FOUND_OUT = {"native", "capid", "csv", "parquet", "huggingface", "json", "conll", "spacy", "brat"}
+FOUND_OUT = {"native", "capid", "csv", "parquet", "huggingface", "json", "conll", "spacy", "brat", "bio", "presidio"}
 
 
 def _record(name: str, context: str, *values: tuple[str, str]) -> Record:

@@ -11,11 +11,11 @@ import pytest
 
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
-from piiloom.evaluation.inputs.tab_files import read_tab_gold, read_tab_predictions
+from piiloom.evaluation.inputs.tab_files import read_tab_predictions
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.errors import DataError
 
 TEXT = "Zoë 🙂 Lund was born in Bergen."
 
@@ -45,11 +45,16 @@ def file(tmp_path: Path) -> Callable[[Any], Path]:
     return write
 
 
+def read_gold(path: Path) -> Iterator[Document]:
+    pairs, _ = open_pairs(path, path, InputOptions(needs="places", gold_format="tab", found_format="tab"))
+    return (pair.gold for pair in pairs)
+
+
 def test_gold(file: Callable[[Any], Path]) -> None:
     two = {"entity_mentions": [annotated(23, 29, entity_type="LOC", entity_id="e2", identifier_type="NO_MASK")]}
     first = row(annotated(0, 10), annotated(23, 29, entity_type="LOC", entity_id="e3", identifier_type="QUASI"))
     first["annotations"]["annotator2"] = two
-    [found, other] = read_tab_gold(file([first, row(doc_id="d2")]))
+    [found, other] = read_gold(file([first, row(doc_id="d2")]))
     assert (found.id, found.text, other.id, other.mentions) == ("d1", TEXT, "d2", ())
     assert [(one.text, one.place, one.entity_type, one.value_id, one.annotator, one.identifier) for one in found.mentions] == [
         ("Zoë 🙂 Lund", (0, 10), "PERSON", "e1", "annotator1", "direct"),
@@ -78,7 +83,7 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
 
 def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
     table = CountTable(make_scheme("tab", SchemeOptions()))
-    [gold] = read_tab_gold(file([row(annotated(0, 10), annotated(23, 29, entity_id="e2", identifier_type="QUASI"))]))
+    [gold] = read_gold(file([row(annotated(0, 10), annotated(23, 29, entity_id="e2", identifier_type="QUASI"))]))
     [found] = read_tab_predictions(file({"d1": [[0, 3], [6, 10], [11, 14]]}))
     table.add(Pair(gold=gold, found=found))
     figures = table.overall()
@@ -90,19 +95,19 @@ def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
     ("content", "where", "message"),
     [
         ("[", "tab.json", "not valid JSON"),
-        ([], "tab.json", "holds no document"),
+        ([], "tab.json", "holds no documents"),
         ({"d1": []}, "tab.json", "not a JSON array"),
-        ([row(), {"text": TEXT}], "document 2", "doc_id"),
-        ([row(), row()], "document 2", "'d1' is used twice"),
-        ([row(annotated(0, 10, identifier_type="SOME"))], "document 1", "identifier_type"),
-        ([row(annotated(0, 10, start_offset="0"))], "document 1", "start_offset"),
-        ([row(annotated(0, 10, span_text="Zoë"))], "document 1 (d1): annotations.annotator1.entity_mentions[0]", "span_text"),
-        ([row(annotated(0, 1), annotated(4, 4))], "entity_mentions[1]", "[4, 4) is empty or outside"),
-        ([row(annotated(0, 99))], "entity_mentions[0]", "which has 30 characters"),
+        ([row(), {"text": TEXT}], "tab.json:2", "doc_id: is missing"),
+        ([row(), row()], "tab.json:2", "the id 'd1' is also that of"),
+        ([row(annotated(0, 10, identifier_type="SOME"))], "tab.json:1", "annotations.annotator1.entity_mentions[0].identifier_type"),
+        ([row(annotated(0, 10, start_offset="0"))], "tab.json:1", "annotations.annotator1.entity_mentions[0].start_offset"),
+        ([row(annotated(0, 10, span_text="Zoë"))], "tab.json:1", 'spans[0]: "Zoë" differs from context[0:10]'),
+        ([row(annotated(0, 1), annotated(4, 4))], "tab.json:1", 'spans[1]: "" has the range [4, 4), which is empty or outside'),
+        ([row(annotated(0, 99, span_text=None))], "tab.json:1", "has the range [0, 99), which is empty or outside"),
     ],
 )
 def test_gold_that_is_refused(file: Callable[[Any], Path], content: Any, where: str, message: str) -> None:
-    refused(read_tab_gold(file(content)), where, message)
+    refused(read_gold(file(content)), where, message)
 
 
 @pytest.mark.parametrize(
@@ -130,5 +135,5 @@ def refused(documents: Iterator[Document], where: str, message: str) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
-        list(read_tab_gold(tmp_path / "none.json"))
+    with pytest.raises(DataError, match="there is no such file"):
+        read_gold(tmp_path / "none.json")

@@ -63,7 +63,7 @@ CASES = {
         1,
         ("found.jsonl:2: spans[0].start: must be a whole number",),
     ),
-    "no common types": (MANY, OTHER, (), 1, ("'PERSON' in the gold, 'X', 'Y' in the prediction", "--map FILE")),
+    "no common types": (MANY, OTHER, (), 1, ("'PERSON' 30 in the gold, 'X' 15, 'Y' 15 in the prediction", "--map FILE")),
     "empty": (GOLD, "", (), 1, ("found.jsonl: the file is empty", "at least one document")),
     "blank": ("\n  \n", FOUND, (), 1, ("gold.jsonl: the file is empty",)),
     "no document": (GOLD, "[]", (), 2, ("found.jsonl: the format cannot be told: its first row has no keys. Name it: native",)),

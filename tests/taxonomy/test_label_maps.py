@@ -10,7 +10,7 @@ from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.label_maps import label_map, shipped_label_maps
 
-NAMES = ["ai4privacy", "conll", "i2b2", "nemotron-pii", "presidio"]
+NAMES = ["ai4privacy", "conll", "crapii", "i2b2", "nemotron-pii", "presidio", "tab"]
 
 
 def test_these_maps_are_shipped() -> None:
@@ -18,9 +18,11 @@ def test_these_maps_are_shipped() -> None:
     assert {name: len(label_map(name)) for name in NAMES} == {
         "ai4privacy": 93,
         "conll": 4,
+        "crapii": 8,
         "i2b2": 34,
         "nemotron-pii": 55,
         "presidio": 105,
+        "tab": 8,
     }
 
 

@@ -20,8 +20,8 @@ from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
-from piiloom.corpus.formats.base import ReadableFormat, ReadOptions
-from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.base import ReadOptions
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
@@ -37,7 +37,7 @@ _CONFLICTS: Final[dict[OnConflict, str]] = {
 # Suffixes of formats that are no single text file; a folder has none.
 _NO_TEXT: Final = {"", ".parquet", ".spacy"}
 # The formats that are offered: their suffixes by name.
-_FORMATS: Final = {name: one.suffix for name, one in FORMATS.items() if isinstance(one, ReadableFormat) and one.suffix not in _NO_TEXT}
+_FORMATS: Final = {name: one.suffix for name, one in READABLE.items() if one.suffix not in _NO_TEXT}
 _LAST: Final = "import_last"
 # How many rejected rows are shown; the file has all of them.
 _SHOWN: Final = 50

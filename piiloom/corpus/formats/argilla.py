@@ -38,6 +38,7 @@ class ArgillaFormat(NativeShapedFormat):
 
     name = "argilla"
     suffix = ".json"
+    column_fields = ("context", "question")
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one Argilla record per record; nothing is lost."""

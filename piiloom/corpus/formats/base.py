@@ -93,9 +93,9 @@ class SkippedValue:
 class ReadTally:
     """Counts that are updated while a file is read, including rejected rows.
 
-    ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` are exact values with two or more mentions. ``line`` is
-    the line number of the last row that was yielded. ``joined_texts`` are rows of tokens without their text: it is the tokens joined
-    by blanks.
+    ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` are exact values with two or more mentions, ``seams`` those
+    inside a word that have an exact place all the same (``piiloom.corpus.formats.placing``). ``line`` is the line number of the last
+    row that was yielded. ``joined_texts`` are rows of tokens without their text: it is the tokens joined by blanks.
     """
 
     rows: int = 0
@@ -104,6 +104,7 @@ class ReadTally:
     exact: int = 0
     ambiguous: int = 0
     inside_word: int = 0
+    seams: int = 0
     missing: int = 0
     joined_texts: int = 0
     overlapping: list[Overlap] = field(default_factory=list)
@@ -123,9 +124,9 @@ class ReadOptions:
     reject, unless ``blank_contexts``: a corpus processed by ``surrogates`` keeps empty documents in place.
 
     ``label_map``: label in the file → "type" or "type/subtype", or None for a label that is no personal information; other labels
-    are looked up in the taxonomy. ``columns``: field of a record → name of the column or key that holds it, for tables.
-    ``unplaced``: lists of mentions keep those without a place, with null as start and end; only for readers who want more than
-    records (``NativeShapedFormat.read_with``).
+    are looked up in the taxonomy. ``columns``: field of a record → name of the column or key that holds it, for formats whose
+    ``column_fields`` has the field. ``all_mentions``: rows have more than a record holds, namely mentions without a place (null as
+    start and end), and those of every annotator; only for readers of ``NativeShapedFormat.read_with``.
     """
 
     locale: str = "en_US"
@@ -133,7 +134,7 @@ class ReadOptions:
     blank_contexts: bool = False
     label_map: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    unplaced: bool = False
+    all_mentions: bool = False
 
 
 _AS_WRITTEN = ReadOptions(blank_contexts=True)
@@ -173,7 +174,7 @@ class LossReport:
 
 
 class Format(Protocol):
-    """Interface of a file format for records.
+    """Interface of a file format in which records are written.
 
     ``suffix`` is the file name suffix, with its dot; "" if a split is a folder. A library that only some formats need is imported
     inside ``write`` and ``read``.
@@ -191,8 +192,12 @@ class Format(Protocol):
 
 
 @runtime_checkable
-class ReadableFormat(Format, Protocol):
-    """A format that can be read, too."""
+class ReadableFormat(Protocol):
+    """Interface of a file format that can be read; ``column_fields`` are the fields that ``ReadOptions.columns`` may name."""
+
+    name: str
+    suffix: str
+    column_fields: tuple[str, ...]
 
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
         """Yield the rows of *path* in order, as records or rejects, and update *tally*; raises ``DataError`` if it cannot be read."""

@@ -14,7 +14,8 @@ BRAT marks no line breaks: a span over one has a fragment a line (``T1<tab>locat
 that begins or ends with a line break is written without it, and one of nothing else not at all; the loss report names both.
 
 Folders of others are read, too, with their subfolders; the name of a file is the id of its record. A T line whose fragments have
-other text between them gives a span a fragment, with one ``value_id``. Events, relations, normalisations, other attributes and
+other text between them gives a span a fragment, with one ``value_id``. Offsets of BRAT servers count the line break of Windows as one
+character; a text whose spans fit only so is read without its carriage returns. Events, relations, normalisations, other attributes and
 notes are counted as ignored. A file without its partner is a reject.
 """
 
@@ -25,6 +26,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions, quoted
 from piiloom.corpus.formats.brat_annotations import NOTE, read_annotations
@@ -125,7 +127,16 @@ class _Document:
         text, ann = _decoded(self.text, ".txt"), _decoded(self.ann, ".ann")
         about = self.about if self.about is not None else {"id": self.name}
         row = {key: about[key] for key in ("id", "locale", "question", "meta") if key in about}
+        if "\r\n" in text and not _fits(text, ann) and _fits(text.replace("\r\n", "\n"), ann):
+            tally.ignored_fields["carriage returns, which the offsets do not count"] += text.count("\r\n")
+            text = text.replace("\r\n", "\n")
         return {**row, "context": text, "spans": read_annotations(text, ann, tally)}
+
+
+def _fits(text: str, ann: str) -> bool:
+    """Whether all spans of *ann* have their text in *text*."""
+    spans: list[Any] = read_annotations(text, ann, ReadTally())
+    return all(text[span["start"] : span["end"]] == span["text"] for span in spans)
 
 
 def _documents(folder: Path) -> Iterator[_Document]:

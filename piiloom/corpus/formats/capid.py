@@ -1,9 +1,10 @@
 """CAPID JSONL: ``{"context", "question", "piis": {value: {"type", "relevance": "1" | "0"}}}``, without offsets.
 
-Reading marks every whole-word mention of each value. A row is refused as a whole if a value is absent, occurs only inside a
-longer word, or has an unknown type or relevance, because a record with an unmarked value would teach a detector to miss it.
-With ``skip_values``, absent values and those inside a word are left out and the row is kept. Relevance may be spelled 1/0 or
-high/low and is written in the same way. Of overlapping mentions the longest is kept, then the earliest.
+Reading marks every whole-word mention of each value, and otherwise its place at a seam of digits and letters
+(``piiloom.corpus.formats.placing``). A row is refused as a whole if a value is absent, occurs only inside a longer word, or has an
+unknown type or relevance, because a record with an unmarked value would teach a detector to miss it. With ``skip_values``,
+absent values and those inside a word are left out and the row is kept. Relevance may be spelled 1/0 or high/low and is written in the
+same way. Of overlapping mentions the longest is kept, then the earliest.
 
 Writing puts the values in text order (not high ones first, which would reveal the labels). The format is keyed by value, so
 mentions merge; whatever would be lost if the row were read again is in the loss report.
@@ -33,9 +34,10 @@ from piiloom.corpus.formats.base import (
 )
 from piiloom.corpus.formats.capid_writing import capid_row
 from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
-from piiloom.corpus.formats.labels import Labels
+from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Labels
 from piiloom.corpus.formats.placing import Placed, Range, find_values, keep_disjoint
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
+from piiloom.corpus.word_edges import stands_alone
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
 # Fields of a record that a CAPID row cannot store.
@@ -58,6 +60,7 @@ class CapidFormat:
 
     name = "capid"
     suffix = ".jsonl"
+    column_fields: tuple[str, ...] = ()
 
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
         """Yield the rows of *path*, see ``ReadableFormat.read``.
@@ -138,7 +141,7 @@ class _Reader:
             if not text.strip():
                 faults.append(f"piis[{quoted(text)}]: an empty value")
             elif entity_type is None:
-                faults.append(f"piis[{quoted(text)}].type: not one of the known types")
+                faults.append(f"piis[{quoted(text)}].type: {UNKNOWN_TYPE}")
             elif relevance is None:
                 faults.append(f"piis[{quoted(text)}].relevance: neither 1/0 nor high/low")
             else:
@@ -162,7 +165,10 @@ class _Reader:
         faults: dict[int, tuple[_Value, str]] = {}
         for value, places in zip(values, found, strict=True):
             self.tally.values += 1
-            if places:
+            if places and not stands_alone(context, *places[0]):
+                self.tally.inside_word += 1
+                self.tally.seams += 1
+            elif places:
                 self.tally.exact += 1
                 self.tally.ambiguous += len(places) > 1
             elif value.text in context:

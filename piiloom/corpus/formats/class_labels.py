@@ -1,21 +1,26 @@
 """The columns of our tables as Hugging Face ``datasets`` describes them, and the class labels of any table that it wrote.
 
-``datasets`` keeps its features as JSON in the metadata of a Parquet schema, under the key ``huggingface``. A class label is an integer
-there, and its names are in the features.
+``datasets`` keeps its features as JSON in the metadata of a Parquet schema, under the key ``huggingface``, in ``dataset_info.json``, and as
+YAML at the head of the card (``README.md``). A class label is an integer in the rows, and its names are in the features.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.json_rows import RowFault
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 METADATA_KEY = b"huggingface"
+_HEAD = re.compile(r"---\n(.*?)\n---", re.DOTALL)
 RELEVANCE = ("high", "low")
 TEXT_COLUMNS = ("id", "locale", "context", "question")
 # Key of a span → its type; "type" and "relevance" are class labels.
@@ -61,13 +66,14 @@ class ClassLabel:
         """Replace the numbers in *row* by names; raises ``RowFault`` if one has none."""
         held = row.get(self.column)
         if self.key is None:
-            row[self.column] = self._name(held, self.column)
+            row[self.column] = [self.name(one, self.column) for one in held] if isinstance(held, list) else self.name(held, self.column)
             return
         for at, part in enumerate(held if isinstance(held, list) else []):
             if isinstance(part, dict) and self.key in part:
-                part[self.key] = self._name(part[self.key], f"{self.column}[{at}].{self.key}")
+                part[self.key] = self.name(part[self.key], f"{self.column}[{at}].{self.key}")
 
-    def _name(self, number: object, field: str) -> object:
+    def name(self, number: object, field: str) -> object:
+        """Return the name of *number*, or what it is if it is no number; raises ``RowFault`` if a number has no name."""
         if not isinstance(number, int):
             return number
         if not 0 <= number < len(self.names):
@@ -84,14 +90,64 @@ def class_labels(metadata: Mapping[bytes, bytes] | None) -> list[ClassLabel]:
         return []
 
 
+def class_labels_beside(path: Path) -> list[ClassLabel]:
+    """Return the class labels that ``dataset_info.json`` or the card of a data set describes, beside *path* or in the folder above.
+
+    A column whose names differ between the configurations of a data set is left out.
+    """
+    found: dict[tuple[str, str | None], ClassLabel | None] = {}
+    for folder in (path.parent, path.parent.parent):
+        for described in _descriptions(folder):
+            for label in described:
+                place = (label.column, label.key)
+                found[place] = label if found.setdefault(place, label) == label else None
+        if found:
+            break
+    return [label for label in found.values() if label is not None]
+
+
+def _descriptions(folder: Path) -> Iterator[list[ClassLabel]]:
+    """Yield the class labels of each description of a data set in *folder*; files that are none are passed over."""
+    for file in (folder / "dataset_info.json", folder / "README.md"):
+        try:
+            text = file.read_text(encoding="utf-8")
+            if file.suffix == ".json":
+                features = json.loads(text)["features"]
+                yield [label for column, feature in features.items() for label in _found(column, feature)]
+            else:
+                held: Any = yaml.load(_HEAD.match(text)[1], Loader=yaml.BaseLoader)["dataset_info"]  # type: ignore[index] # noqa: S506 - texts only; no head is an error like others
+                for info in held if isinstance(held, list) else [held]:
+                    yield [label for feature in info["features"] for label in _in_card(feature)]
+        except (OSError, KeyError, ValueError, TypeError, AttributeError, yaml.YAMLError):
+            continue
+
+
 def _found(column: str, feature: Any) -> Iterator[ClassLabel]:
-    if feature["_type"] == "ClassLabel":
-        yield ClassLabel(column, None, tuple(feature["names"]))
     inner = feature.get("feature")  # of List, LargeList and Sequence
+    for one in (feature, inner):
+        if isinstance(one, dict) and one.get("_type") == "ClassLabel":
+            yield ClassLabel(column, None, tuple(one["names"]))
     if isinstance(inner, dict) and "_type" not in inner:
         for key, held in inner.items():
             if held["_type"] == "ClassLabel":
                 yield ClassLabel(column, key, tuple(held["names"]))
+
+
+def _in_card(feature: Any) -> Iterator[ClassLabel]:
+    """Yield the class labels of a feature in the YAML of a card: of the column, of its list, or of the objects in its list."""
+    held = feature.get("list", feature.get("sequence"))
+    for one in (feature.get("dtype"), held):
+        if isinstance(one, dict) and "class_label" in one:
+            yield ClassLabel(feature["name"], None, _card_names(one))
+    for part in held if isinstance(held, list) else ():
+        dtype = part.get("dtype")
+        if isinstance(dtype, dict) and "class_label" in dtype:
+            yield ClassLabel(feature["name"], part["name"], _card_names(dtype))
+
+
+def _card_names(dtype: Any) -> tuple[str, ...]:
+    names = dtype["class_label"]["names"]
+    return tuple(str(name) for _, name in sorted(names.items(), key=lambda one: int(one[0]))) if isinstance(names, dict) else tuple(names)
 
 
 def _labels(types: Sequence[str]) -> dict[str, Sequence[str]]:

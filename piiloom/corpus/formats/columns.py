@@ -1,28 +1,53 @@
 """Which columns of a table, or keys of a JSON object, hold the fields of a record, and how they become a native row.
 
-Without ``ReadOptions.columns`` the columns have the names that piiloom writes. With it, only the named fields are read:
+Without ``ReadOptions.columns`` the columns have the names that piiloom writes, or those of another tool (``shape_of``): a text with
+spans, as doccano, Prodigy and spaCy write it, or tokens with tags, as Hugging Face ``datasets`` has them. With it, the named fields are
+read, and the spans or tags of such a shape:
 
-- a record's fields are ``context`` (which must be named), ``question``, ``spans``, ``id`` and ``locale``;
-- ``spans`` is a list of objects, an object of equally long lists, or a text that holds one of these as JSON or as a Python literal;
-- ``spans.start``, ``spans.end``, ``spans.type`` … name keys of these objects; a key that is not named has its own name;
+- a record's fields are ``context``, ``question``, ``spans``, ``id`` and ``locale``, or ``tokens`` and ``tags`` in the place of spans;
+- ``spans`` is a list of objects or of ``[start, end, label]``, an object of equally long lists, or a text that holds one of these as
+  JSON or as a Python literal;
+- ``spans.start``, ``spans.end``, ``spans.type`` … name keys of these objects; a key that is not named has its own name, or one that
+  other tools give it;
 - an object without ``text`` gets the text of its range;
 - a dotted name reaches into objects, unless a column has that very name.
+
+A row whose annotator did not accept it (Prodigy's ``answer``) is refused. Numbers of class labels get their names from the description
+of a Hugging Face data set beside the file (``class_labels_beside``); without names they are an error.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
+from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, quoted
+from piiloom.corpus.formats.class_labels import ClassLabel, class_labels_beside
 from piiloom.corpus.formats.json_rows import RowFault, parse_value
+from piiloom.corpus.formats.token_labels import token_row
 from piiloom.foundation.errors import DataError, UsageError
 
-FIELDS: Final = ("context", "question", "spans", "id", "locale")
+TOKEN_FIELDS: Final = ("context", "question", "id", "locale", "tokens", "tags")
+FIELDS: Final = ("context", "question", "spans", "id", "locale", "tokens", "tags")
 SPAN_KEYS: Final = ("start", "end", "text", "type", "relevance", "id", "subtype", "value_id", "subject")
 _SPANS: Final = "spans."
+ALL_FIELDS: Final = (*FIELDS, *(_SPANS + key for key in SPAN_KEYS))
+# The names that other tools give to the columns, and to the keys of a span; of several the first is read.
+_TEXTS: Final = ("full_text", "text", "content", "sentence", "data")
+_SPAN_LISTS: Final = ("spans", "entities", "label", "labels", "annotations", "annotation", "ents")
+_TOKENS: Final = ("tokens", "words", "tokenized_text", "tokenised_text")
+_TAGS: Final = ("ner_tags", "labels", "tags", "bio_labels", "ner", "ner_labels", "entity_tags")
+_STARTS: Final = ("start", "start_offset", "start_char", "start_position", "startOffset", "begin")
+_ENDS: Final = ("end", "end_offset", "end_char", "end_position", "endOffset")
+_ALIASES: Final = {"start": _STARTS[1:], "end": _ENDS[1:], "type": ("label", "entity_type", "entity_group", "entity", "tag")}
+_IN_ORDER: Final = ("start", "end", "type", "text")  # of a span that is a list
+_WRITTEN_LIST: Final = re.compile(r"\s*(?:\[\s*[\[({\]]|\{)")
+_REFUSED: Final = ("reject", "ignore")  # answers of Prodigy
 _MOST_SHOWN: Final = 40
 MISSING: Final = object()
 _REMEDY: Final = (
@@ -30,12 +55,28 @@ _REMEDY: Final = (
 )
 
 
-class Columns:
-    """Makes native rows of the rows of one file; raises ``UsageError`` if ``ReadOptions.columns`` names a field that there is not."""
+def check_columns(file_format: ReadableFormat, columns: Iterable[str]) -> None:
+    """Raise ``UsageError`` if *file_format* does not read one of the fields *columns* from a column of any name."""
+    taken = file_format.column_fields
+    for field in columns:
+        if field not in ALL_FIELDS:
+            raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
+        if field not in taken:
+            fault = f"the format {file_format.name!r} reads the field {field!r} from its own keys only"
+            remedy = f"It reads from columns of any name: {', '.join(taken)}" if taken else "Leave --columns out, or name another --format"
+            raise UsageError(fault, where="--columns", remedy=remedy)
 
-    def __init__(self, file: str, options: ReadOptions, tally: ReadTally) -> None:
-        self._file = file
+
+class Columns:
+    """Makes native rows of the rows of one file; raises ``UsageError`` if ``ReadOptions.columns`` names a field that there is not.
+
+    *tokens*: all rows have tokens and tags.
+    """
+
+    def __init__(self, path: Path, options: ReadOptions, tally: ReadTally, *, tokens: bool = False) -> None:
+        self._path = path
         self._tally = tally
+        self._tokens = tokens
         self.named = dict(options.columns)
         if self.named:
             _check_fields(self.named)
@@ -47,9 +88,13 @@ class Columns:
         self._known: dict[str, None] = {}
 
     def check_header(self, names: Iterable[str]) -> None:
-        """Raise ``DataError``, telling the columns that there are, unless all that are to be read are among *names*."""
+        """Raise ``DataError``, with the columns that there are, unless all that are to be read are among *names*."""
         self._known = dict.fromkeys(names)
-        wanted = list(self._fields.values()) or ["context", "spans"]
+        wanted = list(self._fields.values())
+        if not wanted and "context" not in self._known and has_shape(self._known):
+            self._unseen = {"context"}  # unless a row shows that shape
+        elif not wanted:
+            wanted = ["context", "spans"]
         for name in wanted:
             if name not in self._known and name.partition(".")[0] not in self._known:
                 raise self._no_column(name)
@@ -61,49 +106,176 @@ class Columns:
 
     def native(self, row: Json) -> Json:
         """Return *row* in the native shape; raises ``RowFault`` if it lacks the context or its spans cannot be understood."""
-        if not self.named:
-            return _own(row)
+        if not self.named and not self._tokens:
+            fields = {} if "context" in row else shape_of(row)
+            if not fields:
+                return _own(row)
+            self._unseen.clear()
+        else:
+            fields = self._chosen(row)
         if len(self._known) < _MOST_SHOWN:
             self._known |= dict.fromkeys(row)
-        found = {field: reached(row, name) for field, name in self._fields.items()}
-        self._unseen -= {name for field, name in self._fields.items() if found[field] is not MISSING}
-        absent = [field for field, value in found.items() if value is MISSING]
-        for field in absent:
-            if field in {"context", "spans"}:
-                raise RowFault(f"{field}: the row has no {self._fields[field]!r}")
+        found = {field: reached(row, name) for field, name in fields.items()}
+        self._unseen -= {name for field, name in fields.items() if found[field] is not MISSING}
+        for field in [field for field, value in found.items() if value is MISSING]:
+            if field in {"context", "spans", "tokens", "tags"}:
+                raise RowFault(f"{field}: the row has no {fields[field]!r}")
             del found[field]
-        used = {name if name in row else name.partition(".")[0] for name in self._fields.values()}
-        self._tally.ignored_fields.update(row.keys() - used)
+        used = {name if name in row else name.partition(".")[0] for name in fields.values()}
+        if "answer" in row and "answer" not in used and row["answer"] in _REFUSED:
+            raise RowFault(f"answer: the annotator did not accept the row: {quoted(str(row['answer']))}")
+        rest = {key: value for key, value in row.items() if key not in used and (key, value) != ("answer", "accept")}
+        if isinstance(found.get("id"), int) and not isinstance(found["id"], bool):
+            found["id"] = str(found["id"])
+        if self._tokens or "tags" in fields:
+            return self._of_tokens(found, fields.get("tags", "labels"), rest)
+        self._tally.ignored_fields.update(key for key, value in rest.items() if value not in (None, "", [], {}))
         context = found["context"] = "" if found["context"] is None else found["context"]
-        number = found.get("id")
-        if isinstance(number, int) and not isinstance(number, bool):
-            found["id"] = str(number)
-        found["spans"] = [self._span(span, at, context) for at, span in enumerate(_span_list(found["spans"]))] if "spans" in found else []
+        spans = _span_list(found["spans"]) if "spans" in found else []
+        found["spans"] = [self._span(span, at, context, fields["spans"]) for at, span in enumerate(spans)]
         return found
 
-    def _span(self, span: object, at: int, context: object) -> Json:
+    def _chosen(self, row: Json) -> dict[str, str]:
+        """Return the named columns by field, with those of a known shape for the tokens and tags, or the spans, if they are not named."""
+        fields = dict(self._fields)
+        if "spans" in fields:
+            return fields
+        shape = shape_of(row)
+        if self._tokens or "tags" in {*fields, *shape}:
+            # ``labels`` in our own rows goes before any other column of tags.
+            return {**({"context": shape["context"]} if "context" in shape else {}), **_tokens_in(row), **fields}
+        return {**({"spans": key} if (key := _span_key(row)) is not None else {}), **fields}
+
+    def _of_tokens(self, found: Json, column: str, rest: Json) -> Json:
+        """Return the native row of tokens and tags; *column* has the tags."""
+        renamed = {"context": "full_text", "tags": "labels"}
+        content = {renamed.get(field, field): _listed(value) if field in {"tokens", "tags"} else value for field, value in found.items()}
+        tags = content.get("labels")
+        if isinstance(tags, list) and any(_is_number(tag) for tag in tags):
+            content["labels"] = [self._label(tag, column, None) for tag in tags]
+        if "full_text" not in content and "id" in rest:  # such ids count the rows of a split
+            self._tally.ignored_fields["id"] += 1
+            del rest["id"]
+        self._tally.ignored_fields.update(key for key in rest if key in content)
+        return token_row({**rest, **content}, self._tally)
+
+    def _span(self, span: object, at: int, context: object, column: str) -> Json:
+        if isinstance(span, list | tuple):
+            if len(span) not in (3, 4):
+                raise RowFault(f"spans[{at}]: neither an object nor [start, end, label]")
+            span = dict(zip(_IN_ORDER, span, strict=False))
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: not an object")
         found = {key: value for key, name in self._keys.items() if (value := reached(span, name)) is not MISSING}
+        for key, aliases in _ALIASES.items():
+            alias = next((one for one in aliases if one in span), None)
+            if key not in found and alias is not None and _SPANS + key not in self.named:
+                found[key] = span[alias]
+        if _is_number(found.get("type")):
+            found["type"] = self._label(found["type"], column, self._keys["type"])
         if "text" not in found and _SPANS + "text" not in self.named:
             start, end = found.get("start"), found.get("end")
             if isinstance(context, str) and isinstance(start, int) and isinstance(end, int) and start >= 0:
                 found["text"] = context[start:end]
         return found
 
+    def _label(self, tag: Any, column: str, key: str | None) -> Any:
+        """Return *tag*, or its name if it is the number of a class label; raises ``DataError`` if there are no names."""
+        if not _is_number(tag):
+            return tag
+        label = next((one for one in self._class_labels if one.column == column and one.key in {key, None}), None)
+        if label is None:
+            fault = f"the column {column!r} has numbers of class labels, and nothing names them"
+            remedy = (
+                "Export names in their place, or put the data set's dataset_info.json or README.md beside the file: its features have "
+                "the names (with datasets, dataset.info.write_to_directory(FOLDER) writes the former)"
+            )
+            raise DataError(fault, where=self._path.name, remedy=remedy)
+        return label.name(tag, column)
+
+    @cached_property
+    def _class_labels(self) -> list[ClassLabel]:
+        return class_labels_beside(self._path)
+
     def _no_column(self, name: str) -> DataError:
         known = [repr(known) for known in self._known]
         shown = ", ".join(known[:_MOST_SHOWN]) + (" …" if len(known) > _MOST_SHOWN else "")
         remedy = "Name the columns of the fields: --columns context=…,spans=…"
-        return DataError(f"there is no column {name!r}; there are: {shown or 'none'}", where=self._file, remedy=remedy)
+        return DataError(f"there is no column {name!r}; there are: {shown or 'none'}", where=self._path.name, remedy=remedy)
+
+
+def shape_of(row: Json) -> dict[str, str]:
+    """Return the keys of a row that another tool wrote, by field; none if it has neither a text with spans nor tokens with tags."""
+    text = _first(row, _TEXTS, lambda value: isinstance(value, str))
+    tokens = _tokens_in(row)
+    if len(tokens) > 1:
+        return {**({"context": text} if text is not None else {}), **tokens}
+    spans = _span_key(row)
+    return {"context": text, "spans": spans} if text is not None and spans is not None else {}
+
+
+def _tokens_in(row: Json) -> dict[str, str]:
+    found = {"tokens": _first(row, _TOKENS, _has_texts), "tags": _first(row, _TAGS, _has_tags)}
+    return {field: key for field, key in found.items() if key is not None}
+
+
+def _span_key(row: Json) -> str | None:
+    return _first(row, _SPAN_LISTS, _looks_like_spans)
+
+
+def has_shape(names: Mapping[str, object]) -> bool:
+    """Whether columns of these names can be what ``shape_of`` returns."""
+    parts = ((_TEXTS, _SPAN_LISTS), (_TOKENS, _TAGS))
+    return any(all(any(name in names for name in known) for known in needed) for needed in parts)
+
+
+def _first(row: Json, names: Sequence[str], fits: Callable[[object], bool]) -> str | None:
+    return next((name for name in names if name in row and fits(row[name])), None)
+
+
+def _has_texts(value: object) -> bool:
+    listed = _listed(value)
+    return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+
+
+def _has_tags(value: object) -> bool:
+    listed = _listed(value)
+    return isinstance(listed, list) and all(isinstance(one, str) or _is_number(one) for one in listed)
+
+
+def _listed(value: object) -> object:
+    """Return *value*, or the list in it, if it is a text that holds one."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return _parsed(value)
+        except RowFault:
+            return value
+    return value
+
+
+def _looks_like_spans(value: object) -> bool:
+    if isinstance(value, str):
+        return _WRITTEN_LIST.match(value) is not None
+    if isinstance(value, dict):
+        return any(key in value for key in _STARTS) and all(isinstance(part, list) for part in value.values())
+    return isinstance(value, list) and all(map(_is_span, value))
+
+
+def _is_span(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(key in value for key in _STARTS) and any(key in value for key in _ENDS)
+    return isinstance(value, list | tuple) and len(value) in (3, 4) and _is_number(value[0]) and _is_number(value[1])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check_fields(columns: Mapping[str, str]) -> None:
-    known = {*FIELDS, *(_SPANS + key for key in SPAN_KEYS)}
     for field in columns:
-        if field not in known:
+        if field not in ALL_FIELDS:
             raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
-    if "context" not in columns:
+    if not {"context", "tokens", "tags"} & columns.keys():
         raise UsageError("the column of the context is not named", where="--columns", remedy=_REMEDY)
 
 
@@ -133,9 +305,9 @@ def _span_list(held: Any) -> list[Any]:
         if len({len(part) for part in value.values()}) > 1:
             raise RowFault("spans: an object of lists that are not equally long")
         return [dict(zip(value, parts, strict=True)) for parts in zip(*value.values(), strict=True)]
-    if not isinstance(value, list):
-        raise RowFault("spans: neither a list of objects nor a text that holds one")
-    return value
+    if isinstance(value, list | tuple):
+        return list(value)
+    raise RowFault("spans: neither a list of objects nor a text that holds one")
 
 
 def _parsed(text: str) -> Any:

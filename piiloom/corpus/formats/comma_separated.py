@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.columns import Columns
+from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
 from piiloom.corpus.formats.json_rows import RowFault, json_bytes, read_rows
 from piiloom.corpus.formats.native_rows import row_of, unencodable
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
@@ -39,14 +39,15 @@ class CommaSeparatedFormat(NativeShapedFormat):
 
     name = "csv"
     suffix = ".csv"
+    column_fields = ALL_FIELDS
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, see ``NativeShapedFormat``; the line of a row is its first."""
-        columns = Columns(path.name, options, tally)
+        columns = Columns(path, options, tally)
         rows = csv_rows(path)
         header = csv_header(path, rows)
         columns.check_header(header)
-        text_of = _foreign if columns.named else _unescaped
+        text_of = _foreign if columns.named or "context" not in header else _unescaped
 
         def made(number: int, row: TableRow) -> Made:
             if row.fault is not None:

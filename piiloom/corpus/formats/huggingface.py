@@ -30,6 +30,7 @@ class HuggingFaceFormat(NativeShapedFormat):
 
     name = "huggingface"
     suffix = ".parquet"
+    column_fields = ParquetFormat.column_fields
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, the file of one split, see ``NativeShapedFormat``."""

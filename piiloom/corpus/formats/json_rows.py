@@ -146,6 +146,12 @@ def array_rows(path: Path) -> Iterator[tuple[int, str]]:
         yield number, shown if shown.isascii() or encodes(shown) else json.dumps(row)
 
 
+def array_or_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the objects of *path*: those of an array, which is read as a whole, with their numbers, or else its lines."""
+    first = next(numbered_lines(path), (1, ""))[1]
+    return array_rows(path) if first.lstrip().startswith("[") else numbered_lines(path)
+
+
 def fault_of(error: ValidationError, model: type[BaseModel]) -> RowFault:
     """Return the first validation error of a row for *model*, as ``spans[2].start: must be a whole number``."""
     return RowFault(schema_faults(error, model, noun="field")[0].said("the row"))

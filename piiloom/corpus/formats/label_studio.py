@@ -11,6 +11,11 @@ versions counted UTF-16 units (issues 1008 and 1347 there), so spans of theirs b
 refused. ``\r`` and ``\n`` count as one each (``view.jsx`` splits at ``/\n|\r/``). ``value.text`` is a derived copy with ``\n``
 in two characters for a line break and without blanks that a browser folds, so line breaks and blanks are not compared.
 
+Labels of HTML (``hypertextlabels``) count with their ``globalOffsets``: in code points over the text nodes of the body, a ``<br>`` as one
+(``domManager.ts``). That text is the context. Labels of a dialogue (``paragraphlabels``) name a paragraph and an offset in it; the
+context is the paragraphs' texts, a line each, without who says them. A region is refused if it has no such place, or its text is not
+what is there. A file with a label of HTML is one of HTML throughout, so tasks without labels get the same kind of context.
+
 Of several annotations the last that is not cancelled is read. JSON-MIN has a row an annotation, the newest first, and no region
 ids: its relevance cannot be assigned and is not read.
 """
@@ -19,6 +24,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -34,6 +42,9 @@ CONFIG = "label_config.xml"
 EMPTY_QUESTION = "is empty and comes back as none"
 _LABEL, _RELEVANCE, _TEXT = "label", "relevance", "text"  # names of tags in the labelling interface
 _OURS = "piiloom"  # the key in data
+_CONTEXTS = (_TEXT, "html", "dialogue")  # where the templates of Label Studio have what is labelled
+_SAID = ("text", "content", "message", "body")  # keys of what a paragraph says
+_LABEL_TYPES = ("labels", "hypertextlabels", "paragraphlabels")  # of results, and the keys of their labels
 _FOLDED = re.compile(r"\\n|\s+")
 
 
@@ -42,6 +53,7 @@ class LabelStudioFormat(NativeShapedFormat):
 
     name = "label-studio"
     suffix = ".json"
+    column_fields = ("context", "question", "id", "locale")
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one task per record. Lost is only the difference between no question and an empty one."""
@@ -58,8 +70,9 @@ class LabelStudioFormat(NativeShapedFormat):
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the tasks of *path*, see ``NativeShapedFormat``. ``options.columns`` names the keys of ``data`` of other projects."""
-        tasks = _Tasks(options, tally)
-        return read_rows(array_rows(path), lambda number, row: make(number, tasks.native(parse_object(row))), tally)
+        rows = list(array_rows(path))
+        tasks = _Tasks(options, tally, html=any('"hypertextlabels"' in row or '"globalOffsets"' in row for _, row in rows))
+        return read_rows(rows, lambda number, row: make(number, tasks.native(parse_object(row))), tally)
 
     def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
         """Write the labelling interface."""
@@ -113,8 +126,8 @@ def _region(context: str, span: Span) -> Iterator[Json]:
 class _Tasks:
     """Turns the tasks of one file into native rows, and counts in *tally* what is not stored."""
 
-    def __init__(self, options: ReadOptions, tally: ReadTally) -> None:
-        self._columns, self._ignored = options.columns, tally.ignored_fields
+    def __init__(self, options: ReadOptions, tally: ReadTally, *, html: bool) -> None:
+        self._columns, self._ignored, self._html = options.columns, tally.ignored_fields, html
         self._seen: set[object] = set()
 
     def native(self, task: Json) -> Json:
@@ -124,15 +137,22 @@ class _Tasks:
         data = task["data"]
         if not isinstance(data, dict):
             raise RowFault("data: must have keys and values")
-        text = self._text(data, "data.")
-        return {**self._about(data), "context": text, "spans": self._spans(text, self._result(task))}
+        shown = self._shown(data, "data.")
+        return {**self._about(data), "context": shown.text, "spans": self._spans(shown, self._result(task))}
 
-    def _text(self, data: Json, place: str) -> str:
-        key = self._columns.get("context", _TEXT)
-        text = data.get(key)
-        if not isinstance(text, str):
-            raise RowFault(f"{place}{key}: must be text; say with --columns which key holds the context")
-        return text
+    def _shown(self, data: Json, place: str) -> _Shown:
+        """Return what the labelling page shows: a plain text, the text of HTML, or the paragraphs of a dialogue."""
+        key = self._columns.get("context") or next((one for one in _CONTEXTS if one in data), _TEXT)
+        found = data.get(key)
+        if isinstance(found, str):
+            return _Shown(_HtmlText(found).text if self._html else found)
+        if isinstance(found, list) and found and all(isinstance(one, dict) for one in found):
+            said = next((name for name in _SAID if all(isinstance(one.get(name), str) for one in found)), None)
+            if said is not None:
+                self._ignored.update(f"{place}{key}.{name}" for one in found for name in one if name != said)
+                lines = [str(one[said]) for one in found]
+                return _Shown("\n".join(lines), tuple(accumulate((len(line) + 1 for line in lines), initial=0)))
+        raise RowFault(f"{place}{key}: must be text; say with --columns which key holds the context")
 
     def _about(self, data: Json) -> Json:
         """Return what *data* tells besides the text; id, locale and meta only of tasks of ours, or if ``columns`` names the key."""
@@ -154,12 +174,12 @@ class _Tasks:
         self._ignored.update(["predictions"] * bool(task.get("predictions")))
         return objects_in(counting[-1].get("result"))
 
-    def _spans(self, text: str, result: Sequence[Json]) -> list[Json]:
+    def _spans(self, shown: _Shown, result: Sequence[Json]) -> list[Json]:
         relevance: dict[object, object] = {}
         regions: list[Json] = []
         for one in result:
             value = one.get("value")
-            if isinstance(value, dict) and one.get("type") == "labels":
+            if isinstance(value, dict) and one.get("type") in _LABEL_TYPES:
                 regions.append(one)
             elif isinstance(value, dict) and one.get("from_name") == _RELEVANCE and one.get("id") is not None:
                 choices = value.get("choices")
@@ -170,18 +190,19 @@ class _Tasks:
         for number, region in enumerate(regions):
             kept = region.get("meta")
             ours = kept.get(_OURS) if isinstance(kept, dict) else None
-            span = self._span(text, number, region["value"], "labels")
+            span = self._span(shown, number, region["value"], str(region["type"]))
             judged = {"id": region.get("id"), "relevance": relevance.pop(region.get("id"), None)}
             spans.append(with_details({**span, **judged}, ours))
         self._ignored.update(["relevance of no region"] * len(relevance))
         return with_all_ids(spans)
 
-    def _span(self, text: str, number: int, value: object, key: str) -> Json:
-        """Return a labelled place of *text*."""
-        found = value if isinstance(value, dict) else {}
-        start, end, labels = found.get("start"), found.get("end"), found.get(key)
-        if not (isinstance(start, int) and isinstance(end, int)):
-            raise RowFault(f"spans[{number}]: must have whole numbers start and end; labels of other than plain text are not read")
+    def _span(self, shown: _Shown, number: int, value: object, key: str) -> Json:
+        """Return a labelled place; *key* has its labels. A region without a place, or without labels, raises ``RowFault``."""
+        found, text = value if isinstance(value, dict) else {}, shown.text
+        start, end = shown.place(found)
+        labels = found.get(key)
+        if start is None or end is None:
+            raise RowFault(f"spans[{number}]: must have whole numbers start and end, globalOffsets, or offsets in a paragraph")
         if not isinstance(labels, list) or not labels or not isinstance(labels[0], str):
             raise RowFault(f"spans[{number}].{key}: must be a list of labels")
         self._ignored.update(["labels of a region but the first"] * (len(labels) - 1))
@@ -192,7 +213,7 @@ class _Tasks:
 
     def _minimal(self, row: Json) -> Json:
         """Return the native row of a row of JSON-MIN: data and results side by side, results by the names of their tags."""
-        text = self._text(row, "")
+        shown = self._shown(row, "")
         if "annotation_id" in row:
             if row.get("id") in self._seen:
                 raise RowFault("annotation_id: an older annotation of a task that was read already")
@@ -200,8 +221,53 @@ class _Tasks:
         spans: list[Json] = []
         for name, value in row.items():
             places = objects_in(value)
-            if places and all("labels" in place for place in places):
-                spans += (self._span(text, number, place, "labels") for number, place in enumerate(places))
+            key = next((key for key in _LABEL_TYPES if places and all(key in place for place in places)), None)
+            if key is not None:
+                spans += (self._span(shown, number, place, key) for number, place in enumerate(places))
+            elif name in _CONTEXTS:
+                continue
             elif name == _RELEVANCE or places:
                 self._ignored[name] += 1
-        return {**self._about(row), "context": text, "spans": spans}
+        return {**self._about(row), "context": shown.text, "spans": spans}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The text that offsets count in; *begins* are the offsets of the paragraphs of a dialogue."""
+
+    text: str
+    begins: tuple[int, ...] = ()
+
+    def place(self, value: Json) -> tuple[int | None, int | None]:
+        """Return start and end of the region *value*; None if it states none in this text."""
+        return self._offset(value, "start"), self._offset(value, "end")
+
+    def _offset(self, value: Json, side: str) -> int | None:
+        at, within, overall = value.get(side), value.get(f"{side}Offset"), value.get("globalOffsets")
+        if self.begins:
+            number = int(at) if isinstance(at, str | int) and str(at).isdecimal() else len(self.begins)
+            return self.begins[number] + within if isinstance(within, int) and number < len(self.begins) - 1 else None
+        offset = at if isinstance(at, int) or not isinstance(overall, dict) else overall.get(side)
+        return offset if isinstance(offset, int) else None
+
+
+class _HtmlText(HTMLParser):
+    """The text nodes of the body of *page*, as Label Studio counts them; without a body tag, those of the whole page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self._parts: list[str] = []
+        self.feed(page.replace("\r\n", "\n").replace("\r", "\n"))  # as browsers read HTML
+        self.close()
+        self.text = "".join(self._parts)
+
+    def handle_data(self, data: str) -> None:
+        """Keep a text node."""
+        self._parts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - text only
+        """Keep a line break; what stands before the body is not shown."""
+        if tag == "br":
+            self._parts.append("\n")
+        elif tag == "body":
+            self._parts.clear()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
 from piiloom.taxonomy.entity_types import load_taxonomy
 
+UNKNOWN_TYPE = "not one of the known types"
+
 
 @dataclass(frozen=True, slots=True)
 class Label:

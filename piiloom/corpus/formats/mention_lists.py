@@ -91,12 +91,12 @@ class MentionReader:
         mentions = self._parsed(answer)
         places = _place(context, [mention.value for mention in mentions])
         unplaced = [mention for mention, place in zip(mentions, places, strict=True) if place is None]
-        lost = [] if self._options.unplaced else _lost(context, unplaced)
+        lost = [] if self._options.all_mentions else _lost(context, unplaced)
         if lost and not self._options.skip_values:
             raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         placed = sorted(((place, mention) for mention, place in zip(mentions, places, strict=True) if place is not None), key=_start)
         spans = [_span(place, mention) for place, mention in placed]
-        if self._options.unplaced:
+        if self._options.all_mentions:
             spans += (_span((None, None), mention) for mention in unplaced)
         row: Json = {"context": context, "question": question, "spans": spans}
         if lost:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,8 +22,11 @@ class _Part(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
 
+_Name = Annotated[str, Field(min_length=1)]
+
+
 class SpanRow(_Part):
-    """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies.
+    """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies. Ids of others may be numbers.
 
     ``score``, ``detector``, ``validated`` and ``relevance_score`` are what ``piiloom detect`` says of its spans; records have no place for
     them.
@@ -34,9 +37,9 @@ class SpanRow(_Part):
     text: str
     type: str
     relevance: Literal["high", "low"] | None = None
-    id: str | None = Field(default=None, min_length=1)
+    id: _Name | int | None = None
     subtype: str | None = None
-    value_id: str | None = None
+    value_id: str | int | None = None
     subject: str | None = None
     score: float | None = None
     detector: str | None = None
@@ -103,12 +106,17 @@ class MetaRow(_Part):
 class NativeRow(_Part):
     """One line of a native file."""
 
-    id: str | None = Field(default=None, min_length=1)
+    id: _Name | int | None = None
     locale: str | None = Field(default=None, min_length=1)
     context: str
     question: str | None = None
     spans: list[SpanRow]
     meta: MetaRow = MetaRow()
+
+
+def as_text(name: str | int | None) -> str | None:
+    """Return an id, which may be a number in the files of others, as text."""
+    return str(name) if isinstance(name, int) else name
 
 
 def row_of(record: Record) -> Json:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows, write_parquet
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.columns import Columns
+from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
 from piiloom.corpus.formats.json_rows import RowFault, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
@@ -23,10 +23,11 @@ class ParquetFormat(NativeShapedFormat):
 
     name = "parquet"
     suffix = ".parquet"
+    column_fields = ALL_FIELDS
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, see ``NativeShapedFormat``; the number of a row takes the place of a line."""
-        columns = Columns(path.name, options, tally)
+        columns = Columns(path, options, tally)
 
         def made(number: int, row: Json | RowFault) -> Made:
             if isinstance(row, RowFault):

@@ -1,12 +1,17 @@
-"""Find the mentions of values in a context, and choose among overlapping mentions."""
+"""Find the mentions of values in a context, and choose among overlapping mentions.
+
+A value is mentioned wherever it is a whole word. A value that is no whole word anywhere has an exact place all the same if it is one
+side of a seam, where a digit and a letter meet (``29`` and ``F`` in ``29F``), and there is just one such place.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.mention_search import exact_mentions
+from piiloom.corpus.word_edges import ends_at_seams
 
 Range = tuple[int, int]
 
@@ -37,8 +42,21 @@ def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
-    """Return for each value its exact whole-word mentions in *context* (``piiloom.corpus.word_edges`` defines whole words)."""
-    return [exact_mentions(context, value) for value in values]
+    """Return for each value its exact mentions in *context*: whole words (``piiloom.corpus.word_edges``), or else its place at a seam."""
+    return [exact_mentions(context, value) or _at_seam(context, value) for value in values]
+
+
+def _at_seam(context: str, value: str) -> list[Range]:
+    """Return the only place of *value* that begins and ends at an edge of a word or at a seam; none if there are several."""
+    found = [at for at in _occurrences(context, value) if ends_at_seams(context, at, at + len(value))]
+    return [(found[0], found[0] + len(value))] if len(found) == 1 else []
+
+
+def _occurrences(context: str, value: str) -> Iterator[int]:
+    at = context.find(value) if value else -1
+    while at >= 0:
+        yield at
+        at = context.find(value, at + 1)
 
 
 def place_values(context: str, values: Sequence[str]) -> Placed:

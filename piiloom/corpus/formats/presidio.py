@@ -11,7 +11,6 @@ Read labels are looked up in the label map ``presidio``, unless the given map ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
@@ -20,7 +19,6 @@ from piiloom.corpus.formats.rejoining import kept_aside, rejoined
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.replacing import with_values
-from piiloom.taxonomy.label_maps import label_map
 
 _OURS = "piiloom"  # the key in metadata
 
@@ -52,16 +50,12 @@ class PresidioFormat(NativeShapedFormat):
 
     name = "presidio"
     suffix = ".json"
+    label_map_name = "presidio"
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one sample per record; nothing is lost."""
         write_array(map(_sample, records), path)
         return LossReport()
-
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the samples of *path*, see ``ReadableFormat.read``, with their labels looked up in the map ``presidio``."""
-        labels = {**label_map("presidio"), **options.label_map}
-        return super().read(path, replace(options, label_map=labels), tally)
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
         """Yield the samples of *path*, see ``NativeShapedFormat``."""

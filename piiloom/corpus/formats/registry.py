@@ -14,6 +14,7 @@ from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.docbin import DocBinFormat
 from piiloom.corpus.formats.gliner_rows import GlinerFormat
 from piiloom.corpus.formats.huggingface import HuggingFaceFormat
+from piiloom.corpus.formats.i2b2 import I2b2Format
 from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.masked import MaskedFormat
@@ -21,6 +22,7 @@ from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
+from piiloom.corpus.formats.tab import TabFormat
 from piiloom.corpus.formats.verifier import VerifierFormat
 from piiloom.foundation.errors import UsageError
 
@@ -45,21 +47,22 @@ _ALL: tuple[Format, ...] = (
     ArgillaFormat(),
     MaskedFormat(),
 )
+# The formats that can be written, and those that can be read.
 FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
+READABLE: dict[str, ReadableFormat] = {one.name: one for one in (*_ALL, TabFormat(), I2b2Format()) if isinstance(one, ReadableFormat)}
 
 
 def get_format(name: str) -> Format:
-    """Return the format called *name*; raises ``UsageError``, listing the known ones, if there is none."""
-    try:
+    """Return the format called *name*; raises ``UsageError``, listing the known ones, if there is none that can be written."""
+    if name in FORMATS:
         return FORMATS[name]
-    except KeyError:
-        raise UsageError(f"unknown format {name!r}", remedy=f"Known formats: {', '.join(FORMATS)}") from None
+    fault = f"the format {name!r} cannot be written" if name in READABLE else f"unknown format {name!r}"
+    raise UsageError(fault, remedy=f"Known formats: {', '.join(FORMATS)}")
 
 
 def get_readable_format(name: str) -> ReadableFormat:
-    """Return the format called *name*; raises ``UsageError`` if there is none or piiloom cannot read it."""
-    found = get_format(name)
-    if not isinstance(found, ReadableFormat):
-        known = ", ".join(known for known, each in FORMATS.items() if isinstance(each, ReadableFormat))
-        raise UsageError(f"the format {name!r} cannot be read", remedy=f"Formats that can: {known}")
-    return found
+    """Return the format called *name*; raises ``UsageError``, listing the known ones, if there is none that can be read."""
+    if name in READABLE:
+        return READABLE[name]
+    fault = f"the format {name!r} cannot be read" if name in FORMATS else f"unknown format {name!r}"
+    raise UsageError(fault, remedy=f"Known formats: {', '.join(READABLE)}")

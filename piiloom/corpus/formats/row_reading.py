@@ -17,10 +17,11 @@ from pydantic import ValidationError
 
 from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, RowReject, SkippedValue, quoted
 from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, fault_of
-from piiloom.corpus.formats.labels import Label, Labels
-from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys
+from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Label, Labels
+from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, as_text, extra_keys
 from piiloom.corpus.formats.placing import keep_disjoint
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.taxonomy.label_maps import label_map
 
 Made = TypeVar("Made")
 # Makes something of (1-based number, row in the native shape); raises ``RowFault`` if it cannot.
@@ -30,12 +31,17 @@ MakeRow = Callable[[int, Json], Made]
 class NativeShapedFormat(ABC):
     """A readable format whose rows are turned into the shape of native rows, of which records are made, or what else is wanted."""
 
+    column_fields: tuple[str, ...] = ()
+    label_map_name: str | None = None  # of a shipped label map, in which the labels of records are looked up
+
     @abstractmethod
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield what *make* returns for each row of *path*, in order, or a reject; for the rest see ``ReadableFormat.read``."""
 
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
         """Yield the rows of *path* as records, see ``ReadableFormat.read``."""
+        if self.label_map_name is not None:
+            options = replace(options, label_map={**label_map(self.label_map_name), **options.label_map})
         return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
 
 
@@ -63,7 +69,7 @@ class RowReader:
         spans = self._spans(number, row, lost)
         plan = self._plan(row.meta)
         marked = [(span.start, span.end, span.entity_type, span.relevance) for span in spans]
-        record_id = row.id or self._ids.next("native", row.context, row.question, marked)
+        record_id = as_text(row.id) or self._ids.next("native", row.context, row.question, marked)
         if record_id in self._taken:
             raise RowFault("id: an earlier row of the file has this id")
         self._taken.add(record_id)
@@ -84,12 +90,12 @@ class RowReader:
     def _place(self, number: int, row: NativeRow) -> SourceReference | None:
         """Return this file and line as the origin of a row that piiloom did not write; its own rows state their origin: None."""
         says_all = row.meta.provenance or row.meta.pair or "source" in row.meta.model_fields_set
-        return None if says_all else SourceReference(file=self._file, line=number, id=row.id)
+        return None if says_all else SourceReference(file=self._file, line=number, id=as_text(row.id))
 
     def _source(self, number: int, row: NativeRow, lost: Sequence[LostValue]) -> SourceReference | None:
         source = row.meta.source.reference() if row.meta.source else self._place(number, row)
         if lost:
-            source = source or SourceReference(file=self._file, line=number, id=row.id)
+            source = source or SourceReference(file=self._file, line=number, id=as_text(row.id))
             source = replace(source, lost=(*source.lost, *lost))
         return source
 
@@ -99,11 +105,15 @@ class RowReader:
         Raises ``RowFault`` for an unknown type, for repeated or partly missing span ids, and, without ``skip_values``, for a text
         that differs from the context.
         """
-        labelled = [
-            (position, span, self._label(span.type, f"spans[{position}].type"))
+        resolved = [
+            (position, span, self._labels.resolve(span.type))
             for position, span in enumerate(row.spans)
             if not self._labels.is_left_out(span.type)
         ]
+        labelled = [(position, span, label) for position, span, label in resolved if label is not None]
+        if len(labelled) < len(resolved):  # all were counted
+            position = next(position for position, _, label in resolved if label is None)
+            raise RowFault(f"spans[{position}].type: {UNKNOWN_TYPE}")
         self.tally.values += len(labelled)
         exact: list[tuple[SpanRow, Label]] = []
         for position, span, label in labelled:
@@ -123,13 +133,13 @@ class RowReader:
             lost = _is_lost(span, [other for other, _ in kept])
             self.tally.overlapping.append(Overlap(line=number, kept=winner, dropped=place, dropped_type=label.entity_type, value_lost=lost))
             lost_values.append(_lost(span, label, OVERLAPPED))
-        ids = _span_ids([span.id for span, _ in kept])
+        ids = _span_ids([as_text(span.id) for span, _ in kept])
         return tuple(_span(span, label, span_id) for (span, label), span_id in zip(kept, ids, strict=True))
 
     def _label(self, raw: str, field: str) -> Label:
         label = self._labels.resolve(raw)
         if label is None:
-            raise RowFault(f"{field}: not one of the known types")
+            raise RowFault(f"{field}: {UNKNOWN_TYPE}")
         return label
 
     def _plan(self, meta: MetaRow) -> RecordPlan | None:
@@ -186,7 +196,7 @@ def _span(row: SpanRow, label: Label, span_id: str) -> Span:
         entity_type=label.entity_type,
         relevance=row.relevance,
         subtype=label.subtype if row.subtype is None else row.subtype,
-        value_id=row.value_id,
+        value_id=as_text(row.value_id),
         subject=row.subject,
     )
 

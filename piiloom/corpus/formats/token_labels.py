@@ -5,7 +5,8 @@ belongs to the first. Of white space, which in most formats is in no token, span
 changes is a ``LossEntry`` of the span.
 
 In files a span is a first and a last token, or a tag for each token: ``B-NAME`` for its first, ``I-NAME`` for the others, ``O`` for
-tokens in no span. Tags of other files are read in all common schemes: IOB1, IOB2, BILOU, BIOES, or bare labels.
+tokens in no span. Tags of other files are read in all common schemes: IOB1, IOB2, BILOU, BIOES, or bare labels. Tags that are a letter
+of these schemes and nothing else (``B``, ``I``) name no type: their spans have the label ``entity``.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
+from typing import Literal
 
-from piiloom.corpus.formats.base import Json, LossEntry, quoted
-from piiloom.corpus.formats.json_rows import RowFault
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from piiloom.corpus.formats.base import Json, LossEntry, ReadTally, quoted
+from piiloom.corpus.formats.json_rows import RowFault, fault_of
 from piiloom.corpus.formats.tokenizing import Range
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
@@ -33,7 +38,8 @@ OTHER_LABEL = "its label is not read back as its type"
 LOST_FIELDS = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
 
 OUTSIDE = "O"
-_TAG = re.compile(r"([BILUESM])-(.*)", re.DOTALL)
+UNTYPED = "entity"
+_TAG = re.compile(r"([BILUESM])(?:-(.*))?", re.DOTALL)
 _ALONE, _BEGINS, _ENDS = "US", "BUS", "LEUS"
 _RELEVANCE: dict[str | None, Relevance] = {"high": "high", "low": "low"}
 
@@ -124,13 +130,12 @@ def relevances(count: int, spans: Sequence[TokenSpan]) -> list[Relevance | None]
 
 
 def tagged_spans(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield (first token, last token, label) of the spans in *tags*.
+    """Yield (first token, last token, label) of the spans in *tags*; the label is ``UNTYPED`` where the tags name none.
 
     A span ends before ``O``, before another label, and before a tag that begins one (B, U, S); L, E, U and S end it themselves. Any
     other tag without a span to continue begins one, as in IOB1.
     """
-    first, label = 0, ""
-    opened = False
+    first, label, opened = 0, "", False
     for position, tag in enumerate(tags):
         if tag == OUTSIDE:
             if opened:
@@ -138,7 +143,7 @@ def tagged_spans(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
                 opened = False
             continue
         match = _TAG.fullmatch(tag)
-        prefix, own = match.groups() if match else ("I", tag)
+        prefix, own = (match[1], match[2] or UNTYPED) if match else ("I", tag)
         if opened and (prefix in _BEGINS or own != label):
             yield first, position - 1, label
             opened = False
@@ -179,3 +184,61 @@ def joined(tokens: Sequence[str]) -> tuple[str, list[Range]]:
 def span_row(text: str, start: int, end: int, label: str, relevance: str | None) -> Json:
     """Return a span in the shape of native rows; a *relevance* that is neither high nor low counts as none."""
     return {"start": start, "end": end, "text": text[start:end], "type": label, "relevance": _RELEVANCE.get(relevance)}
+
+
+class TokenRow(BaseModel):
+    """A row of tokens with their tags. Only rows of ours have ``id``, ``locale`` and ``question``, and ``relevance`` for each token."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    document: int | str | None = None
+    full_text: str | None = None
+    tokens: list[str]
+    trailing_whitespace: list[bool] | None = None
+    labels: list[str]
+    relevance: list[Literal["high", "low"] | None] | None = None
+    id: str | None = None
+    locale: str | None = None
+    question: str | None = None
+
+
+def token_row(content: Json, tally: ReadTally) -> Json:
+    """Return the native row of *content*, see ``TokenRow``; raises ``RowFault`` (field) if it is none.
+
+    The relevance of a span is that of its first token. Without ``full_text``, the text is the tokens joined by blanks, or each followed
+    by a blank if its ``trailing_whitespace`` is true.
+    """
+    try:
+        row = TokenRow.model_validate(content)
+    except ValidationError as error:
+        raise fault_of(error, TokenRow) from error
+    tally.ignored_fields.update(key for key, value in (row.model_extra or {}).items() if value not in (None, "", []))
+    for field in ("trailing_whitespace", "labels", "relevance"):
+        values = getattr(row, field)
+        if values is not None and len(values) != len(row.tokens):
+            raise RowFault(f"{field}: {len(values)} values for {len(row.tokens)} tokens")
+    text, places = _text_and_places(row, tally)
+    relevance = row.relevance or [None] * len(places)
+    return {
+        "id": row.id or (None if row.document is None else str(row.document)),
+        "locale": row.locale,
+        "context": text,
+        "question": row.question,
+        "spans": [
+            span_row(text, places[first][0], places[last][1], label, relevance[first]) for first, last, label in tagged_spans(row.labels)
+        ],
+    }
+
+
+def _text_and_places(row: TokenRow, tally: ReadTally) -> tuple[str, list[Range]]:
+    blanks = row.trailing_whitespace
+    if blanks is None and row.full_text is not None:
+        return row.full_text, token_places(row.tokens, row.full_text)
+    if blanks is None:
+        tally.joined_texts += 1
+        return joined(row.tokens)
+    whole = "".join(token + " " * blank for token, blank in zip(row.tokens, blanks, strict=True))
+    if row.full_text not in (None, whole):
+        raise RowFault("tokens: with trailing_whitespace they do not give full_text")
+    ends = accumulate((len(token) + blank for token, blank in zip(row.tokens, blanks, strict=True)), initial=0)
+    return whole, [(at, at + len(token)) for at, token in zip(ends, row.tokens, strict=False)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.arrow_rows import parquet_size
-from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.foundation.errors import DataError, UsageError
@@ -29,7 +29,8 @@ _SUFFIXES: Final = {
 # Formats whose fields can be named, by the way they are read. Those of the registry have fields of their own.
 ROWS: Final = {"jsonl": "jsonl", "native": "jsonl", "json": "json", "capid": "json"}
 TABLES: Final = {"csv": ",", "tsv": "\t", "parquet": "", "huggingface": ""}
-_OTHERS: Final = tuple(name for name, one in FORMATS.items() if isinstance(one, NativeShapedFormat) and name not in {*ROWS, *TABLES})
+_OTHERS: Final = tuple(name for name, one in READABLE.items() if isinstance(one, NativeShapedFormat) and name not in {*ROWS, *TABLES})
+_FOLDERS: Final = {name for name in _OTHERS if not READABLE[name].suffix}
 KNOWN: Final = (TXT, *ROWS, *TABLES, *_OTHERS)
 _BLOCK: Final = 1 << 20
 
@@ -71,8 +72,8 @@ def _by_suffix(path: Path) -> str:
 
 
 def _in_folder(folder: Path, told: str | None) -> Iterator[tuple[str, Path, str]]:
-    if told == "brat" or (told is None and any(folder.rglob("*.ann"))):
-        yield folder.name, folder, "brat"
+    if told in _FOLDERS or (told is None and any(folder.rglob("*.ann"))):
+        yield folder.name, folder, told or "brat"
         return
     wanted = told or TXT
     suffixes = {suffix for suffix, name in _SUFFIXES.items() if name == ROWS.get(wanted, wanted)}

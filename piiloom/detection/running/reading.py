@@ -10,7 +10,7 @@ from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_rows
 from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.detection.running.documents import Document, Refused
 from piiloom.detection.running.input_files import ROWS, TABLES, TXT, InputFile, find_files
@@ -103,9 +103,9 @@ def _rows(file: InputFile, maker: RowDocuments, settings: InputSettings) -> Iter
 
 
 def _registered(name: str, file: InputFile, maker: RowDocuments, tally: ReadTally) -> Iterator[Document | RowReject]:
-    found = FORMATS[name]
+    found = READABLE[name]
     assert isinstance(found, NativeShapedFormat)  # noqa: S101 - ``input_files.KNOWN`` has no others
-    return found.read_with(file.path, ReadOptions(blank_contexts=True, unplaced=True), tally, maker.of_row)
+    return found.read_with(file.path, ReadOptions(blank_contexts=True, all_mentions=True), tally, maker.of_row)
 
 
 def _is_array(file: InputFile) -> bool:

@@ -41,7 +41,7 @@ def markdown_table(table: ComparisonTable) -> str:
     """Return *table* in Markdown: a heading, a pipe table, and the notes as a list."""
     rulers = ("---:", "---", *("---:" for _ in table.columns[2:]))
     lines = [_row(map(_markdown, table.columns)), _row(rulers), *(_row(map(_markdown, row)) for row in table.rows)]
-    notes = "\n".join(f"- {note}" for note in table.notes)
+    notes = "\n".join(f"- {escaped(note)}" for note in table.notes)
     return "\n\n".join((f"## {table.title}", "\n".join(lines), notes)) + "\n"
 
 

@@ -7,7 +7,8 @@
 - Relevance is high for 1, "1", "high" and true, low for 0, "0", "low" and false; anything else is none.
 
 For schemes that compare values, these are the values in the order of the file, also such as are not in the text, without a place. For
-those that compare places, a value is mentioned wherever it stands as a whole word, also within another value.
+those that compare places, a value is mentioned wherever it is a whole word, also within another value, or else at a seam of digits and
+letters (``piiloom.corpus.formats.placing``).
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, quoted
+from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, ReadTally, quoted
 from piiloom.corpus.formats.json_rows import RowFault
 from piiloom.corpus.formats.placing import find_values
 from piiloom.corpus.record import Relevance
+from piiloom.corpus.word_edges import stands_alone
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 from piiloom.evaluation.inputs.native_documents import document_id, text_or_none
 from piiloom.evaluation.inputs.type_map import TypeNames
@@ -32,7 +34,8 @@ _VALUE_KEYS = ("value", "text")
 class CapidDocuments:
     """Makes the documents of one file, with what a scheme *needs*."""
 
-    def __init__(self, file: str, locale: str | None, types: TypeNames, unplaced: Unplaced, needs: Needs) -> None:
+    def __init__(self, file: str, locale: str | None, types: TypeNames, unplaced: Unplaced, needs: Needs, tally: ReadTally) -> None:
+        self._tally = tally
         self._file = file
         self._locale = locale
         self._types = types
@@ -74,6 +77,7 @@ class CapidDocuments:
         for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
             if not places and not self._unplaced.keep(_fault(context, value.text)):
                 continue
+            self._tally.seams += bool(places) and not stands_alone(context, *places[0])
             one = replace(value, value_id=f"v{number}")
             yield from (replace(one, start=start, end=end) for start, end in places)
             if not places:

@@ -1,6 +1,7 @@
 """Find out in which format a file is, where none is named: by its suffix, then by its first row.
 
-Native rows have ``context`` and ``spans``, CAPID rows ``context`` and ``piis``; the columns of a table tell an entity table from one of
+Native rows have ``context`` and ``spans``, CAPID rows ``context`` and ``piis``, and rows of other tools a shape that
+``piiloom.corpus.formats.columns`` knows, or the columns that are named; the columns of a table tell an entity table from one of
 records. All other formats have to be named.
 """
 
@@ -10,9 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json
+from piiloom.corpus.formats.columns import check_columns, has_shape, shape_of
 from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines, parse_object
-from piiloom.corpus.formats.registry import FORMATS, get_readable_format
-from piiloom.evaluation.inputs.entity_tables import is_entity_table, table_header
+from piiloom.corpus.formats.registry import READABLE, get_readable_format
+from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
 from piiloom.foundation.errors import DataError, UsageError
 
 TABLE = "table"
@@ -21,13 +23,13 @@ TAB = "tab"
 _BY_SUFFIX = {".spacy": "spacy", ".conll": "conll"}
 _TABLES = {".parquet": "parquet", ".csv": "csv", ".tsv": TABLE}
 _SHOWN = 12
+# Fields of which one at least is named where a file is read by named columns.
+_TEXTS = {"context", "tokens", "tags"}
 
 
 def checked_format(name: str) -> str:
     """Return *name* if it is a format that can be read; raises ``UsageError``, listing those, if not."""
-    if name not in (TABLE, TAB) and name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}", remedy=f"Known formats: {', '.join((*FORMATS, TABLE, TAB))}")
-    return name if name in (TABLE, TAB) else get_readable_format(name).name
+    return name if name == TABLE else get_readable_format(name).name
 
 
 def find_format(path: Path, columns: Mapping[str, str]) -> str:
@@ -44,9 +46,32 @@ def find_format(path: Path, columns: Mapping[str, str]) -> str:
         return _BY_SUFFIX[path.suffix]
     if path.suffix in _TABLES:
         header = table_header(path)
-        records = {"context", "spans"} <= set(header) or "context" in columns
+        others = "document" not in {*header, *columns} and has_shape(dict.fromkeys(header))
+        records = {"context", "spans"} <= set(header) or others or bool(_TEXTS & columns.keys())
         return _TABLES[path.suffix] if records and not is_entity_table(header, columns) else TABLE
-    return _of_json(path)
+    return _of_json(path, columns)
+
+
+def columns_of(path: Path, file_format: str, columns: Mapping[str, str], *, stated: bool) -> dict[str, str]:
+    """Return those of *columns* by which *path* is read; *stated*: the format was named and not found out.
+
+    The columns hold for both sides, and a file whose rows have their own names needs none. Raises ``UsageError`` if a format that was
+    named does not read a field from a column of any name.
+    """
+    fields = {name: column for name, column in columns.items() if name not in COLUMNS}
+    if file_format == TABLE or not fields:
+        return {}
+    if stated:
+        check_columns(READABLE[file_format], fields)
+        return fields
+    if file_format not in {"bio", "json", "native", *_TABLES.values()}:
+        return {}
+    first = dict.fromkeys(table_header(path)) if path.suffix in _TABLES else _first_row(path)
+    return fields if _has_named(first, fields) else {}
+
+
+def _has_named(row: Json, columns: Mapping[str, str]) -> bool:
+    return any(columns[name].partition(".")[0] in row or columns[name] in row for name in _TEXTS & columns.keys())
 
 
 def is_array(path: Path) -> bool:
@@ -57,17 +82,24 @@ def is_array(path: Path) -> bool:
     return first[1].lstrip().startswith("[")
 
 
-def _of_json(path: Path) -> str:
-    array = is_array(path)
-    rows = array_rows(path) if array else numbered_lines(path)
+def _first_row(path: Path) -> Json:
     try:
-        row = parse_object(next(rows, (1, "{}"))[1])
+        return parse_object(next(array_rows(path) if is_array(path) else numbered_lines(path), (1, "{}"))[1])
     except RowFault as fault:
         raise _unknown(path, f"its first row is {fault}" if str(fault).startswith("not") else str(fault)) from fault
+
+
+def _of_json(path: Path, columns: Mapping[str, str]) -> str:
+    row = _first_row(path)
     if "context" in row and "piis" in row:
         return "capid"
     if "context" in row and "spans" in row:
-        return "json" if array else "native"
+        return "json" if is_array(path) else "native"
+    if "full_text" in row and "spans" in row:
+        return "presidio"
+    shape, named = shape_of(row), _has_named(row, columns)
+    if shape or named:
+        return "bio" if "tags" in (columns if named else shape) else "json"
     raise _unknown(path, f"its first row has {_keys(row)}")
 
 
@@ -77,5 +109,4 @@ def _keys(row: Json) -> str:
 
 
 def _unknown(path: Path, why: str) -> UsageError:
-    readable = ", ".join(name for name, each in FORMATS.items() if hasattr(each, "read"))
-    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {readable}, {TABLE}, {TAB}")
+    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {', '.join((*READABLE, TABLE))}")

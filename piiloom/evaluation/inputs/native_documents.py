@@ -12,6 +12,7 @@ from typing import get_args
 
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import as_text
 from piiloom.corpus.record import Relevance
 from piiloom.evaluation.inputs.documents import Document, Identifier, Mention
 from piiloom.evaluation.inputs.type_map import TypeNames
@@ -55,6 +56,8 @@ class NativeDocuments:
         """Return the mention of a span, or None if it is left out."""
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: must have keys and values")
+        if isinstance(span.get("value_id"), int):
+            span = {**span, "value_id": as_text(span["value_id"])}
         texts = tuple(map(span.get, _TEXTS))
         start, end = offsets = tuple(map(span.get, _OFFSETS))
         relevance, identifier = span.get("relevance"), span.get("identifier")

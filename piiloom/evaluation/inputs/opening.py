@@ -9,15 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from piiloom.corpus.formats.columns import FIELDS
+from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.detecting import TAB, TABLE, checked_format, find_format
+from piiloom.evaluation.inputs.detecting import TAB, TABLE, checked_format, columns_of, find_format, is_array
 from piiloom.evaluation.inputs.documents import Document, Needs, Pair
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
 from piiloom.evaluation.inputs.pairing import Side, pairs
 from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.inputs.tab_files import read_tab_gold, read_tab_predictions
+from piiloom.evaluation.inputs.tab_files import read_tab_predictions
 from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
 from piiloom.foundation.errors import DataError, UsageError
@@ -59,15 +59,23 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
     line, field) for what is wrong in them, while the pairs are iterated.
     """
     _check_columns(options.columns)
-    formats = [_format(path, given, options.columns) for path, given in ((gold, options.gold_format), (found, options.found_format))]
+    given = ((gold, options.gold_format), (found, options.found_format))
+    formats = [_format(path, named, options.columns) for path, named in given]
+    columns = [
+        columns_of(path, file_format, options.columns, stated=named is not None)
+        for (path, named), file_format in zip(given, formats, strict=True)
+    ]
+    if set(options.columns).difference(COLUMNS) and not any(columns):
+        where, remedy = "--columns", "Leave it out, or name the formats of the files"
+        raise UsageError("neither file has columns of these names", where=where, remedy=remedy)
     if options.needs == "mentions" and "capid" in formats:
         options = replace(options, needs="values")
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
     own = _own_types(gold, found)
     with types_in_force(own) if own else nullcontext():
         sides = [
-            _Opened(gold, summary.gold, options, is_gold=True, respelled=_respelled(*formats)),
-            _Opened(found, summary.found, options, is_gold=False, respelled=_respelled(*formats)),
+            _Opened(gold, summary.gold, options, columns[0], is_gold=True, respelled=_respelled(*formats)),
+            _Opened(found, summary.found, options, columns[1], is_gold=False, respelled=_respelled(*formats)),
         ]
     taken = _all_pairs(sides, summary, options)
     return (_in_force(own, taken) if own else taken), summary
@@ -76,8 +84,11 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
 class _Opened:
     """One side: how its types and values without a place are handled, and its documents."""
 
-    def __init__(self, path: Path, summary: SideSummary, options: InputOptions, *, is_gold: bool, respelled: bool) -> None:
+    def __init__(
+        self, path: Path, summary: SideSummary, options: InputOptions, columns: Mapping[str, str], *, is_gold: bool, respelled: bool
+    ) -> None:
         self._path = path
+        self._columns = columns
         self._summary = summary
         self._options = options
         self._is_gold = is_gold
@@ -88,11 +99,10 @@ class _Opened:
     def documents(self) -> Side:
         """Return the documents; a table is read as a whole."""
         options = self._options
-        if self._summary.format == TAB:
+        if self._summary.format == TAB and not is_array(self._path):
             return self._of_benchmark()
         if self._summary.format != TABLE:
-            columns = {name: column for name, column in options.columns.items() if name not in COLUMNS}
-            reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=columns, locale=options.locale)
+            reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=self._columns, locale=options.locale)
             return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
         table = read_entity_table(self._path, options.columns, self.types, self.unplaced, offsets=options.offsets)
         if self._is_gold and not table.documents:
@@ -103,7 +113,11 @@ class _Opened:
         return EntityTable(table.file, documents)
 
     def _of_benchmark(self) -> Iterator[Document]:
-        for document in (read_tab_gold if self._is_gold else read_tab_predictions)(self._path):
+        if self._is_gold:
+            raise DataError(
+                "the file is not a JSON array of documents", where=str(self._path), remedy="Compare it with docs/schemes.md, tab"
+            )
+        for document in read_tab_predictions(self._path):
             named = ((one, self.types.of(one.entity_type)) for one in document.mentions)
             kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
             whole = with_needed(replace(document, mentions=kept), self._options.needs)
@@ -148,8 +162,7 @@ def _respelled(gold: str, found: str) -> bool:
 
 
 def _check_columns(columns: Mapping[str, str]) -> None:
-    known = (*COLUMNS, *FIELDS)
     for name in columns:
-        if name not in known and not name.startswith("spans."):
+        if name not in COLUMNS and name not in ALL_FIELDS:
             remedy = f"Those of an entity table: {', '.join(COLUMNS)}; those of a table of records: {', '.join(FIELDS)}, spans.start …"
             raise UsageError(f"there is no field {name!r}", where="--columns", remedy=remedy)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.json_rows import array_rows, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.evaluation.inputs.capid_documents import CapidDocuments
 from piiloom.evaluation.inputs.detecting import is_array
@@ -53,7 +53,8 @@ def read_documents(path: Path, options: ReadingOptions, types: TypeNames, unplac
         document = row if options.format == "capid" else with_needed(row, options.needs)
         count_document(document, summary)
         yield document
-    summary.joined_texts = tally.joined_texts
+    summary.joined_texts, summary.seams = tally.joined_texts, tally.seams
+    summary.left_out.update(tally.ignored_fields)
     if not summary.documents:
         raise DataError("the file holds no documents", where=str(path), remedy="Give a file with at least one document")
 
@@ -77,11 +78,11 @@ def count_document(document: Document, summary: SideSummary) -> None:
 
 def _rows(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unplaced, tally: ReadTally) -> Iterator[Document | RowReject]:
     if options.format == "capid":
-        maker = CapidDocuments(str(path), options.locale, types, unplaced, options.needs)
+        maker = CapidDocuments(str(path), options.locale, types, unplaced, options.needs, tally)
         rows = array_rows(path) if is_array(path) else numbered_lines(path)
         return read_rows(rows, lambda number, text: maker.document(number, parse_object(text)), tally)
-    found = FORMATS[options.format]
+    found = READABLE[options.format]
     if not isinstance(found, NativeShapedFormat):
         raise UsageError(f"the format {options.format!r} cannot be read", where=str(path))
     native = NativeDocuments(str(path), options.locale, types, unplaced)
-    return found.read_with(path, ReadOptions(blank_contexts=True, columns=options.columns, unplaced=True), tally, native.document)
+    return found.read_with(path, ReadOptions(blank_contexts=True, columns=options.columns, all_mentions=True), tally, native.document)

@@ -18,7 +18,9 @@ class SideSummary:
     ``malformed`` are entries that are no annotation; ``without_place`` mentions whose text has no place, or not the stated one; ``skipped``
     gold values without a place that ``--skip-values`` left out. ``left_out_by_map`` and ``left_out_by_types`` are annotations of types that
     the map leaves out, or that are not among those asked for. ``absent`` are documents that only the other side has (see
-    ``entity_tables``). ``joined_texts`` are texts made of tokens. ``types`` counts mentions by type, as they are compared.
+    ``entity_tables``). ``joined_texts`` are texts made of tokens, ``seams`` CAPID values that are marked inside a word. ``types``
+    counts mentions by type, as they are compared. ``left_out`` counts what the reader of the format does not read: further annotators,
+    predictions, relations, other columns.
     """
 
     file: str
@@ -33,7 +35,25 @@ class SideSummary:
     left_out_by_types: int = 0
     absent: int = 0
     joined_texts: int = 0
+    seams: int = 0
     types: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def notes(self) -> list[str]:
+        """Return what was left out or differs from the rule, with counts."""
+        counts = {
+            "malformed": self.malformed,
+            "without a type": self.without_type,
+            "not in the text": self.without_place,
+            "skipped": self.skipped,
+            "left out by the map": self.left_out_by_map,
+            "of other types": self.left_out_by_types,
+            "documents without a row": self.absent,
+            "texts joined from tokens": self.joined_texts,
+            "mentions at seams of words": self.seams,
+        }
+        told = [f"{what} {count:,}" for what, count in counts.items() if count]
+        return told + [f"not read: {what} {count:,}" for what, count in sorted(self.left_out.items())]
 
     def to_json(self) -> Json:
         """The fields as JSON values, types sorted by name."""
@@ -50,6 +70,8 @@ class SideSummary:
             "left_out_by_types": self.left_out_by_types,
             "absent": self.absent,
             "joined_texts": self.joined_texts,
+            "seams": self.seams,
+            "left_out": dict(sorted(self.left_out.items())),
             "types": dict(sorted(self.types.items())),
         }
 

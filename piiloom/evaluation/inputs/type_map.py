@@ -18,7 +18,6 @@ from piiloom.taxonomy.label_maps import label_key
 
 TypeMap = Mapping[str, str | None]
 
-_SHOWN = 12
 # As many mentions of either side are hardly all wrong, unless they name types differently.
 _ENOUGH = 20
 
@@ -97,9 +96,9 @@ def refuse_disjoint_types(summary: InputsSummary) -> None:
 
     Not if either side has few mentions, or if all are types of the taxonomy: then the prediction may just be wrong.
     """
-    gold, found = summary.gold.types.keys(), summary.found.types.keys()
-    few = min(summary.gold.types.total(), summary.found.types.total()) < _ENOUGH
-    if few or gold & found or (gold | found) <= load_taxonomy().types.keys():
+    gold, found = summary.gold.types, summary.found.types
+    few = min(gold.total(), found.total()) < _ENOUGH
+    if few or gold.keys() & found.keys() or (gold.keys() | found.keys()) <= load_taxonomy().types.keys():
         return
     raise DataError(
         f"gold and prediction have no type in common: {_listed(gold)} in the gold, {_listed(found)} in the prediction",
@@ -108,6 +107,5 @@ def refuse_disjoint_types(summary: InputsSummary) -> None:
     )
 
 
-def _listed(names: Collection[str]) -> str:
-    shown = [repr(name) for name in sorted(names)[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name!r} {count:,}" for name, count in sorted(counts.items()))

@@ -1,0 +1,166 @@
+"""De-identification corpora of i2b2 and n2c2: XML files, or a folder of them. Read only.
+
+A file of 2014 has one record, whose name is that of the file: ``<TEXT><![CDATA[…]]></TEXT>``, and in ``<TAGS>`` elements with ``start``
+and ``end`` (or ``spans="3~9"``), ``text`` and ``TYPE``, which count from the start of the text. One of 2006 has many:
+``<RECORD ID="1"><TEXT>… <PHI TYPE="DOCTOR">Smith</PHI> …</TEXT></RECORD>``. The type of a span is its TYPE, or else its element's name.
+Labels are looked up in the label map ``i2b2``, unless the given map has them.
+
+Files that declare entities are refused: expanding these can take all memory, and none of the corpora has any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject, quoted
+from piiloom.corpus.formats.json_rows import RowFault, read_rows
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.foundation.errors import DataError
+
+_BLANKS = re.compile(r"\s+")
+_RANGE = re.compile(r"(\d{1,12})~(\d{1,12})")
+
+
+class I2b2Format(NativeShapedFormat):
+    """The format of i2b2; see the module docstring."""
+
+    name = "i2b2"
+    suffix = ""
+    label_map_name = "i2b2"
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the records of *path*, see ``NativeShapedFormat``: the files of a folder by name. Their numbers take the place of lines."""
+
+        def made(number: int, found: _Document) -> Made:
+            if found.fault is not None:
+                raise RowFault(f"{quoted(found.name)}: {found.fault}")
+            return make(number, found.native(tally))
+
+        return read_rows(enumerate(_documents(path), start=1), made, tally, shown=lambda found: found.text)
+
+
+@dataclass(slots=True)
+class _Document:
+    """A record while it is read: its text, its spans as (start, end, attributes), or why it cannot be read."""
+
+    name: str
+    text: str = ""
+    spans: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
+    unplaced: int = 0
+    fault: str | None = None
+
+    def native(self, tally: ReadTally) -> Json:
+        """Return the native row, and count in *tally* what is not stored."""
+        tally.ignored_fields.update(["tags without a place"] * self.unplaced)
+        tally.ignored_fields.update("comment" for _, _, about in self.spans if about.get("comment", "").strip())
+        return {"id": self.name, "context": self.text, "spans": [self._span(*one) for one in self.spans]}
+
+    def _span(self, start: int, end: int, about: Mapping[str, str]) -> Json:
+        there = self.text[start:end]
+        said = about.get("text", there)  # an attribute has a blank where the text has a line break
+        same = _BLANKS.sub("", said) == _BLANKS.sub("", there)
+        return {"start": start, "end": end, "text": there if same and there else said, "type": about["TYPE"]}
+
+
+def _documents(path: Path) -> Iterator[_Document]:
+    try:
+        files = sorted(path.rglob("*.xml")) if path.is_dir() else [path]
+        if not files:
+            raise DataError("the folder has no .xml files", where=str(path), remedy="Name the folder or the file of the corpus")
+        for file in files:
+            raw = file.read_bytes()
+            name = file.relative_to(path).with_suffix("").as_posix() if path.is_dir() else file.stem
+            yield from _Reader(name).documents(raw)
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+
+
+class _Reader:
+    """Reads one file."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._found: list[_Document] = []
+        self._current: _Document | None = None  # while its TEXT is open
+        self._record: str | None = None
+        self._open: list[tuple[int, Mapping[str, str]]] = []
+        self._words: list[str] = []
+        self._length = 0
+        self._in_tags = False
+
+    def documents(self, raw: bytes) -> list[_Document]:
+        """Return the records of the file; one with a fault if it cannot be read."""
+        parser = expat.ParserCreate()
+        parser.EntityDeclHandler = _refuse_entity
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.StartCdataSectionHandler = self._cdata
+        try:
+            parser.Parse(raw, True)
+        except RowFault as fault:
+            return [self._refused(raw, str(fault))]
+        except expat.ExpatError as error:
+            return [self._refused(raw, f"not valid XML (line {error.lineno})")]
+        return self._found or [self._refused(raw, "there is no TEXT element")]
+
+    def _refused(self, raw: bytes, fault: str) -> _Document:
+        return _Document(self._name, text=raw.decode("utf-8", "replace"), fault=fault)
+
+    def _start(self, element: str, about: Mapping[str, str]) -> None:
+        if element == "RECORD":
+            self._record = about.get("ID")
+        elif element == "TEXT" and self._current is None:
+            self._current = _Document(self._record or self._name)
+            self._words, self._length = [], 0
+            self._found.append(self._current)
+        elif element == "TAGS":
+            self._in_tags = True
+        elif self._current is not None:
+            self._open.append((self._length, {"TYPE": element, **about}))
+        elif self._in_tags and self._found:
+            self._add_tag({"TYPE": element, **about})
+
+    def _add_tag(self, about: Mapping[str, str]) -> None:
+        places = [(int(start), int(end)) for start, end in _RANGE.findall(about.get("spans", ""))]
+        try:
+            places = places or [(int(about["start"]), int(about["end"]))]
+        except (KeyError, ValueError):
+            places = []
+        if not places or places[0][0] < 0:
+            self._found[-1].unplaced += 1
+        elif len(places) == 1:
+            self._found[-1].spans.append((*places[0], about))
+        else:  # each of several ranges is a span; its text is that of all
+            self._found[-1].spans += [(start, end, {key: about[key] for key in about if key != "text"}) for start, end in places]
+
+    def _end(self, element: str) -> None:
+        if element == "TEXT" and self._current is not None:
+            self._current.text = "".join(self._words)
+            self._current = None
+        elif element == "TAGS":
+            self._in_tags = False
+        elif element == "RECORD":
+            self._record = None
+        elif self._open and self._current is not None:
+            start, about = self._open.pop()
+            if start < self._length:
+                self._current.spans.append((start, self._length, {"TYPE": about["TYPE"]}))
+
+    def _text(self, words: str) -> None:
+        if self._current is not None:
+            self._words.append(words)
+            self._length += len(words)
+
+    def _cdata(self) -> None:
+        """Begin the text anew where only blanks stand before its CDATA section, from whose start offsets count."""
+        if self._current is not None and not "".join(self._words).strip():
+            self._words, self._length = [], 0
+
+
+def _refuse_entity(*_declared: object) -> None:
+    raise RowFault("the file declares an entity, which is not read")
