@@ -45,12 +45,14 @@ def link_rare_values(members: Sequence[Member], links: Links) -> int:
     for _, _, positions in rare:
         roots = sorted({links.root(position) for position in positions})
         if len(roots) < 2:  # rarer values have linked them all
+            links.record_tie(positions)
             continue
         total = sum(sizes[root] for root in roots)
         if total > limit:
             unused += 1
             continue
         links.join_all(roots)
+        links.record_tie(positions)
         sizes[roots[0]] = total
     return unused
 

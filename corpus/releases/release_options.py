@@ -42,6 +42,7 @@ class ReleaseOptions(TypedDict, total=False):
     balance: Balance | None
     max_value_overlap: float | None
     overlap_by: OverlapBy | None
+    keep_split_of: str | None
     status: str | None
     run: str | None
     locale: str | None
@@ -106,6 +107,9 @@ def _split_settings(given: dict[str, Any]) -> SplitSettings:
     if "overlap_by" in given and "max_value_overlap" not in given:
         what = "there is no limit on shared values to keep"
         raise UsageError(what, where="overlap by", remedy="Set one with --max-value-overlap, or leave this out")
+    if given.get("keep_split_of") is not None and given.get("overlap_by") == "move":
+        remedy = "Use redraw or withhold, or leave out --keep-split-of"
+        raise UsageError("records that keep their split cannot be moved to another", where="overlap by", remedy=remedy)
     sizes = {size: parse_size(str(given[size]), split) for size, split in _SIZES.items() if size in given}
     if folds and sizes:
         named = next(iter(sizes)).replace("_", " ")
@@ -136,6 +140,7 @@ def parse_group_by(text: str) -> tuple[GroupBy, ...]:
 
 
 def settings_json(settings: SplitSettings | RecordChoice) -> Json:
-    """Return the fields as JSON values, as a release keeps them."""
+    """Return the fields as JSON values, as a release keeps them; ``keep_split_of`` only if it names a release."""
     held: dict[str, Any] = asdict(settings)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in held.items()}
+    kept = {name: value for name, value in held.items() if name != "keep_split_of" or value is not None}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}

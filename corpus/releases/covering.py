@@ -1,0 +1,287 @@
+"""Keep every pair and every type in train, and in the other splits where enough groups have it.
+
+``choosing``, ``spreading`` and ``folds`` look at sizes and at the main pair of a group; so a pair or type may be lost from a split.
+``cover`` then assigns groups anew, starting from what they made. The order of importance is: names lost from train, names lost from
+other splits, the distance from the sizes asked for, the number of records that change their split. Up to ``_ALL_TRIED`` assignments
+are all compared; if there are more, groups are moved or exchanged while that brings an assignment nearer to the sizes or a lost name back.
+
+A split may shrink to half the size asked for and grow until it is as large as train. A split of fewer than two records for each pair
+(or type) need not have them all. ``lost_names`` describes for the user what is lost after all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import permutations, product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from piiloom.corpus.releases.grouping import Group
+from piiloom.corpus.releases.members import Member
+from piiloom.corpus.split_names import TRAIN
+from piiloom.foundation.counting import counted, plural
+
+Kind = Literal["pair", "type"]
+Name = tuple[Kind, str]
+Parts = NDArray[np.int64]
+Score = tuple[int, int, int]
+
+_ALL_TRIED = 1 << 14  # assignments
+_RECORDS_OF_NAME = 2  # of which a split must have as many as this for each pair (or type) to be asked for all of them
+_CANDIDATES = 12  # groups that are tried for one lost name, and groups that are exchanged for each of them
+
+
+def names_of(member: Member) -> set[Name]:
+    """Return the pair and the types of *member*."""
+    pair: set[Name] = {("pair", member.stratum)} if member.stratum else set()
+    return pair | {("type", value.entity_type) for value in member.values}
+
+
+class Needs:
+    """What each part needs: the names of each group, the sizes asked for, and which groups may change their part.
+
+    *sizes* are the records asked for of part 1 and up, part 0 being train; without them the parts are *folds*, and a name of several
+    groups must be in several folds. *fixed* marks groups that keep their part.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        members: Mapping[str, Member],
+        *,
+        sizes: Sequence[int] = (),
+        folds: int = 0,
+        fixed: Sequence[bool] | NDArray[np.bool_],
+    ) -> None:
+        self.groups, self._members = groups, members
+        held = [self._names(group.ids) for group in groups]
+        self.names: list[Name] = sorted(set[Name]().union(*held))
+        self.carries = np.array([[name in own for name in self.names] for own in held], dtype=np.int64).reshape(
+            len(groups), len(self.names)
+        )
+        self.group_sizes: Parts = np.array([group.size for group in groups], dtype=np.int64)
+        self.fixed = np.array(fixed, dtype=np.bool_)
+        self.sizes, self.count = np.array(sizes, dtype=np.int64), folds or len(sizes) + 1
+        self.is_folds = bool(folds)
+        self._carriers = self.carries.sum(axis=0)
+        self._needed = np.zeros((len(sizes), len(self.names)), dtype=np.bool_)
+        kinds = np.array([kind for kind, _ in self.names])
+        for at, size in enumerate(sizes):
+            able = self._carriers > at + 1  # part 1 may ask for a name that two groups have, part 2 for one that three have
+            for kind in set(kinds.tolist()):
+                self._needed[at] |= able & (kinds == kind) & (_RECORDS_OF_NAME * (able & (kinds == kind)).sum() <= size)
+
+    def lost(self, covered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many names train and the other parts lack; *covered* is (… ×) parts × names: the groups, or records, that have each."""
+        if self.is_folds:
+            alone = ((covered > 0).sum(axis=-2) < 2) & (self._carriers > 1)
+            return np.asarray(alone.sum(axis=-1)), np.zeros(covered.shape[:-2], dtype=np.int64)
+        others = (covered[..., 1:, :] == 0) & self._needed
+        return np.asarray((covered[..., 0, :] == 0).sum(axis=-1)), np.asarray(others.sum(axis=(-2, -1)))
+
+    def missing(self, covered: NDArray[np.int64]) -> list[tuple[int, int]]:
+        """Return (part, number of the name) of what is lost: for folds, all parts that could take a group with the name."""
+        if self.is_folds:
+            alone = np.flatnonzero(((covered > 0).sum(axis=0) < 2) & (self._carriers > 1))
+            return [(part, int(name)) for name in alone for part in np.flatnonzero(covered[:, name] == 0).tolist()]
+        lost = [(0, int(name)) for name in np.flatnonzero(covered[0] == 0)]
+        return lost + [(part + 1, int(name)) for part, name in np.argwhere((covered[1:] == 0) & self._needed).tolist()]
+
+    def off(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return by how many records *totals* (… × parts) differ from what was asked for."""
+        if self.is_folds:
+            return np.asarray(totals.max(axis=-1) - totals.min(axis=-1))
+        return np.asarray(np.abs(totals[..., 1:] - self.sizes).sum(axis=-1))
+
+    def allowed(self, totals: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether *totals* (… × parts) are within the bounds: half the size asked for, and train (or what there was *before*)."""
+        if self.is_folds:
+            return np.asarray((totals > 0).all(axis=-1))
+        others = totals[..., 1:]
+        most = np.maximum(np.maximum(self.sizes, before[1:]), totals[..., :1])
+        return np.asarray(((others >= (self.sizes + 1) // 2) & (others > 0) & (others <= most)).all(axis=-1) & (totals[..., 0] > 0))
+
+    def _names(self, ids: Iterable[str]) -> set[Name]:
+        return set[Name]().union(*(names_of(self._members[record_id]) for record_id in ids))
+
+    def covered(self, parts: Parts, *, without: Collection[str] = ()) -> NDArray[np.int64]:
+        """Return the number of groups by part and name; the records *without* are not counted."""
+        found = np.zeros((self.count, len(self.names)), dtype=np.int64)
+        np.add.at(found, parts, self.carries)
+        for at, group in enumerate(self.groups if without else ()):
+            left = [record_id for record_id in group.ids if record_id not in without]
+            if len(left) < group.size:
+                held = self._names(left)
+                found[parts[at]] -= [has and name not in held for has, name in zip(self.carries[at], self.names, strict=True)]
+        return found
+
+    @staticmethod
+    def weight(missing: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """Return the number of names that train lacks, and that of all that are missing."""
+        return sum(part == 0 for part, _ in missing), len(missing)
+
+    def totals(self, parts: Parts) -> NDArray[np.int64]:
+        """Return the number of records of each part."""
+        return np.bincount(parts, weights=self.group_sizes, minlength=self.count).astype(np.int64)
+
+
+def cover(parts: Parts, needs: Needs) -> Parts:
+    """Return an assignment of the groups that loses fewer names than *parts*, or else *parts*; see the docstring of this module."""
+    if not needs.missing(needs.covered(parts)):
+        return parts
+    free = np.flatnonzero(~needs.fixed)
+    if needs.count ** len(free) <= _ALL_TRIED:
+        return _best_of_all(parts, needs, free)
+    search = _Search(parts, needs)
+    search.run()
+    return search.parts if search.score()[:2] < _Search(parts, needs).score()[:2] else parts
+
+
+def _best_of_all(parts: Parts, needs: Needs, free: Parts) -> Parts:
+    """Compare all assignments of the *free* groups."""
+    choices = np.array(list(product(range(needs.count), repeat=len(free))), dtype=np.int64)
+    tried = np.repeat(parts[None, :], len(choices), axis=0)
+    tried[:, free] = choices
+    held = tried[:, None, :] == np.arange(needs.count)[None, :, None]  # assignments × parts × groups
+    totals = held @ needs.group_sizes
+    before = needs.totals(parts)
+    bounded = needs.allowed(totals, before) | (totals == before).all(axis=1)
+    tried, held, totals = tried[bounded], held[bounded], totals[bounded]
+    train, others = needs.lost(held.astype(np.int64) @ needs.carries)
+    moved = (tried != parts) @ needs.group_sizes
+    best = tried[np.lexsort((moved, needs.off(totals), others, train))[0]]
+    now = needs.lost(needs.covered(parts))
+    then = needs.lost(needs.covered(best))
+    return best if (int(then[0]), int(then[1])) < (int(now[0]), int(now[1])) else parts
+
+
+class _Search:
+    """An assignment that is made better step by step: a step moves one group to another part, and perhaps one back."""
+
+    def __init__(self, parts: Parts, needs: Needs) -> None:
+        self.parts, self._needs = parts.copy(), needs
+        self._covered, self._totals = needs.covered(parts), needs.totals(parts)
+        self._before = self._totals.copy()
+
+    def score(self) -> Score:
+        """The names that train lacks, those that other parts lack, and the distance from the sizes asked for."""
+        train, others = self._needs.lost(self._covered)
+        return int(train), int(others), int(self._needs.off(self._totals))
+
+    def run(self) -> None:
+        """Bring lost names back, those that the fewest groups have first, then sizes nearer to those asked for."""
+        carriers = self._needs.carries.sum(axis=0)
+        for _ in range(2):  # a name that could not be brought back may be, once others have been
+            missing = self._needs.missing(self._covered)
+            for part, name in sorted(missing, key=lambda lost: (lost[0] > 0, int(carriers[lost[1]]), lost)):
+                if (part, name) in self._needs.missing(self._covered):
+                    self._take_best(self._for_name(part, name))
+        while self._take_best(self._for_sizes()):
+            pass
+
+    def _take_best(self, steps: Iterable[Sequence[tuple[int, int]]]) -> bool:
+        """Take the step with the least score, if that is less than now."""
+        best: tuple[Score, Sequence[tuple[int, int]]] | None = None
+        now = self.score()
+        for step in steps:
+            back = [(at, int(self.parts[at])) for at, _ in step]
+            self._apply(step)
+            if self._needs.allowed(self._totals, self._before):
+                score = self.score()
+                if score < (now if best is None else best[0]):
+                    best = score, step
+            self._apply(back)
+        if best is None:
+            return False
+        self._apply(best[1])
+        return True
+
+    def _apply(self, step: Sequence[tuple[int, int]]) -> None:
+        for at, part in step:
+            old = self.parts[at]
+            for where, sign in ((old, -1), (part, 1)):
+                self._covered[where] += sign * self._needs.carries[at]
+                self._totals[where] += sign * self._needs.group_sizes[at]
+            self.parts[at] = part
+
+    def _for_name(self, part: int, name: int) -> Iterable[Sequence[tuple[int, int]]]:
+        """Yield steps that bring a group with the name to *part*, which lacks it."""
+        needs = self._needs
+        able = np.flatnonzero((needs.carries[:, name] > 0) & (self.parts != part) & ~needs.fixed)
+        for at in able[np.argsort(needs.group_sizes[able], kind="stable")][:_CANDIDATES].tolist():
+            yield [(at, part)]
+            yield from ([(at, part), (other, int(self.parts[at]))] for other in self._spare(part, int(needs.group_sizes[at])))
+
+    def _for_sizes(self) -> Iterable[Sequence[tuple[int, int]]]:
+        """Yield moves and exchanges of groups that no part needs, one group of each size and part."""
+        needs = self._needs
+        spare = [self._spare(part) for part in range(needs.count)]
+        fullest = self._totals.argsort()[::-1].tolist()
+        for part, target in [(fullest[0], fullest[-1])] if needs.is_folds else permutations(range(needs.count), 2):
+            for at in spare[part]:
+                yield [(at, target)]
+                if part < target or needs.is_folds:
+                    yield from ([(at, target), (other, part)] for other in spare[target])
+
+    def _spare(self, part: int, size: int | None = None) -> list[int]:
+        """Return groups of *part* whose names it has elsewhere: the first of each size, those nearest to *size* (or the smallest) first."""
+        needs = self._needs
+        held = np.flatnonzero((self.parts == part) & ~needs.fixed)
+        held = held[((self._covered[part] == 1) & (needs.carries[held] > 0)).sum(axis=1) == 0]
+        sizes, first = np.unique(needs.group_sizes[held], return_index=True)
+        order = np.argsort(np.abs(sizes - (size or 0)), kind="stable")[:_CANDIDATES]
+        return [int(at) for at in held[first[order]]]
+
+
+def lost_names(
+    members: Sequence[Member], groups: Sequence[Collection[str]], split_of: Mapping[str, str], splits: Sequence[str]
+) -> tuple[str, ...]:
+    """Return a warning for each split and reason by which pairs or types are in no record of it; it names them all.
+
+    A name is lost from train (or all folds but one) in any case, and from another split if more groups have it than there are splits
+    before this one. *members* are all records; *split_of* has no split for those that are withheld.
+    """
+    group_of = {record_id: number for number, group in enumerate(groups) for record_id in group}
+    holders: dict[Name, list[Member]] = {}
+    for member in members:
+        for name in names_of(member):
+            holders.setdefault(name, []).append(member)
+    lost: dict[tuple[str, Kind, str], list[str]] = {}
+    for (kind, name), having in sorted(holders.items()):
+        # Records outside of all groups were left out before groups were made.
+        carriers = len({group_of.get(member.id, -1) for member in having})
+        present = {split_of[member.id] for member in having if member.id in split_of}
+        for split in _lacking(splits, present, carriers):
+            reason = _reason(having, carriers, split, present)
+            lost.setdefault((split, kind, reason), []).append(f"{name} ({counted(len(having), 'record')})")
+    return tuple(_warning(split, kind, names, reason) for (split, kind, reason), names in lost.items())
+
+
+def _lacking(splits: Sequence[str], present: Collection[str], carriers: int) -> list[str]:
+    """Return the splits that lack a name that they could have; for folds, a phrase for all but the fold that has it."""
+    if TRAIN not in splits:
+        return [f"each fold but {min(present, default='one')}"] if len(present) < 2 and len(splits) > 1 else []
+    order = [TRAIN, *sorted(split for split in splits if split != TRAIN)]
+    return [split for at, split in enumerate(order) if split not in present and carriers > at]
+
+
+def _warning(split: str, kind: Kind, names: Sequence[str], reason: str) -> str:
+    what = f"the {kind}" if len(names) == 1 else f"{len(names)} {plural(kind)}:"
+    return f"{split} has no record of {what} {', '.join(names)}, since {reason.format(it='it' if len(names) == 1 else 'each')}"
+
+
+def _reason(having: Sequence[Member], carriers: int, split: str, present: Collection[str]) -> str:
+    """Return the reason and the remedy, as the end of a sentence and another one; "{it}" is what is lost."""
+    if not present:
+        return "all records of {it} are withheld. Ask for other sizes, another balance or another overlap"
+    if carriers > 1:
+        larger = "smaller other splits" if split == TRAIN else f"a larger {split} split"
+        return f"whole groups near the sizes asked for leave {{it}} out. Ask for {larger}, or add records"
+    shared = set(having[0].group_keys).intersection(*(member.group_keys for member in having))
+    source = next(
+        (kind for kind in ("story", "scenario", "document", "persona") if any(key.startswith(f"{kind}:") for key in shared)), None
+    )
+    whole = f"one {source}" if source else "one group that must not be parted"
+    return f"all records of {{it}} come from {whole}. Add records of other {plural(source or 'group')}, or divide groups with --group-by"
