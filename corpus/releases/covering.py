@@ -5,8 +5,9 @@
 other splits, the distance from the sizes asked for, the number of records that change their split. Up to ``_ALL_TRIED`` assignments
 are all compared; if there are more, groups are moved or exchanged while that brings an assignment nearer to the sizes or a lost name back.
 
-A split may shrink to half the size asked for and grow until it is as large as train. A split of fewer than two records for each pair
-(or type) need not have them all. ``lost_names`` describes for the user what is lost after all.
+A split may shrink to half the size asked for and grow until it is as large as train. Another split than train is asked only for names
+of which its fair share is five records or more: a small test split cannot have all of 78 pairs. ``lost_names`` describes for the user
+what is lost after all.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Parts = NDArray[np.int64]
 Score = tuple[int, int, int]
 
 _ALL_TRIED = 1 << 14  # assignments
-_RECORDS_OF_NAME = 2  # of which a split must have as many as this for each pair (or type) to be asked for all of them
+_LEAST_SHARE = 5  # records that a split's fair share of a pair or type must come to, so that the split is asked for it
 _CANDIDATES = 12  # groups that are tried for one lost name, and groups that are exchanged for each of them
 
 
@@ -58,6 +59,7 @@ class Needs:
         self.groups, self._members = groups, members
         held = [self._names(group.ids) for group in groups]
         self.names: list[Name] = sorted(set[Name]().union(*held))
+        at_name = {name: at for at, name in enumerate(self.names)}
         self.carries = np.array([[name in own for name in self.names] for own in held], dtype=np.int64).reshape(
             len(groups), len(self.names)
         )
@@ -66,15 +68,17 @@ class Needs:
         self.sizes, self.count = np.array(sizes, dtype=np.int64), folds or len(sizes) + 1
         self.is_folds = bool(folds)
         self._carriers = self.carries.sum(axis=0)
-        self._needed = np.zeros((len(sizes), len(self.names)), dtype=np.bool_)
-        kinds = np.array([kind for kind, _ in self.names])
-        for at, size in enumerate(sizes):
-            able = self._carriers > at + 1  # part 1 may ask for a name that two groups have, part 2 for one that three have
-            for kind in set(kinds.tolist()):
-                self._needed[at] |= able & (kinds == kind) & (_RECORDS_OF_NAME * (able & (kinds == kind)).sum() <= size)
+        records = np.zeros(len(self.names))
+        for member in (members[record_id] for group in groups for record_id in group.ids):
+            records[[at_name[name] for name in names_of(member)]] += 1
+        # Part 1 may ask for a name that two groups have, part 2 for one that three have.
+        able = [
+            (self._carriers > part) & (size * records >= _LEAST_SHARE * self.group_sizes.sum()) for part, size in enumerate(sizes, start=1)
+        ]
+        self._needed = np.array(able, dtype=np.bool_).reshape(len(sizes), len(self.names))
 
     def lost(self, covered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many names train and the other parts lack; *covered* is (… ×) parts × names: the groups, or records, that have each."""
+        """Return how many names train and the other parts lack; *covered* (… × parts × names) counts the groups that have each."""
         if self.is_folds:
             alone = ((covered > 0).sum(axis=-2) < 2) & (self._carriers > 1)
             return np.asarray(alone.sum(axis=-1)), np.zeros(covered.shape[:-2], dtype=np.int64)
@@ -114,7 +118,7 @@ class Needs:
             left = [record_id for record_id in group.ids if record_id not in without]
             if len(left) < group.size:
                 held = self._names(left)
-                found[parts[at]] -= [has and name not in held for has, name in zip(self.carries[at], self.names, strict=True)]
+                found[parts[at]] -= self.carries[at] * np.array([name not in held for name in self.names], dtype=np.int64)
         return found
 
     @staticmethod

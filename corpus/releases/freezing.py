@@ -12,8 +12,8 @@ from typing import Unpack
 
 from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.exporting import export_release
-from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.keeping import Places
+from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.releases.release_options import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
 from piiloom.corpus.releases.selecting import Selection, select_members

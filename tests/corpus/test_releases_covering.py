@@ -183,9 +183,9 @@ def test_nothing_is_lost_if_that_can_be_avoided(members: list[Member], seed: int
 
 def test_many_groups_are_searched_step_by_step() -> None:
     rng = random.Random(3)
-    members = told([(f"p{n % 12}", rng.randrange(1, 9), rng.choice(["a", "b", "a b"])) for n in range(60)] + [("p0", 3, "rare")] * 2)
+    members = told([(f"p{n % 12}", rng.randrange(1, 9), rng.choice(["a", "b", "a b"])) for n in range(60)] + [("p0", 15, "rare")] * 2)
     for seed in range(4):
-        split = split_members(members, SplitSettings(test_size=30, seed=seed))
+        split = split_members(members, SplitSettings(test_size=60, seed=seed))
         assert lacking(members, split) == {"train": set(), "test": set()}
         assert whole(members, split)
 
