@@ -5,14 +5,15 @@
 other splits, the distance from the sizes asked for, the number of records that change their split. Up to ``_ALL_TRIED`` assignments
 are all compared; if there are more, groups are moved or exchanged while that brings an assignment nearer to the sizes or a lost name back.
 
-A split may shrink to half the size asked for and grow until it is as large as train. Another split than train is asked only for names
-of which its fair share is five records or more: a small test split cannot have all of 78 pairs. ``lost_names`` describes for the user
-what is lost after all.
+A split may grow until it is as large as train. It may shrink, to half the size asked for, only if train then lacks nothing. Another
+split than train is asked only for names of which its fair share is five records or more: a small test split cannot have all of 78
+pairs. ``lost_names`` describes for the user what is lost after all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal
 
@@ -99,14 +100,6 @@ class Needs:
             return np.asarray(totals.max(axis=-1) - totals.min(axis=-1))
         return np.asarray(np.abs(totals[..., 1:] - self.sizes).sum(axis=-1))
 
-    def allowed(self, totals: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether *totals* (… × parts) are within the bounds: half the size asked for, and train (or what there was *before*)."""
-        if self.is_folds:
-            return np.asarray((totals > 0).all(axis=-1))
-        others = totals[..., 1:]
-        most = np.maximum(np.maximum(self.sizes, before[1:]), totals[..., :1])
-        return np.asarray(((others >= (self.sizes + 1) // 2) & (others > 0) & (others <= most)).all(axis=-1) & (totals[..., 0] > 0))
-
     def _names(self, ids: Iterable[str]) -> set[Name]:
         return set[Name]().union(*(names_of(self._members[record_id]) for record_id in ids))
 
@@ -133,49 +126,67 @@ class Needs:
 
 def cover(parts: Parts, needs: Needs) -> Parts:
     """Return an assignment of the groups that loses fewer names than *parts*, or else *parts*; see the docstring of this module."""
-    if not needs.missing(needs.covered(parts)):
-        return parts
+    best, lost = parts, needs.weight(needs.missing(needs.covered(parts)))
+    for least in (needs.sizes, (needs.sizes + 1) // 2):
+        if lost[0] or (lost[1] and least is needs.sizes):
+            bounds = _Bounds(least, needs.totals(parts), needs)
+            tried = _best_of_all(parts, needs, bounds) or _Search(parts, needs, bounds).run()
+            found = needs.weight(needs.missing(needs.covered(np.array(tried))))
+            if found < lost and (least is needs.sizes or not found[0]):
+                best, lost = np.array(tried), found
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The sizes that a split may have: no fewer records than *least*, and no more than train, unless there were *before*."""
+
+    least: Parts
+    before: Parts
+    needs: Needs
+
+    def allow(self, totals: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether *totals* (… × parts) are within the bounds."""
+        if self.needs.is_folds:
+            return np.asarray((totals > 0).all(axis=-1))
+        train, others = totals[..., :1], totals[..., 1:]
+        most = np.maximum(np.maximum(self.needs.sizes, self.before[1:]), train)
+        enough = (others >= np.minimum(self.least, self.before[1:])) & (others > 0) & (train > 0)
+        return np.asarray((enough & (others <= most)).all(axis=-1))
+
+
+def _best_of_all(parts: Parts, needs: Needs, bounds: _Bounds) -> list[int] | None:
+    """Compare all assignments of the groups that are not fixed; None if there are too many."""
     free = np.flatnonzero(~needs.fixed)
-    if needs.count ** len(free) <= _ALL_TRIED:
-        return _best_of_all(parts, needs, free)
-    search = _Search(parts, needs)
-    search.run()
-    return search.parts if search.score()[:2] < _Search(parts, needs).score()[:2] else parts
-
-
-def _best_of_all(parts: Parts, needs: Needs, free: Parts) -> Parts:
-    """Compare all assignments of the *free* groups."""
+    if needs.count ** len(free) > _ALL_TRIED:
+        return None
     choices = np.array(list(product(range(needs.count), repeat=len(free))), dtype=np.int64)
     tried = np.repeat(parts[None, :], len(choices), axis=0)
     tried[:, free] = choices
     held = tried[:, None, :] == np.arange(needs.count)[None, :, None]  # assignments × parts × groups
     totals = held @ needs.group_sizes
-    before = needs.totals(parts)
-    bounded = needs.allowed(totals, before) | (totals == before).all(axis=1)
+    bounded = bounds.allow(totals) | (totals == bounds.before).all(axis=1)
     tried, held, totals = tried[bounded], held[bounded], totals[bounded]
     train, others = needs.lost(held.astype(np.int64) @ needs.carries)
     moved = (tried != parts) @ needs.group_sizes
-    best = tried[np.lexsort((moved, needs.off(totals), others, train))[0]]
-    now = needs.lost(needs.covered(parts))
-    then = needs.lost(needs.covered(best))
-    return best if (int(then[0]), int(then[1])) < (int(now[0]), int(now[1])) else parts
+    best: list[int] = tried[np.lexsort((moved, needs.off(totals), others, train))[0]].tolist()
+    return best
 
 
 class _Search:
     """An assignment that is made better step by step: a step moves one group to another part, and perhaps one back."""
 
-    def __init__(self, parts: Parts, needs: Needs) -> None:
-        self.parts, self._needs = parts.copy(), needs
+    def __init__(self, parts: Parts, needs: Needs, bounds: _Bounds) -> None:
+        self.parts, self._needs, self._bounds = parts.copy(), needs, bounds
         self._covered, self._totals = needs.covered(parts), needs.totals(parts)
-        self._before = self._totals.copy()
 
     def score(self) -> Score:
         """The names that train lacks, those that other parts lack, and the distance from the sizes asked for."""
         train, others = self._needs.lost(self._covered)
         return int(train), int(others), int(self._needs.off(self._totals))
 
-    def run(self) -> None:
-        """Bring lost names back, those that the fewest groups have first, then sizes nearer to those asked for."""
+    def run(self) -> list[int]:
+        """Bring lost names back, those that the fewest groups have first, then sizes nearer to those asked for; return the parts."""
         carriers = self._needs.carries.sum(axis=0)
         for _ in range(2):  # a name that could not be brought back may be, once others have been
             missing = self._needs.missing(self._covered)
@@ -184,6 +195,7 @@ class _Search:
                     self._take_best(self._for_name(part, name))
         while self._take_best(self._for_sizes()):
             pass
+        return [int(part) for part in self.parts]
 
     def _take_best(self, steps: Iterable[Sequence[tuple[int, int]]]) -> bool:
         """Take the step with the least score, if that is less than now."""
@@ -192,7 +204,7 @@ class _Search:
         for step in steps:
             back = [(at, int(self.parts[at])) for at, _ in step]
             self._apply(step)
-            if self._needs.allowed(self._totals, self._before):
+            if self._bounds.allow(self._totals):
                 score = self.score()
                 if score < (now if best is None else best[0]):
                     best = score, step
