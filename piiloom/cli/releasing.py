@@ -25,7 +25,7 @@ _LEAKS = {
     "stories": ("stories",),
     "personas": ("personas",),
 }
-_FEWER = "For fewer values: --max-value-overlap 0"
+_FEWER = "--max-value-overlap 0 draws those of open types anew; the other columns count records"
 
 
 def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpack[ReleaseOptions]) -> None:
@@ -78,17 +78,14 @@ def say_findings(row: ReleaseRow, new_values: int) -> None:
 
 
 def _say_leakage(leakage: Mapping[str, Any]) -> None:
-    """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``): "seen/of" a figure."""
+    """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``), and what a figure means."""
     if not leakage:
         return
     rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
     say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
     name, split = next(iter(leakage.items()))
     seen, of = split["values"]["seen"], split["values"]["of"]
-    say(
-        f"            values {seen:,}/{of:,}: of {of:,} distinct values in {name}, {split['against']} has {seen:,}, too; likewise texts, stories and "
-        f"personas of records. {_FEWER}"
-    )
+    say(f"            {seen:,}/{of:,}: of {of:,} distinct values in {name}, {seen:,} are also in {split['against']}; {_FEWER}")
 
 
 def _seen(split: Mapping[str, Any], *path: str) -> str:

@@ -54,7 +54,8 @@ def test_a_disguised_value_or_text_is_the_same(kind: str) -> None:
     assert disguise(value) != value
     others = [plain_record(number) for number in range(30)]
     values = (with_value(plain_record(100), entity_type, value), with_value(plain_record(101), entity_type, disguise(value)))
-    text = f"I wrote to José and to O’Neill’s office about +49 (30) 901-820 55 and DE89 3704 0044 0532 0130 00, and non-urgent {value} also. Since then nobody "
+    text = "I wrote to José and to O’Neill’s office about +49 (30) 901-820 55 and DE89 3704 0044 0532 0130 00, "
+    text += f"and non-urgent {value} also. Since then nobody "
     text += "has called me back, although the letter said that I would hear from them within two weeks at the very latest"
     texts = (
         replace(plain_record(200), context=text, spans=(), question=None),

@@ -94,7 +94,9 @@ def export_formats(
 ) -> list[ExportReport]:
     """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
-    Files have mode 0640, or less by the umask. *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
+    Files have mode 0640, or less by the umask.
+
+    *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
     and that is unchanged is replaced; any other file with the name of a split file is an error. Nothing is moved to its place before
     all formats are written. Raises ``ReleaseError`` for an unknown release, or one whose rows have another hash than when they were
     frozen, ``UsageError`` for an unknown split or a format whose library is missing, and ``OutputError`` if the folder is not empty,
