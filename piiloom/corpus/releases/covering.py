@@ -12,6 +12,7 @@ pairs. ``lost_names`` describes for the user what is lost after all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
@@ -32,6 +33,7 @@ Score = tuple[int, int, int]
 
 _ALL_TRIED = 1 << 14  # assignments
 _LEAST_SHARE = 5  # records that a split's fair share of a pair or type must come to, so that the split is asked for it
+_COUNTED = 6  # names in one warning that come with their numbers of records
 _CANDIDATES = 12  # groups that are tried for one lost name, and groups that are exchanged for each of them
 
 
@@ -264,14 +266,16 @@ def lost_names(
     for member in members:
         for name in names_of(member):
             holders.setdefault(name, []).append(member)
-    lost: dict[tuple[str, Kind, str], list[str]] = {}
+    sizes = Counter(split_of.values())
+    lost: dict[tuple[str, Kind, str], list[tuple[str, int]]] = {}
     for (kind, name), having in sorted(holders.items()):
         # Records outside of all groups were left out before groups were made.
         carriers = len({group_of.get(member.id, -1) for member in having})
         present = {split_of[member.id] for member in having if member.id in split_of}
         for split in _lacking(splits, present, carriers):
-            reason = _reason(having, carriers, split, present)
-            lost.setdefault((split, kind, reason), []).append(f"{name} ({counted(len(having), 'record')})")
+            share = len(having) * sizes[split] / len(members)
+            reason = _reason(having, carriers, split, present, share)
+            lost.setdefault((split, kind, reason), []).append((name, len(having)))
     return tuple(_warning(split, kind, names, reason) for (split, kind, reason), names in lost.items())
 
 
@@ -283,18 +287,21 @@ def _lacking(splits: Sequence[str], present: Collection[str], carriers: int) -> 
     return [split for at, split in enumerate(order) if split not in present and carriers > at]
 
 
-def _warning(split: str, kind: Kind, names: Sequence[str], reason: str) -> str:
-    what = f"the {kind}" if len(names) == 1 else f"{len(names)} {plural(kind)}:"
-    return f"{split} has no record of {what} {', '.join(names)}, since {reason.format(it='it' if len(names) == 1 else 'each')}"
+def _warning(split: str, kind: Kind, lost: Sequence[tuple[str, int]], reason: str) -> str:
+    what = f"the {kind}" if len(lost) == 1 else f"{len(lost)} {plural(kind)}:"
+    names = ", ".join(f"{name} ({counted(count, 'record')})" if len(lost) <= _COUNTED else name for name, count in lost)
+    return f"{split} has no record of {what} {names}, since {reason.format(it='it' if len(lost) == 1 else 'each')}"
 
 
-def _reason(having: Sequence[Member], carriers: int, split: str, present: Collection[str]) -> str:
+def _reason(having: Sequence[Member], carriers: int, split: str, present: Collection[str], share: float) -> str:
     """Return the reason and the remedy, as the end of a sentence and another one; "{it}" is what is lost."""
     if not present:
         return "all records of {it} are withheld. Ask for other sizes, another balance or another overlap"
     if carriers > 1:
         larger = "smaller other splits" if split == TRAIN else f"a larger {split} split"
-        return f"whole groups near the sizes asked for leave {{it}} out. Ask for {larger}, or add records"
+        few = f"its fair share of {{it}} is less than {counted(_LEAST_SHARE, 'record')}"
+        whole = "whole groups near the sizes asked for leave {it} out"
+        return f"{few if split != TRAIN and share < _LEAST_SHARE else whole}. Ask for {larger}, or add records"
     shared = set(having[0].group_keys).intersection(*(member.group_keys for member in having))
     source = next(
         (kind for kind in ("story", "scenario", "document", "persona") if any(key.startswith(f"{kind}:") for key in shared)), None
