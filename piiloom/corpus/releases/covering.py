@@ -264,8 +264,8 @@ def lost_names(
     group_of = {record_id: number for number, group in enumerate(groups) for record_id in group}
     holders: dict[Name, list[Member]] = {}
     for member in members:
-        for name in names_of(member):
-            holders.setdefault(name, []).append(member)
+        for own in names_of(member):
+            holders.setdefault(own, []).append(member)
     sizes = Counter(split_of.values())
     lost: dict[tuple[str, Kind, str], list[tuple[str, int]]] = {}
     for (kind, name), having in sorted(holders.items()):
