@@ -14,6 +14,7 @@ EPILOG = examples(
     "piiloom release --name checked --status validated --min-agreement 0.8 --license CC-BY-4.0",
     "piiloom release --name folds --folds 5 --balance relevance",
     "piiloom release --name v2 --version 2.0.0 --max-value-overlap 0 --overlap-by redraw",
+    "piiloom release --name v3 --keep-split-of v2",
     "piiloom release --name everything --test-size 0 --json",
 )
 _SPLITS, _RECORDS = "Splits", "Which records"
@@ -51,6 +52,14 @@ _OverlapBy = Annotated[
     Literal["redraw", "move", "withhold"] | None,
     typer.Option(help="How that is kept: values drawn anew (redraw), records moved or left out.", rich_help_panel=_SPLITS),
 ]
+_KeepSplitOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RELEASE",
+        help="Records of this release stay in their split, new ones follow those they belong with; its sizes, unless others are given.",
+        rich_help_panel=_SPLITS,
+    ),
+]
 _Status = Annotated[
     Literal["any", "validated", "adjudicated", "generated", "imported"],
     typer.Option(help="validated: checked by people; adjudicated: people agreed, or one decided between them.", rich_help_panel=_RECORDS),
@@ -84,6 +93,7 @@ def release(
     balance: _Balance = None,
     max_value_overlap: _MaxValueOverlap = None,
     overlap_by: _OverlapBy = None,
+    keep_split_of: _KeepSplitOf = None,
     status: _Status = "any",
     run: _Run = None,
     locale: _Locale = None,
@@ -111,6 +121,7 @@ def release(
         balance=balance,
         max_value_overlap=max_value_overlap,
         overlap_by=overlap_by,
+        keep_split_of=keep_split_of,
         status=status,
         run=run,
         locale=locale,

@@ -12,7 +12,7 @@ from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import ReleaseRow, count_members, new_values_of, withheld_of
+from piiloom.corpus.store.releases import WARNING, ReleaseRow, count_members, new_values_of, withheld_of
 from piiloom.foundation.counting import counted
 
 HASH_SHOWN = 12
@@ -25,10 +25,11 @@ _LEAKS = {
     "stories": ("stories",),
     "personas": ("personas",),
 }
+_FEWER = "--max-value-overlap 0 draws those of open types anew; the other columns count records"
 
 
 def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpack[ReleaseOptions]) -> None:
-    """Freeze a release and print the sizes of its splits, what was left out, and what the splits share."""
+    """Freeze a release and print the sizes of its splits, what was left out, what a split lacks, and what the splits share."""
     request = requested(name, **options)  # what is wrong with it is told before a store is opened
     with Store.open(path, create=False) as store:
         row = freeze(store, draft_release(store, request))
@@ -56,7 +57,8 @@ def release_json(row: ReleaseRow) -> dict[str, Any]:
         "status": row.status_filter,
         "settings": dict(row.split_settings),
         "filters": {**row.record_choice, "left_out": dict(row.left_out)},
-        "notes": list(row.notes),
+        "notes": [note for note in row.notes if not note.startswith(WARNING)],
+        "warnings": row.warnings,
         "leakage": None if row.leakage is None else dict(row.leakage),
         "piiloom": row.piiloom,
         "schema_version": row.schema_version,
@@ -70,17 +72,20 @@ def say_findings(row: ReleaseRow, new_values: int) -> None:
     if new_values:
         say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
     for note in row.notes:
-        say(f"  note      {note}")
+        say(f"  {note.replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}")
     if row.leakage is not None:
         _say_leakage(row.leakage)
 
 
 def _say_leakage(leakage: Mapping[str, Any]) -> None:
-    """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``): "seen/of" a figure."""
+    """Print what each split shares with another, as kept in a release (``piiloom.corpus.releases.leakage``), and what a figure means."""
     if not leakage:
         return
     rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
     say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
+    name, split = next(iter(leakage.items()))
+    seen, of = split["values"]["seen"], split["values"]["of"]
+    say(f"            {seen:,}/{of:,}: of {of:,} distinct values in {name}, {seen:,} are also in {split['against']}; {_FEWER}")
 
 
 def _seen(split: Mapping[str, Any], *path: str) -> str:

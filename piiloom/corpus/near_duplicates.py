@@ -1,8 +1,8 @@
 """Find near-duplicate texts exactly, without comparing every text with every other.
 
 Two texts are near-duplicates when the Jaccard similarity of their sets of 5-word shingles reaches the threshold. Words
-are those of ``piiloom.foundation.words.WORD``, lower-cased; a text of fewer than five words is one shingle. Texts with the
-same words in the same order are duplicates whatever their punctuation and case, because their shingle sets are equal.
+are those of ``piiloom.corpus.normalising.text_words``, lower-cased; a text of fewer than five words is one shingle. Texts with the
+same words in the same order are duplicates whatever their punctuation, typography and case, because their shingle sets are equal.
 
 The index is a numpy inverted list: every shingle of an indexed text is one sorted 64-bit integer (40 bits of shingle
 hash, 24 bits of text number). Looking a text up finds its shingles by binary search and counts how many each earlier
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piiloom.foundation.words import words
+from piiloom.corpus.normalising import text_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def word_code(word: str) -> int:
 
 def shingle_hashes(text: str) -> NDArray[np.uint64]:
     """Return the sorted, distinct hashes of the 5-word shingles of *text*: 40 bits each, shifted left by 24 bits."""
-    codes = [word_code(word) for word in words(text)]
+    codes = [word_code(word) for word in text_words(text)]
     codes += [NO_WORD] * (SHINGLE_WORDS - len(codes))
     return np.unique(mixed_shingles(np.array(codes, dtype=np.uint64)))
 

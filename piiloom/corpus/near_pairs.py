@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.near_duplicates import NO_WORD, SHINGLE_WORDS, mixed_shingles, word_code
-from piiloom.foundation.words import words
+from piiloom.corpus.normalising import text_words
 
 Numbers = NDArray[np.int64]
 Integer = TypeVar("Integer", np.int64, np.uint64)
@@ -50,7 +50,7 @@ class Wordings:
     """The wordings of *texts*, an iterable that is read once; at most 2**24 wordings.
 
     ``of_text[n]`` is the wording of text number n: texts have the same one if they have the same words in the same order, whatever
-    their case and punctuation.
+    their case, punctuation and typography.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -66,7 +66,7 @@ class Wordings:
                 if text in of_spelling:
                     of_text.append(of_spelling[text])
                     continue
-                column = array("Q", map(codes.__getitem__, words(text)))
+                column = array("Q", map(codes.__getitem__, text_words(text)))
                 number = numbers.setdefault(hashlib.blake2b(column.tobytes(), digest_size=16).digest(), len(numbers))
                 of_spelling[text] = number
                 of_text.append(number)

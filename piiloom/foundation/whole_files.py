@@ -1,13 +1,50 @@
-"""Write a file, or the files of a folder, so that they are whole or not there."""
+"""Write a file, or the files of a folder, so that they are whole or not there; limit who may read what is created."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from piiloom.foundation.errors import OutputError
+
+OWNER_ONLY: Final = 0o077  # leaves 0600 of the mode of a file: stores, their logs and copies
+OWNER_AND_GROUP: Final = 0o027  # leaves 0640: exports
+_masks: list[int] = []
+_outer_mask = 0
+_changing_mask = threading.Lock()
+
+
+@contextmanager
+def created_without(mask: int) -> Iterator[None]:
+    """Create no file or folder in the block with the permissions *mask*, from its first byte on, also where a library creates it.
+
+    The permissions that the umask of the process takes away are missing as well. The umask is the same for all threads, so another
+    thread's files may get fewer permissions meanwhile, never more.
+    """
+    _change_mask(mask, add=True)
+    try:
+        yield
+    finally:
+        _change_mask(mask, add=False)
+
+
+def _change_mask(mask: int, *, add: bool) -> None:
+    global _outer_mask  # noqa: PLW0603 - a process has one umask
+    with _changing_mask:
+        if add:
+            if not _masks:
+                _outer_mask = os.umask(OWNER_ONLY)
+            _masks.append(mask)
+        else:
+            _masks.remove(mask)
+        inner = _outer_mask
+        for one in _masks:
+            inner |= one
+        os.umask(inner)
 
 
 @contextmanager

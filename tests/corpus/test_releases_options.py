@@ -47,3 +47,43 @@ def test_groupings_are_named_in_any_order(text: str, names: tuple[str, ...]) -> 
 def test_an_unknown_grouping_lists_the_known(text: str) -> None:
     with pytest.raises(UsageError, match="keys, contexts, questions, values, parents"):
         parse_group_by(text)
+
+
+LICENSES = {
+    "cc-by-4.0": ["CC BY 4.0", "cc_by_4.0", "CC-BY 4", "CC BY", "ＣＣ ＢＹ 4.0", "CC–BY–4.0", "CC\u00a0BY\u00a04.0", " cc-by-4.0 "],
+    "cc-by-2.5": ["Creative Commons Attribution 2.5 Generic", "CC BY 2.5 License"],
+    "cc-by-nc-sa-4.0": ["CC BY-NC-SA 4.0", "Creative Commons Attribution-NonCommercial-ShareAlike 4.0 International License"],
+    "cc-by-3.0": ["cc by 3.0"],
+    "cc0-1.0": ["CC0", "CC0 1.0 Universal", "CC Zero"],
+    "mit": ["MIT License", "The MIT Licence", "mit license"],
+    "apache-2.0": ["Apache 2.0", "Apache License, Version 2.0", "apache2", "Apache"],
+    "gpl-3.0": ["GPLv3", "GNU General Public License v3.0", "GPL 3"],
+    "agpl-3.0": ["AGPL v3"],
+    "bsd-3-clause": ["BSD 3-Clause", "3-clause BSD License", "BSD-3"],
+    "mpl-2.0": ["Mozilla Public License 2.0", "MPL 2.0"],
+    "odc-by": ["ODC BY", "odc_by"],
+    "": [
+        "CC-BY-4.0",
+        "cc-by-4.0",
+        "Mit",
+        "ODbL",
+        "Research use only",
+        "GPL-3.0-or-later",
+        "CC BY 9.0",
+        "CC BY 4.0 with names",
+        "1.0",
+        "license",
+    ],
+}
+
+
+@pytest.mark.parametrize("identifier", LICENSES)
+def test_another_spelling_of_a_known_licence_is_refused_with_its_identifier(identifier: str) -> None:
+    for told in LICENSES[identifier]:
+        if not identifier:
+            assert requested("v1", license=told).license == told
+            continue
+        with pytest.raises(UsageError) as error:
+            requested("v1", license=told)
+        assert error.value.remedy is not None
+        assert error.value.remedy.startswith(f"Did you mean {identifier}?"), told

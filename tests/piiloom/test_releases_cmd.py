@@ -48,6 +48,7 @@ def test_a_release_tells_and_keeps_what_it_is(cli, filled):
         (["--locale", "xx_YY"], "en_US"),
         (["--version", "two words"], "not a version"),
         (["--license", ""], "one line of text"),
+        (["--license", "CC BY 4.0"], "Did you mean cc-by-4.0?"),
         (["--test-size", 12], "nothing to train on"),
         (["--test-size", 400], "nothing to train on"),
     ],
@@ -264,3 +265,28 @@ def test_values_drawn_anew_are_the_same_when_the_release_is_made_again(cli, fill
     assert cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "b", "--store", filled).code == 0
     for file in (tmp_path / "a").iterdir():
         assert (tmp_path / "b" / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.long
+def test_pairs_that_a_split_lacks_and_many_withheld_records_are_warnings(cli, tmp_path):
+    store = tmp_path / "s.duckdb"
+    pairs = "health+occupation,health+location"
+    assert cli("generate", "--pairs", pairs, "--locale", "pt_BR", "--samples", 60, "--quiet", "--store", store).code == 0
+    told = json.loads(cli("release", "--name", "v1", "--test-size", 6, "--store", store, "--json").out)
+    lost, withheld = told["warnings"]
+    assert lost.startswith("train has no record of the pair health+")
+    assert "since all records of it come from one story. Add records of other stories" in lost
+    assert f"{len(told['withheld'])} of 60 records" in withheld
+    assert not any(note.startswith("warning") for note in told["notes"])
+    shown = cli("releases", "show", "v1", "--store", store).out
+    assert f"  warning   {lost}\n  warning   {withheld}\n" in shown
+    assert cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "o", "--store", store).code == 0
+    assert f"warning: {lost}" in json.loads((tmp_path / "o" / "release.json").read_text())["notes"]
+    figures = told["leakage"]["test"]["values"]
+    assert f"{figures['seen']}/{figures['of']}: of {figures['of']} distinct values in test, {figures['seen']} are also in train; " in shown
+    # A grown store: nothing moves, and the second release takes the sizes of the first.
+    assert cli("generate", "--resume", "last", "--samples", 80, "--quiet", "--store", store).code == 0
+    later = json.loads(cli("release", "--name", "v2", "--keep-split-of", "v1", "--store", store, "--json").out)
+    assert (later["settings"]["keep_split_of"], later["settings"]["test_size"]) == ("v1", 6)
+    moved = json.loads(cli("releases", "diff", "v1", "v2", "--store", store, "--json").out)
+    assert moved["moved"] == []

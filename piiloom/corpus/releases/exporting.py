@@ -37,6 +37,7 @@ from piiloom.corpus.store.releases import (
 from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
+from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
 from piiloom.taxonomy.own_types import only, types_in_force
 
 __all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
@@ -98,6 +99,8 @@ def export_formats(
 ) -> list[ExportReport]:
     """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
+    Files have mode 0640, or less by the umask.
+
     *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
     and that is unchanged is replaced; any other file with the name of a split file is an error. Nothing is moved to its place before
     all formats are written. Raises ``ReleaseError`` for an unknown release, or one whose rows have another hash than when they were
@@ -115,7 +118,7 @@ def export_formats(
             check_folder(out, (), force=force)
         for place, one in zip(places, formats, strict=True):
             check_folder(place, {f"{split}{one.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
-        with new_folders(places), types_in_force(facts.own_types), ExitStack() as stack:
+        with created_without(OWNER_AND_GROUP), new_folders(places), types_in_force(facts.own_types), ExitStack() as stack:
             drafts = [stack.enter_context(ExportDrafts(place)) for place in places]
             reports = []
             for number, (one, draft) in enumerate(zip(formats, drafts, strict=True)):

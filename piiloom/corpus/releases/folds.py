@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from piiloom.foundation.errors import UsageError
 _EXCHANGES = 1000
 
 
-def assign_folds(groups: Sequence[Group], folds: int, rng: random.Random) -> list[int]:
-    """Return the fold (0 to *folds* - 1) of each group; every fold gets at least one.
+def assign_folds(
+    groups: Sequence[Group], folds: int, rng: random.Random, *, kept: Sequence[int | None] = ()
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the fold (0 to *folds* - 1) of each group; every fold gets at least one. *kept* are the folds of groups that have one.
 
     The largest groups go first, each to the smallest fold (of equal ones: to that with the fewest groups of its stratum); then
     groups are moved or exchanged between the largest and the smallest fold while that brings them nearer to each other. So sizes
@@ -30,28 +32,31 @@ def assign_folds(groups: Sequence[Group], folds: int, rng: random.Random) -> lis
             where="folds",
             remedy=f"Ask for at most {len(groups)} folds" if len(groups) > 1 else "Generate more records, or keep fewer together",
         )
-    order = list(range(len(groups)))
+    order = [at for at in range(len(groups)) if not kept or kept[at] is None]
+    free = set(order)
     rng.shuffle(order)
     order.sort(key=lambda at: -groups[at].size)
     loads = np.zeros(folds, dtype=np.int64)
     of_stratum = {group.stratum: np.zeros(folds, dtype=np.int64) for group in groups}
-    fold_of = [0] * len(groups)
-    for at in order:
+    fold_of = [0 if fold is None else fold for fold in kept] or [0] * len(groups)
+    for at in [*(at for at in range(len(groups)) if at not in free), *order]:
         strata = of_stratum[groups[at].stratum]
         smallest = np.flatnonzero(loads == loads.min())
-        fold = int(smallest[strata[smallest].argmin()])
+        fold = int(smallest[strata[smallest].argmin()]) if at in free else fold_of[at]
         fold_of[at] = fold
         loads[fold] += groups[at].size
         strata[fold] += 1
-    _even_out(groups, fold_of, loads)
-    return fold_of
+    _even_out(groups, fold_of, loads, free)
+    return np.array(fold_of, dtype=np.int64)
 
 
-def _even_out(groups: Sequence[Group], fold_of: list[int], loads: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+def _even_out(
+    groups: Sequence[Group], fold_of: list[int], loads: np.ndarray[tuple[int], np.dtype[np.int64]], free: Collection[int]
+) -> None:
     for _ in range(_EXCHANGES):
         full, bare = int(loads.argmax()), int(loads.argmin())
         gap = int(loads[full] - loads[bare])
-        exchange = _exchange(groups, _members(fold_of, full), _members(fold_of, bare), gap) if gap > 1 else None
+        exchange = _exchange(groups, _members(fold_of, full, free), _members(fold_of, bare, free), gap) if gap > 1 else None
         if exchange is None:
             return
         given, taken = exchange
@@ -62,8 +67,8 @@ def _even_out(groups: Sequence[Group], fold_of: list[int], loads: np.ndarray[tup
                 loads[fold] += groups[at].size
 
 
-def _members(fold_of: Sequence[int], fold: int) -> list[int]:
-    return [at for at, own in enumerate(fold_of) if own == fold]
+def _members(fold_of: Sequence[int], fold: int, free: Collection[int]) -> list[int]:
+    return [at for at, own in enumerate(fold_of) if own == fold and at in free]
 
 
 def _exchange(groups: Sequence[Group], full: Sequence[int], bare: Sequence[int], gap: int) -> tuple[int, int | None] | None:

@@ -12,6 +12,7 @@ from typing import Unpack
 
 from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.keeping import Places
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.releases.release_options import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
@@ -19,12 +20,22 @@ from piiloom.corpus.releases.selecting import Selection, select_members
 from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
 from piiloom.corpus.releases.sizes import IndivisibleError
 from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
-from piiloom.corpus.split_names import in_order
+from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.migrations import MIGRATIONS
-from piiloom.corpus.store.releases import NewValue, ReleaseRow, insert_release, iter_draft_records, list_releases
+from piiloom.corpus.store.releases import (
+    WARNING,
+    NewValue,
+    ReleaseRow,
+    count_members,
+    get_release,
+    insert_release,
+    iter_draft_records,
+    list_releases,
+    members_of,
+)
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.errors import ReleaseError, UsageError
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
 
@@ -71,7 +82,8 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
         raise _nothing_to_release(store, choice, selection)
     from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
 
-    settings, split = _split(selection.members, request, redraw)
+    request, places = _with_places(store, request)
+    settings, split = _split(selection.members, request, redraw, places)
     revisions = {member.id: member.revision for member in selection.members}
     members = [(record_id, revisions[record_id], name) for name in in_order(split.ids) for record_id in split.ids[name]]
     row = ReleaseRow(
@@ -87,16 +99,42 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
         split_settings=settings_json(settings),
         record_choice=settings_json(choice),
         left_out=selection.left_out,
-        notes=split.notes,
+        notes=(*split.notes, *(WARNING + warning for warning in split.warnings)),
     )
     draft = ReleaseDraft(row, members, list(split.withheld), split.redrawn)
     return replace(draft, row=_measured(store, draft))
 
 
-def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw) -> tuple[SplitSettings, Split]:
+def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, Places | None]:
+    """Return the places of the release that *request* keeps the splits of, and the request with its sizes unless it has others.
+
+    Raises ``ReleaseError`` if there is no such release, and ``UsageError`` if it has splits that this one would not have.
+    """
+    kept = request.split.keep_split_of
+    if kept is None:
+        return request, None
+    sizes = {
+        name: size for name, size in get_release(store, kept).split_settings.items() if name in {"test_size", "validation_size", "folds"}
+    }
+    if request.test_if_divisible:
+        request = replace(request, split=replace(request.split, **sizes), test_if_divisible=False)
+    split = request.split
+    names = [TRAIN, *(name for name, size in ((TEST, split.test_size), (VALIDATION, split.validation_size)) if size)]
+    if split.folds:
+        names = [fold_name(number + 1) for number in range(split.folds)]
+    missing = [name for name in count_members(store, kept) if name not in names]
+    if missing:
+        what = f"release {kept} has splits that this one would not have: {', '.join(missing)}"
+        raise UsageError(
+            what, where="keep split of", remedy="Give no sizes, so that those of that release are used, or sizes for the same splits"
+        )
+    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, kept)}
+
+
+def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw, places: Places | None) -> tuple[SplitSettings, Split]:
     """Return the split that *request* asks for, and the settings that it was made with."""
     try:
-        return request.split, split_members(members, request.split, draw=draw)
+        return request.split, split_members(members, request.split, draw=draw, places=places)
     except IndivisibleError:
         if not request.test_if_divisible:
             raise

@@ -44,16 +44,23 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """All groups, sorted by their first id, and notes on what does not link although it is shared."""
+    """All groups, sorted by their first id, and notes on what does not link although it is shared.
+
+    ``ties`` are sets of ids that a key, a text, a value or a parent links directly, for the records that were watched.
+    """
 
     groups: tuple[Group, ...]
     notes: tuple[str, ...]
+    ties: tuple[tuple[str, ...], ...] = ()
 
 
-def group_members(members: Iterable[Member], *, group_by: Collection[GroupBy] = GROUP_BY) -> Grouping:
-    """Return the groups by the kinds of links in *group_by*; the result does not depend on the order of *members*."""
+def group_members(members: Iterable[Member], *, group_by: Collection[GroupBy] = GROUP_BY, watched: Collection[str] = ()) -> Grouping:
+    """Return the groups by the kinds of links in *group_by*; the result does not depend on the order of *members*.
+
+    *watched* are the ids of records whose direct links are wanted, too.
+    """
     ordered = sorted(members, key=lambda member: member.id)
-    links = Links(len(ordered))
+    links = Links(len(ordered), watched=[at for at, member in enumerate(ordered) if member.id in watched])
     notes: list[str] = []
     if "keys" in group_by:
         _link_equal([member.group_keys for member in ordered], links)
@@ -69,35 +76,41 @@ def group_members(members: Iterable[Member], *, group_by: Collection[GroupBy] = 
     together: dict[int, list[Member]] = {}
     for root, member in zip(links.roots().tolist(), ordered, strict=True):
         together.setdefault(root, []).append(member)
-    groups = tuple(Group(ids=tuple(m.id for m in group), stratum=_main_stratum(group)) for group in together.values())
-    return Grouping(groups=groups, notes=tuple(notes))
+    groups = tuple(group_of(group) for group in together.values())
+    ties = tuple(tuple(ordered[at].id for at in tie) for tie in sorted(links.ties))
+    return Grouping(groups=groups, notes=tuple(notes), ties=ties)
 
 
 def _link_equal(keys: Sequence[tuple[str, ...]], links: Links) -> None:
     """Link the positions that have a key in common."""
-    holder: dict[str, int] = {}
+    holders: dict[str, list[int]] = {}
     for position, own in enumerate(keys):
         for key in own:
-            links.join(holder.setdefault(key, position), position)
+            holders.setdefault(key, []).append(position)
+    for positions in holders.values():
+        links.join_all(positions)
 
 
 def _link_near(wordings: Wordings, positions: Sequence[int], links: Links, *, common: NDArray[np.bool_] | None = None) -> None:
     """Link near-duplicates: text number n belongs to ``positions[n]``. Wordings that are *common* do not link."""
-    at = np.array(positions, dtype=np.int64)
     linking = np.ones(wordings.count, dtype=np.bool_) if common is None else ~common
-    first = np.zeros(wordings.count, dtype=np.int64)
-    first[wordings.of_text[::-1]] = at[::-1]  # the last assignment stays: the first text of each wording
-    taking_part = linking[wordings.of_text]
-    for position, holder in zip(at[taking_part].tolist(), first[wordings.of_text[taking_part]].tolist(), strict=True):
-        links.join(holder, position)
+    holders: list[list[int]] = [[] for _ in range(wordings.count)]
+    for position, wording in zip(positions, wordings.of_text.tolist(), strict=True):
+        holders[wording].append(position)
+    for wording in np.flatnonzero(linking).tolist():
+        links.join_all(holders[wording])
+    first = np.array([own[0] for own in holders], dtype=np.int64)
+    watched = np.array([not links.watched.isdisjoint(own) for own in holders], dtype=np.bool_)
     roots = links.roots()
 
-    def apart(left: Numbers, right: Numbers) -> NDArray[np.bool_]:
-        return np.asarray((roots[first[left]] != roots[first[right]]) & linking[left] & linking[right])
+    def unknown(left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+        apart = (roots[first[left]] != roots[first[right]]) | watched[left] | watched[right]
+        return np.asarray(apart & linking[left] & linking[right])
 
-    for left, right in wordings.near_pairs(NEAR, wanted=apart):
-        for one, other in zip(first[left].tolist(), first[right].tolist(), strict=True):
-            links.join(one, other)
+    for left, right in wordings.near_pairs(NEAR, wanted=unknown):
+        for one, other in zip(left.tolist(), right.tolist(), strict=True):
+            links.join(holders[one][0], holders[other][0])
+            links.record_tie([*holders[one], *holders[other]])
         roots = links.roots()
 
 
@@ -114,6 +127,7 @@ def _link_questions(members: Sequence[Member], links: Links) -> list[str]:
     ]
 
 
-def _main_stratum(group: Sequence[Member]) -> str:
-    counts = Counter(member.stratum for member in group)
-    return min(counts, key=lambda stratum: (-counts[stratum], stratum))
+def group_of(members: Sequence[Member]) -> Group:
+    """Return the group of *members*, which are sorted by id."""
+    counts = Counter(member.stratum for member in members)
+    return Group(ids=tuple(member.id for member in members), stratum=min(counts, key=lambda stratum: (-counts[stratum], stratum)))

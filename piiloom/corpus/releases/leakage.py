@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.near_pairs import Numbers, Wordings
+from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.grouping import NEAR
 from piiloom.corpus.split_names import TRAIN, in_order
@@ -46,8 +47,8 @@ class Seen:
 class SplitLeakage:
     """How much of one split is in *against*.
 
-    Of distinct values (type and case-folded text): ``values``, ``by_type``, and ``open_values`` (those of types whose values seldom
-    repeat). Of distinct case-folded texts of values, whatever their type: ``strings``. Of records: those whose context or question is a
+    Of distinct values (type and ``value_form``): ``values``, ``by_type``, and ``open_values`` (those of types whose values seldom
+    repeat). Of distinct forms of values, whatever their type: ``strings``. Of records: those whose context or question is a
     near-duplicate of one there (``near``; same words included) or has the same words in the same order (``same``), those of a story or
     scenario that is there, and those of a persona that is there; ``of`` counts the records that have a question, a story, a persona.
     """
@@ -112,7 +113,7 @@ def measure_leakage(splits: Mapping[str, Iterable[Record]]) -> Leakage:
         held = contents[name] = _Contents()
         for record in splits[name]:
             held.records += 1
-            held.values.update((span.entity_type, span.text_in(record.context).casefold()) for span in record.spans)
+            held.values.update((span.entity_type, value_form(span.entity_type, span.text_in(record.context))) for span in record.spans)
             held.keys.append(tuple(key for key in record.group_keys if key.startswith((*_STORIES, *_PERSONAS))))
             contexts.add(record.context, number)
             if record.question is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sys import intern
 
+from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import Record, Relevance
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -72,7 +73,11 @@ class Member:
         return self.context[value.start : value.end]
 
     def key_of(self, value: Value) -> tuple[str, str]:
-        """Type and case-folded text: two mentions have the same value if these are equal."""
+        """Type and form: two mentions have the same value if these are equal."""
+        return value.entity_type, value_form(value.entity_type, self.text_of(value))
+
+    def spelling_of(self, value: Value) -> tuple[str, str]:
+        """Type and case-folded text: the order of values, and what seeds draws for one, as the least spelling of all mentions."""
         return value.entity_type, self.text_of(value).casefold()
 
 

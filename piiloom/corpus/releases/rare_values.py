@@ -45,12 +45,14 @@ def link_rare_values(members: Sequence[Member], links: Links) -> int:
     for _, _, positions in rare:
         roots = sorted({links.root(position) for position in positions})
         if len(roots) < 2:  # rarer values have linked them all
+            links.record_tie(positions)
             continue
         total = sum(sizes[root] for root in roots)
         if total > limit:
             unused += 1
             continue
         links.join_all(roots)
+        links.record_tie(positions)
         sizes[roots[0]] = total
     return unused
 
@@ -65,12 +67,15 @@ def is_identifying(entity_type: str, text: str) -> bool:
 
 
 def _rare_values(members: Sequence[Member], links: Links) -> list[tuple[int, tuple[str, str], list[int]]]:
-    """Return (number of groups, value, positions of its records) of the rare values that more than one group has, the rarest first."""
+    """Return (number of groups, least spelling, positions of its records) of the rare values of several groups, the rarest first."""
     holders: dict[tuple[str, str], list[int]] = {}
+    spelling: dict[tuple[str, str], tuple[str, str]] = {}
     for position, member in enumerate(members):
         for value in member.values:
             if value.open and is_identifying(value.entity_type, member.text_of(value)):
-                held = holders.setdefault(member.key_of(value), [])
+                key, spelt = member.key_of(value), member.spelling_of(value)
+                held = holders.setdefault(key, [])
+                spelling[key] = min(spelt, spelling.get(key, spelt))
                 if not held or held[-1] != position:
                     held.append(position)
     group = links.roots().tolist()
@@ -81,5 +86,5 @@ def _rare_values(members: Sequence[Member], links: Links) -> list[tuple[int, tup
     for key, positions in holders.items():
         groups = len({group[position] for position in positions})
         if 1 < groups <= (_GROUPS_OF_IDENTIFIERS if key[0] in {"code", "name"} else _GROUPS_OF_OTHERS):
-            found.append((groups, key, positions))
+            found.append((groups, spelling[key], positions))
     return sorted(found)

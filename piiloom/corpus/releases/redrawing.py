@@ -8,6 +8,7 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from piiloom.corpus.normalising import value_form, without_separators
 from piiloom.corpus.releases.members import Member, Value
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.articles import article
@@ -30,7 +31,7 @@ class Draw(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextRedraw:
-    """A value (type, case-folded text) and all records of one text in a split, as (position, member); all of them mark it alike."""
+    """A value (type and form) and all records of one text in a split, as (position, member); all of them mark it alike."""
 
     key: Key
     records: Sequence[tuple[int, Member]]
@@ -67,11 +68,13 @@ def can_redraw(member: Member, key: Key) -> bool:
     ids = {value.value_id for value in mentions} - {None}
     if not mentions or any(value.value_id in ids and member.key_of(value) != key for value in member.values):
         return False
-    parts = [key[1]]
+    parts = {value_form("", member.text_of(mention)) for mention in mentions}
     if key[0] == "name":
-        parts += [part for part in re.findall(r"\w+", key[1]) if len(part) >= _SHORTEST_NAME_PART]
-    elsewhere = [member.question or "", _around(member.context, mentions)]
-    return not any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text.casefold()) for part in parts for text in elsewhere)
+        parts |= {part for part in re.findall(r"\w+", key[1]) if len(part) >= _SHORTEST_NAME_PART}
+    elsewhere = [value_form("", text) for text in (member.question or "", _around(member.context, mentions))]
+    if key[1] not in parts and any(key[1] in without_separators(text) for text in elsewhere):
+        return False
+    return not any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) for part in parts for text in elsewhere)
 
 
 def draw_for(redraws: Sequence[TextRedraw], draw: Draw, rng: random.Random, known: Collection[str]) -> str | None:
@@ -84,7 +87,7 @@ def draw_for(redraws: Sequence[TextRedraw], draw: Draw, rng: random.Random, know
 
 @dataclass(frozen=True, slots=True)
 class _Avoided:
-    """Values that exist already (*known*, case-folded) and those that do not fit into all texts."""
+    """Values that exist already (*known*, their forms) and those that do not fit into all texts."""
 
     known: Collection[str]
     redraws: Sequence[TextRedraw]
@@ -92,7 +95,8 @@ class _Avoided:
     def __contains__(self, value: object) -> bool:
         if not isinstance(value, str):
             return False
-        return value.casefold() in self.known or not all(redraw.allows(value) for redraw in self.redraws)
+        form = value_form(self.redraws[0].key[0], value)
+        return form in self.known or not all(redraw.allows(value) for redraw in self.redraws)
 
 
 def _mentions(member: Member, key: Key) -> list[Value]:
@@ -106,12 +110,12 @@ def _fits_article(member: Member, value: Value, new: str) -> bool:
 
 
 def _around(context: str, mentions: Sequence[Value]) -> str:
-    """Return *context* without *mentions*, each of which leaves a line break, so that nothing new arises."""
+    """Return *context* without *mentions*, each of which leaves a NUL, so that nothing new arises."""
     pieces, done = [], 0
     for mention in mentions:
         pieces.append(context[done : mention.start])
         done = mention.end
-    return "\n".join([*pieces, context[done:]])
+    return "\0".join([*pieces, context[done:]])
 
 
 def _in_case_of(old: str, new: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
@@ -42,6 +43,7 @@ class ReleaseOptions(TypedDict, total=False):
     balance: Balance | None
     max_value_overlap: float | None
     overlap_by: OverlapBy | None
+    keep_split_of: str | None
     status: str | None
     run: str | None
     locale: str | None
@@ -55,7 +57,8 @@ class ReleaseRequest:
 
     With ``test_if_divisible``, records that cannot be divided are all in the train split, and a note says so.
 
-    Raises ``UsageError`` for an empty name, a version that is none, an unknown status or a share that is not between 0 and 1.
+    Raises ``UsageError`` for an empty name, a version that is none, a licence that has an identifier but is not given by it, an unknown
+    status or a share that is not between 0 and 1.
     """
 
     name: str
@@ -71,13 +74,72 @@ class ReleaseRequest:
         if not _VERSION.fullmatch(self.version):
             remedy = "Letters, digits, dots, + and -, for example 1.2.0"
             raise UsageError("this is not a version", where="version", remedy=remedy)
-        if self.license is not None and not (self.license.strip() and self.license.isprintable()):
-            raise UsageError("a licence is one line of text", where="license", remedy="Give its SPDX identifier, for example CC-BY-4.0")
+        if self.license is not None:
+            _check_license(self.license)
         if self.choice.status not in STATUSES:
             raise UsageError(f"unknown status {self.choice.status!r}", where="status", remedy=f"Known: {', '.join(STATUSES)}")
         for where, share in (("min agreement", self.choice.min_agreement), ("max value overlap", self.split.max_value_overlap)):
             if share is not None and not 0 <= share <= 1:
                 raise UsageError("the share is not between 0 and 1", where=where, remedy="Give for example 0.8")
+
+
+# The identifiers of the Hugging Face Hub, which are those of SPDX in small letters, as far as they are used for data.
+_LICENSES = (
+    "apache-2.0 mit bsd bsd-2-clause bsd-3-clause isc unlicense wtfpl zlib mpl-2.0 epl-1.0 epl-2.0 eupl-1.1 eupl-1.2 ecl-2.0 afl-3.0 "
+    "artistic-2.0 bsl-1.0 osl-3.0 ms-pl gpl gpl-2.0 gpl-3.0 agpl-3.0 lgpl lgpl-2.1 lgpl-3.0 gfdl cc cc0-1.0 cc-by-2.0 cc-by-2.5 "
+    "cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nd-4.0 cc-by-nc-nd-3.0 "
+    "cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cdla-sharing-1.0 cdla-permissive-1.0 cdla-permissive-2.0 c-uda "
+    "odc-by odbl pddl etalab-2.0 openrail other unknown"
+).split()
+# Names of licences and words that identifiers shorten or leave out, in this order.
+_LICENSE_WORDS = {
+    r"public domain dedication": "",
+    r"gnu free documentation": "gfdl",
+    r"gnu affero general public|affero gpl": "agpl",
+    r"gnu lesser general public": "lgpl",
+    r"gnu general public": "gpl",
+    r"mozilla public": "mpl",
+    r"eclipse public": "epl",
+    r"european union public": "eupl",
+    r"creative commons zero": "cc0",
+    r"creative commons": "cc",
+    r"cc zero": "cc0",
+    r"attribution": "by",
+    r"non commercial": "nc",
+    r"noncommercial": "nc",
+    r"share alike": "sa",
+    r"sharealike": "sa",
+    r"no deriv(?:ative)?s?(?: works)?|noderiv(?:ative)?s?": "nd",
+    r"open data commons open database": "odbl",
+    r"open data commons attribution": "odc by",
+    r"(\d) clause bsd|bsd (\d)(?: clause)?": r"bsd \1\2 clause",
+    r"\b(?:the|gnu|licen[cs]ed?|public|software|foundation|international|unported|generic|universal|version|under|data)\b": "",
+    r"\bv(?:er)?\.? ?(?=\d)": "",
+    r"pl(?=\d)|pl ?v(?=\d)": "pl",
+}
+
+
+def _check_license(told: str) -> None:
+    """Raise ``UsageError`` if *told* is not one line of text, or is another spelling of an identifier, with that as the remedy."""
+    if told.lower() in _LICENSES:
+        return
+    key, version = _license_key(told)
+    near = [one for one in _LICENSES if _license_key(one)[0] == key and (not version or _license_key(one)[1] == version)]
+    if key and near:
+        what = "a licence that has an identifier is known by it only if it is written so"
+        raise UsageError(what, where="license", remedy=f"Did you mean {near[-1]}? Other licences may have any name")
+    if not (told.strip() and told.isprintable()):
+        raise UsageError("a licence is one line of text", where="license", remedy="Give its SPDX identifier, for example CC-BY-4.0")
+
+
+def _license_key(name: str) -> tuple[str, str]:
+    """Return the letters of the shortened *name*, and its version ("4" and "4.0" are the same)."""
+    text = " ".join(re.sub(r"[^\w.]+|_", " ", unicodedata.normalize("NFKC", name).casefold()).split())
+    for words, short in _LICENSE_WORDS.items():
+        text = re.sub(words, short, text)
+    text = re.sub(r"[^a-z0-9.]", "", text)
+    found = re.fullmatch(r"(cc0|(?:bsd\d)?[a-z.]*?)\.?(\d+(?:\.\d+)*)?", text)
+    return ("", "") if found is None else (found[1], re.sub(r"(?:\.0)+$", "", found[2] or ""))
 
 
 def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
@@ -106,6 +168,9 @@ def _split_settings(given: dict[str, Any]) -> SplitSettings:
     if "overlap_by" in given and "max_value_overlap" not in given:
         what = "there is no limit on shared values to keep"
         raise UsageError(what, where="overlap by", remedy="Set one with --max-value-overlap, or leave this out")
+    if given.get("keep_split_of") is not None and given.get("overlap_by") == "move":
+        remedy = "Use redraw or withhold, or leave out --keep-split-of"
+        raise UsageError("records that keep their split cannot be moved to another", where="overlap by", remedy=remedy)
     sizes = {size: parse_size(str(given[size]), split) for size, split in _SIZES.items() if size in given}
     if folds and sizes:
         named = next(iter(sizes)).replace("_", " ")
@@ -136,6 +201,7 @@ def parse_group_by(text: str) -> tuple[GroupBy, ...]:
 
 
 def settings_json(settings: SplitSettings | RecordChoice) -> Json:
-    """Return the fields as JSON values, as a release keeps them."""
+    """Return the fields as JSON values, as a release keeps them; ``keep_split_of`` only if it names a release."""
     held: dict[str, Any] = asdict(settings)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in held.items()}
+    kept = {name: value for name, value in held.items() if name != "keep_split_of" or value is not None}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}

@@ -19,7 +19,8 @@ class SplitSettings:
     """How to split. Sizes are counts or fractions (see ``sizes``); with ``folds``, they are not used.
 
     ``max_value_overlap``: the largest share of the distinct values of open types in a test or validation split that may be in the
-    train split, too (of a fold: in any other fold); None sets no limit. ``balance``: see ``balancing``.
+    train split, too (of a fold: in any other fold); None sets no limit. ``balance``: see ``balancing``. ``keep_split_of``: the name of
+    a release whose records keep their splits.
     """
 
     test_size: float = 0.1
@@ -30,6 +31,7 @@ class SplitSettings:
     balance: Balance | None = None
     max_value_overlap: float | None = None
     overlap_by: OverlapBy = "redraw"
+    keep_split_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,27 @@
 """Splits that share as little as possible: groups stay together, sizes are exact, and splits are alike.
 
 ``split_members`` does all steps in turn: ``balancing`` leaves records out, ``grouping`` finds what stays together, ``choosing`` (train,
-validation and test) or ``folds`` assign the groups, ``spreading`` makes the splits alike, ``value_overlap`` limits the values that
-two splits have in common. The result depends on records, settings and seed, and not on the order of the records.
+validation and test) or ``folds`` assign the groups, ``spreading`` makes the splits alike, ``covering`` keeps every pair and type in
+train, ``value_overlap`` limits the values that two splits have in common. ``keeping`` gives records the splits that they have in an
+earlier release. The result depends on records, settings and seed, and not on the order of the records.
 """
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.balancing import balance_members
 from piiloom.corpus.releases.choosing import choose_groups
+from piiloom.corpus.releases.covering import Needs, Parts, cover, lost_names
 from piiloom.corpus.releases.folds import assign_folds
 from piiloom.corpus.releases.grouping import Group, group_members
+from piiloom.corpus.releases.keeping import Places, keep_places, unsettled
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.redrawing import Draw
 from piiloom.corpus.releases.settings import SplitSettings
@@ -25,10 +30,15 @@ from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import ReleaseError
 from piiloom.foundation.seeding import derive_rng
 
 __all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
+
+# The share of the records that a split may withhold without a warning, and the most that it withholds to meet a size once it
+# had to assign groups anew for a lost pair or type.
+_MOST_WITHHELD = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +46,15 @@ class Split:
     """Record ids by split, in input order; (id, reason) of the records in none.
 
     ``redrawn`` are the mentions whose value must be replaced in the records. ``notes`` tell the user what is not as one might expect:
-    what was left out or moved, what does not keep records together although they share it.
+    what was left out or moved, what does not keep records together although they share it. ``warnings`` are about pairs and types
+    that a split lacks, sizes that were not met for their sake, and many withheld records.
     """
 
     ids: Mapping[str, tuple[str, ...]]
     withheld: tuple[tuple[str, str], ...]
     redrawn: tuple[NewValue, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def split_records(records: Iterable[Record], settings: SplitSettings, *, draw: Draw | None = None) -> Split:
@@ -50,8 +62,10 @@ def split_records(records: Iterable[Record], settings: SplitSettings, *, draw: D
     return split_members([Member.of(record) for record in records], settings, draw=draw)
 
 
-def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: Draw | None = None) -> Split:
+def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: Draw | None = None, places: Places | None = None) -> Split:
     """Split *members* as *settings* say; *draw* gives new values (without it, a value that cannot be in two splits is left out).
+
+    *places* are those of the release ``settings.keep_split_of``.
 
     Raises ``UsageError`` for settings that cannot be met (``IndivisibleError`` for sizes that leave nothing to train on, others for
     fewer groups than folds and a limit that only an empty split keeps), and ``ReleaseError`` if an id occurs twice.
@@ -64,93 +78,190 @@ def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: D
         balanced = balance_members(members, settings.balance, seed=settings.seed)
         withheld = dict.fromkeys(balanced.left_out, f"left out to balance the records by {settings.balance}")
         notes = balanced.notes
-    divided = _divide([member for member in members if member.id not in withheld], settings, draw)
+    divided = _divide([member for member in members if member.id not in withheld], settings, draw, places)
     withheld |= divided.withheld
+    lost = lost_names(members, divided.groups, divided.split_of, divided.names)
     return Split(
         ids={name: tuple(member.id for member in members if divided.split_of.get(member.id) == name) for name in divided.names},
         withheld=tuple((member.id, withheld[member.id]) for member in members if member.id in withheld),
         redrawn=divided.redrawn,
         notes=(*notes, *divided.notes),
+        warnings=(*divided.warnings, *lost, *_much_withheld(withheld, len(members), divided.whole)),
     )
+
+
+def _much_withheld(withheld: Mapping[str, str], count: int, whole: Mapping[str, int]) -> tuple[str, ...]:
+    """Return a warning if more than ``_MOST_WITHHELD`` of *count* records are withheld; *whole* are the sizes that would withhold none."""
+    if len(withheld) <= _MOST_WITHHELD * count:
+        return ()
+    reasons = Counter(withheld.values()).most_common()
+    told = "; ".join(reason if len(reasons) == 1 else f"{counted(number, 'record')}: {reason}" for reason, number in reasons)
+    share = f"{len(withheld):,} of {counted(count, 'record')} ({len(withheld) / count:.0%}) are withheld"
+    sizes = f"Ask for the size of whole groups ({', '.join(f'{split} {size}' for split, size in whole.items())}), " if whole else ""
+    remedy = f"{sizes}add records of other groups, or divide groups with --group-by"
+    remedy = remedy[0].upper() + remedy[1:]
+    return (f"{share}: {told}. {remedy}",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Divided:
-    """The split of each record by id (those withheld are missing), the names of all splits, and what there is to tell."""
+    """The split of each record by id (those withheld are missing), the names of all splits, the groups, and what there is to tell."""
 
     split_of: Mapping[str, str]
     names: Sequence[str]
+    groups: Sequence[tuple[str, ...]] = ()
     withheld: Mapping[str, str]
-    redrawn: tuple[NewValue, ...]
-    notes: tuple[str, ...]
+    redrawn: tuple[NewValue, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    whole: Mapping[str, int] = field(default_factory=dict)
 
 
-def _divide(members: Sequence[Member], settings: SplitSettings, draw: Draw | None) -> _Divided:
+def _divide(members: Sequence[Member], settings: SplitSettings, draw: Draw | None, places: Places | None) -> _Divided:
     """Group *members*, assign the groups, and limit the values in common."""
     sizes = {} if settings.folds else split_sizes(settings, len(members))
     if not (settings.folds or sizes):
-        return _Divided(split_of={member.id: TRAIN for member in members}, names=[TRAIN], withheld={}, redrawn=(), notes=())
+        return _Divided(split_of={member.id: TRAIN for member in members}, names=[TRAIN], withheld={})
     by_id = {member.id: member for member in members}
-    grouping = group_members(members, group_by=settings.group_by)
-    surplus: dict[str, str] = {}
+    grouping = group_members(members, group_by=settings.group_by, watched=() if places is None else unsettled(members, places))
+    groups, kept, notes = grouping.groups, dict[str, str](), grouping.notes
+    withheld: dict[str, str] = {}
+    if places is not None:
+        found = keep_places(by_id, grouping, places, settings.keep_split_of or "")
+        groups, withheld, notes = found.groups, dict(found.withheld), (*notes, *found.notes)
+        kept = {group.ids[0]: split for group, split in zip(groups, found.splits, strict=True) if split is not None}
     if settings.folds:
-        parts, names = _folds(grouping.groups, by_id, settings), [fold_name(n + 1) for n in range(settings.folds)]
+        names = [fold_name(n + 1) for n in range(settings.folds)]
+        assigned = _folds(groups, by_id, names, kept, settings.seed)
     else:
-        parts, surplus = _train_and_others(grouping.groups, by_id, sizes, settings.seed)
         names = in_order([TRAIN, *sizes])
-    split_of = {record_id: split for group, split in zip(grouping.groups, parts, strict=True) for record_id in group.ids}
-    kept = {record_id: split for record_id, split in split_of.items() if record_id not in surplus}
-    limited = limit_overlap(members, kept, [group.ids for group in grouping.groups], settings, draw)
+        assigned = _train_and_others(groups, by_id, sizes, kept, settings.seed)
+    split_of = {record_id: split for group, split in zip(groups, assigned.splits, strict=True) for record_id in group.ids}
+    withheld |= assigned.surplus
+    limited = limit_overlap(
+        [member for member in members if member.id in split_of],
+        {record_id: split for record_id, split in split_of.items() if record_id not in withheld},
+        [group.ids for group in groups],
+        settings,
+        draw,
+    )
     return _Divided(
         split_of=limited.split_of,
         names=names,
-        withheld=surplus | limited.withheld,
+        groups=[group.ids for group in groups],
+        withheld=withheld | limited.withheld,
         redrawn=tuple(limited.redrawn),
-        notes=(*grouping.notes, *limited.notes),
+        notes=(*notes, *limited.notes),
+        warnings=assigned.warnings,
+        whole=assigned.whole,
     )
 
 
-def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], settings: SplitSettings) -> list[str]:
-    """Return the fold of each group."""
-    parts = np.array(assign_folds(groups, settings.folds, derive_rng("folds", settings.seed)), dtype=np.int64)
-    parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", settings.seed), train=None)
-    return [fold_name(part + 1) for part in parts.tolist()]
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """The split of each group, id and reason of the records that are too many for a size, and what the user must know.
+
+    ``whole`` are the sizes of the splits from which records are withheld, with these records.
+    """
+
+    splits: Sequence[str]
+    surplus: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    whole: Mapping[str, int] = field(default_factory=dict)
+
+
+def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], names: Sequence[str], kept: Mapping[str, str], seed: int) -> _Assigned:
+    """Assign groups to the folds *names*; *kept* are the folds of groups that have one, by their first id."""
+    parts = assign_folds(groups, len(names), derive_rng("folds", seed), kept=[_part(group, kept, names) for group in groups])
+    if not kept:
+        parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=None)
+    needs = Needs(groups, by_id, folds=len(names), fixed=[group.ids[0] in kept for group in groups])
+    covered = cover(parts, needs)
+    warnings = () if (covered == parts).all() else ("folds differ in size by more, so that no pair or type is in one fold only",)
+    even = np.ptp(needs.totals(covered)) <= max(1, np.ptp(needs.totals(parts)))
+    return _Assigned([names[part] for part in covered.tolist()], warnings=() if even else warnings)
+
+
+def _part(group: Group, kept: Mapping[str, str], names: Sequence[str]) -> int | None:
+    return names.index(kept[group.ids[0]]) if group.ids[0] in kept else None
 
 
 def _train_and_others(
-    groups: Sequence[Group], by_id: Mapping[str, Member], counts: Mapping[str, int], seed: int
-) -> tuple[list[str], dict[str, str]]:
-    """Return the split of each group, and id and reason of the records that are too many for the sizes *counts*."""
+    groups: Sequence[Group], by_id: Mapping[str, Member], counts: Mapping[str, int], kept: Mapping[str, str], seed: int
+) -> _Assigned:
+    """Assign groups to train and to splits of the sizes *counts*; *kept* are the splits of groups that have one, by their first id."""
     names = [TRAIN, *counts]
-    part_of: dict[str, int] = {}
+    free = [group for group in groups if group.ids[0] not in kept]
+    part_of = {group.ids[0]: names.index(kept[group.ids[0]]) for group in groups if group.ids[0] in kept}
     for number, split in enumerate(names[1:], start=1):
-        rest = [group for group in groups if group.ids[0] not in part_of]
-        chosen = choose_groups(rest, counts[split], derive_rng(f"train-{split} split", seed)) if _records(rest) > counts[split] else rest
-        if len(chosen) == len(rest):
+        there = _records(group for group in groups if part_of.get(group.ids[0]) == number)
+        rest = [group for group in free if group.ids[0] not in part_of]
+        chosen = _chosen(rest, counts[split], there, derive_rng(f"train-{split} split", seed))
+        if len(chosen) == len(rest) and 0 not in part_of.values():
             raise IndivisibleError(
                 f"{len(by_id)} records form {len(groups)} group(s) that cannot be divided, so a {split} split leaves nothing to train on",
                 remedy=f"Ask for a {split} size of 0, or generate more records",
             )
         part_of |= {group.ids[0]: number for group in chosen}
     parts = np.array([part_of.get(group.ids[0], 0) for group in groups], dtype=np.int64)
-    parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=0)
-    surplus: dict[str, str] = {}
-    for number, split in enumerate(names[1:], start=1):
-        chosen = [group for group, part in zip(groups, parts.tolist(), strict=True) if part == number]
-        reason = f"its group is too large for a {split} split of exactly {counts[split]} records and must not be parted"
-        surplus |= dict.fromkeys(_surplus(chosen, _records(chosen) - counts[split]), reason)
-    return [names[part] for part in parts.tolist()], surplus
+    fixed = np.array([group.ids[0] in kept for group in groups], dtype=np.bool_)
+    if free:
+        parts[~fixed] = spread(parts[~fixed], features(free, by_id), free, derive_rng("spread", seed), train=0)
+    return _covering(parts, Needs(groups, by_id, sizes=[*counts.values()], fixed=fixed), names, exact=not kept)
+
+
+def _chosen(rest: Sequence[Group], count: int, there: int, rng: random.Random) -> Sequence[Group]:
+    """Choose groups of *rest* for a split of *count* records that has *there* already: as few too many as possible, or nearer by none."""
+    wanted = count - there
+    if wanted <= 0:
+        return []
+    chosen = choose_groups(rest, wanted, rng) if _records(rest) > wanted else rest
+    return [] if there and _records(chosen) - wanted > wanted else chosen
+
+
+def _covering(parts: Parts, needs: Needs, names: Sequence[str], *, exact: bool) -> _Assigned:
+    """Return the assignment *parts*, or one that loses fewer pairs and types; *exact*: sizes are met exactly otherwise."""
+    surplus = _surplus(parts, needs, names) if exact else {}
+    lost = needs.missing(needs.covered(parts, without=surplus))
+    if lost:
+        other = cover(parts, needs)
+        withheld = _surplus(other, needs, names) if exact else {}
+        left = needs.missing(needs.covered(other))
+        if len(withheld) > _MOST_WITHHELD * needs.totals(other).sum() or needs.missing(needs.covered(other, without=withheld)) != left:
+            withheld = {}
+        if needs.weight(left) < needs.weight(lost):
+            warnings = _other_sizes(needs.totals(other), needs, names, [one for one in lost if one not in left])
+            return _assigned(other, needs, names, withheld, warnings if exact and not withheld else ())
+    return _assigned(parts, needs, names, surplus, ())
+
+
+def _assigned(parts: Parts, needs: Needs, names: Sequence[str], surplus: Mapping[str, str], warnings: tuple[str, ...]) -> _Assigned:
+    totals = zip(names[1:], needs.totals(parts)[1:].tolist(), needs.sizes.tolist(), strict=True)
+    whole = {split: total for split, total, size in totals if total > size} if surplus else {}
+    return _Assigned([names[part] for part in parts.tolist()], surplus, warnings, whole)
+
+
+def _other_sizes(totals: Parts, needs: Needs, names: Sequence[str], saved: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """Return a warning for each split that has not the size asked for; *saved* are the pairs and types that would be lost otherwise."""
+    told = ", ".join(f"{names[part]} the {kind} {name}" for part, (kind, name) in ((part, needs.names[at]) for part, at in saved))
+    return tuple(
+        f"{split} has {counted(total, 'record')}, not {size:,}: otherwise these splits would lack a pair or type that they can have: {told}"
+        for split, total, size in zip(names[1:], totals[1:].tolist(), needs.sizes.tolist(), strict=True)
+        if total != size
+    )
 
 
 def _records(groups: Iterable[Group]) -> int:
     return sum(group.size for group in groups)
 
 
-def _surplus(chosen: Sequence[Group], count: int) -> list[str]:
-    """Return the *count* records to withhold: the last ones of the largest groups."""
-    left: list[str] = []
-    for group in sorted(chosen, key=lambda group: (-group.size, group.ids[0])):
-        left += reversed(group.ids)
-        if len(left) >= count:
-            break
-    return left[:count]
+def _surplus(parts: Parts, needs: Needs, names: Sequence[str]) -> dict[str, str]:
+    """Return id and reason of the records to withhold so that sizes are exact: the last ones of the largest groups of each split."""
+    surplus: dict[str, str] = {}
+    for number, (split, size) in enumerate(zip(names[1:], needs.sizes.tolist(), strict=True), start=1):
+        chosen = [group for group, part in zip(needs.groups, parts.tolist(), strict=True) if part == number]
+        ordered = sorted(chosen, key=lambda group: (-group.size, group.ids[0]))
+        last = [record_id for group in ordered for record_id in reversed(group.ids)][: max(0, _records(chosen) - size)]
+        reason = f"its group is too large for a {split} split of exactly {size} records and must not be parted"
+        surplus |= dict.fromkeys(last, reason)
+    return surplus

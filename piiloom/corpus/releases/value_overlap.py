@@ -2,7 +2,7 @@
 
 ``limit_overlap`` changes a division of records into splits in one of three ways (``OverlapBy``): values are drawn anew in the texts of
 the test split, their records are moved to train, or left out. The values for which the fewest records change go first (ties: by type
-and text). The share is that of ``piiloom.corpus.releases.leakage``: of the distinct values (type and case-folded text) of open types
+and text). The share is that of ``piiloom.corpus.releases.leakage``: of the distinct values (type and form) of open types
 in a split, those that are in train, too; of a fold, those in any other fold.
 """
 
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from piiloom.corpus.normalising import value_form
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.redrawing import Draw, Key, TextRedraw, can_redraw, draw_for
 from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
@@ -75,6 +76,11 @@ class _Holdings:
         self.keys = [{member.key_of(value) for value in member.values if value.open} for member in members]
         self.known = {text for member in members for _, text in map(member.key_of, member.values)}
         self.holders: dict[Key, list[int]] = {}
+        self.spelling: dict[Key, Key] = {}
+        for member in members:
+            for value in member.values:
+                key, spelt = member.key_of(value), member.spelling_of(value)
+                self.spelling[key] = min(spelt, self.spelling.get(key, spelt))
         self._counts: dict[str, Counter[Key]] = {split: Counter() for split in set(split_of.values())}
         self._everywhere: Counter[Key] = Counter()
         self.against = TRAIN if TRAIN in self._counts else "another fold"
@@ -138,10 +144,10 @@ class _Work:
         """Deal with shared values, the rarest first, until the share of *split* keeps the limit."""
         holdings = self._holdings
         shared = set(holdings.shared(split))
-        heap = [(len(self._changing(key, split)), key) for key in shared]
+        heap = [(len(self._changing(key, split)), holdings.spelling[key], key) for key in shared]
         heapq.heapify(heap)
         while len(shared) > self._limit * holdings.distinct(split) + _ROUNDING:
-            _, key = heapq.heappop(heap)
+            key = heapq.heappop(heap)[-1]
             if key not in shared:
                 continue
             touched = self._deal_with(key, split)
@@ -149,7 +155,7 @@ class _Work:
                 if holdings.is_shared(other, split):
                     if other not in shared:
                         shared.add(other)
-                        heapq.heappush(heap, (len(self._changing(other, split)), other))
+                        heapq.heappush(heap, (len(self._changing(other, split)), holdings.spelling[other], other))
                 else:
                     shared.discard(other)
             if split not in holdings.split:
@@ -199,17 +205,19 @@ class _Work:
                 redraws.append(TextRedraw(key, [(at, holdings.members[at]) for at in twins]))
             else:
                 left += twins
-        rng = derive_rng("redraw", self._seed, split, *key)
+        rng = derive_rng("redraw", self._seed, split, *holdings.spelling[key])
         new = draw_for(redraws, self._draw, rng, holdings.known) if redraws and self._draw is not None else None
+        drawn = None if new is None else (key[0], value_form(key[0], new))
         for redraw in redraws:
-            if new is None:
+            if new is None or drawn is None:
                 left += [at for at, _ in redraw.records]
                 continue
             for at, values in redraw.with_value(new):
                 self._redrawn.setdefault(at, []).extend(values)
-                holdings.exchange(at, key, (key[0], new.casefold()))
-        if new is not None:
-            holdings.known.add(new.casefold())
+                holdings.exchange(at, key, drawn)
+        if new is not None and drawn is not None:
+            holdings.spelling.setdefault(drawn, (key[0], new.casefold()))
+            holdings.known.add(drawn[1])
             self._values[split] += 1
         return left
 

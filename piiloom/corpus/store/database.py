@@ -11,12 +11,13 @@ from typing import Any, Self
 
 import duckdb
 
-from piiloom.corpus.store.connecting import bounded, connect_to_write, hide_progress_bar
+from piiloom.corpus.store.connecting import Settings, bounded, connect_to_write, hide_progress_bar
 from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
+from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 
 # Compared by identity. A path ":memory:" that a user typed is an ordinary file; otherwise everything written to it would be lost.
 MEMORY = Path(":memory:")
@@ -52,6 +53,8 @@ class Store:
     ) -> Store:
         """Open the store at *path* (``MEMORY``: in memory, without a file). Create it or upgrade its schema as needed.
 
+        Only their owner may read a new store, its log and its copies (mode 0600).
+
         *memory_limit* and *threads* are DuckDB's limits. Before an upgrade the store is copied to ``<name>.v<version>.bak``.
 
         Raises ``StoreLocked`` (open elsewhere), ``StoreTooNew``, ``NotAStore``, ``StoreError`` (absent without *create*, damaged,
@@ -59,8 +62,14 @@ class Store:
         """
         in_memory = path is MEMORY
         is_new = not in_memory and _prepare(path, create=create)
+        with created_without(OWNER_ONLY):
+            return cls._opened(path, bounded(memory_limit, threads), migrations, is_new=is_new)
+
+    @classmethod
+    def _opened(cls, path: Path, settings: Settings, migrations: Migrations, *, is_new: bool) -> Store:
+        in_memory = path is MEMORY
         try:
-            connection = connect_to_write(str(path if in_memory else path.absolute()), bounded(memory_limit, threads))
+            connection = connect_to_write(str(path if in_memory else path.absolute()), settings)
         except duckdb.Error as error:
             fault = opening_fault(error, path)
             if is_new and isinstance(fault, OutputError):
@@ -97,10 +106,10 @@ class Store:
             self._roll_back()
         # If there is no room for a checkpoint, the log stays beside the file with all commits and is replayed at the next opening.
         try:
-            with suppress(StoreError, OutputError), duckdb_errors(self.path):
+            with suppress(StoreError, OutputError), duckdb_errors(self.path), created_without(OWNER_ONLY):
                 self._connection.execute("CHECKPOINT")
         finally:
-            with suppress(duckdb.Error):
+            with suppress(duckdb.Error), created_without(OWNER_ONLY):
                 self._connection.close()
 
     @contextmanager
@@ -117,7 +126,7 @@ class Store:
         self._in_transaction = True
         try:
             yield
-            with duckdb_errors(self.path):
+            with duckdb_errors(self.path), created_without(OWNER_ONLY):
                 self._connection.commit()
         except BaseException:
             self._roll_back()
@@ -150,7 +159,7 @@ class Store:
 
     def change(self, sql: str, parameters: Sequence[object] = ()) -> None:
         """Run one statement that returns no rows."""
-        with duckdb_errors(self.path):
+        with duckdb_errors(self.path), created_without(OWNER_ONLY):
             self._execute(sql, parameters)
 
     def append(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -161,7 +170,7 @@ class Store:
         self._check_open()
         if not rows:
             return
-        with duckdb_errors(self.path):
+        with duckdb_errors(self.path), created_without(OWNER_ONLY):
             try:
                 with self._connection.appender(table, columns=list(columns)) as appender:
                     appender.append_rows(rows)

@@ -37,6 +37,7 @@ _AS_THEY_ARE = (
 )
 _AS_JSON = ("split_settings", "record_choice", "left_out", "notes", "leakage")
 _COLUMNS = (*_AS_THEY_ARE, *_AS_JSON)
+WARNING = "warning: "  # begins those of the notes that a user must not overlook
 _SELECT = select(_COLUMNS, "releases")
 
 
@@ -66,6 +67,11 @@ class ReleaseRow(Framed):
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     leakage: Json | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notes that are warnings, without their mark: pairs and types that a split lacks, sizes not met, many withheld records."""
+        return [note.removeprefix(WARNING) for note in self.notes if note.startswith(WARNING)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

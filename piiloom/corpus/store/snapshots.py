@@ -18,6 +18,7 @@ from piiloom.corpus.store.migrations import MIGRATIONS
 from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
 from piiloom.corpus.store.upgrading import refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
+from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 
 _COPY = "piiloom_snapshot"
 # ATTACH affects all threads: two snapshots at once would use the same attached name.
@@ -51,7 +52,8 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
         snapshot = next_snapshot(store.path, now)
         partial = snapshot.with_name(f"{snapshot.name}.part")
         try:
-            snapshot.parent.mkdir(exist_ok=True)
+            with created_without(OWNER_ONLY):
+                snapshot.parent.mkdir(exist_ok=True)
             for leftover in snapshot.parent.glob("*.part*"):
                 leftover.unlink(missing_ok=True)  # left by a process that was killed while taking a snapshot
             _copy(store, partial)
@@ -85,7 +87,8 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
     partial = target.with_name(f"{target.name}.restore.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(snapshot, partial)
+        with created_without(OWNER_ONLY):
+            shutil.copy(snapshot, partial)
         sync(partial)
         with locked(target, path):
             aside = _free_name(target, now)

@@ -187,7 +187,9 @@ def _split_off(train: Sequence[Record], choice: TrainingChoice) -> tuple[list[Re
     notes = [f"validation: {counted(len(parts[VALIDATION]), 'record')} of {len(train):,}, whose groups are not trained on"]
     if split.withheld:
         notes.append(f"{counted(len(split.withheld), 'record')} in neither: a group too large for validation must not be parted")
-    return parts[TRAIN], parts[VALIDATION], notes
+    # A small validation split lacks most pairs; what is missing from training matters.
+    warnings = [f"warning: {warning}" for warning in split.warnings if not warning.startswith(f"{VALIDATION} has no record")]
+    return parts[TRAIN], parts[VALIDATION], notes + warnings
 
 
 def _renamed(record: Record, number: int) -> Record:

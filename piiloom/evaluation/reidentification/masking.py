@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from piiloom.corpus.normalising import value_form
 from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.reidentification.subjects import Policy, Subject, normalised
+from piiloom.evaluation.reidentification.subjects import Policy, Subject
 from piiloom.evaluation.schemes.masking import Ranges, found_ranges, is_covered
 
 
@@ -25,13 +26,17 @@ def still_read(subject: Subject, policy: Policy) -> list[bool]:
         ranges, values = found_ranges(subject.found), _values_without_place(subject.found)
         return [not _is_masked(one, ranges, values) for one in mentions]
     if policy == "surrogates" and subject.surrogates is not None:
-        return [normalised(one.text) == normalised(new) for one, new in zip(mentions, subject.surrogates, strict=True)]
+        return [_form(one) == value_form(one.entity_type or "", new) for one, new in zip(mentions, subject.surrogates, strict=True)]
     return [False] * len(mentions)
 
 
+def _form(mention: Mention) -> str:
+    return value_form(mention.entity_type or "", mention.text)
+
+
 def _values_without_place(found: Document) -> set[str]:
-    return {normalised(one.text) for one in found.mentions if one.place is None}
+    return {value_form("", one.text) for one in found.mentions if one.place is None}
 
 
 def _is_masked(mention: Mention, ranges: Ranges, values: set[str]) -> bool:
-    return normalised(mention.text) in values if mention.place is None else is_covered(mention, ranges)
+    return value_form("", mention.text) in values if mention.place is None else is_covered(mention, ranges)

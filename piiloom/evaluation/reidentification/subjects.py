@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from piiloom.corpus.normalising import fold
+from piiloom.corpus.normalising import value_form
 from piiloom.evaluation.inputs.documents import Document
 
 Policy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
@@ -29,16 +29,10 @@ class Subject:
 
 
 @lru_cache(maxsize=1 << 16)
-def normalised(value: str) -> str:
-    """Return *value* as values are compared: without regard to case, width, typography and runs of white space."""
-    return fold(value).text.strip()
-
-
-@lru_cache(maxsize=1 << 16)
 def value_key(entity_type: str, value: str) -> int:
-    """Return a 64-bit key of a value (in any spelling that is the same when normalised); 0 if nothing is left of it."""
-    plain = normalised(value)
-    return key_of(entity_type, plain) if plain else 0
+    """Return a 64-bit key of a value (in any spelling that has the same form); 0 if nothing is left of it."""
+    form = value_form(entity_type, value)
+    return key_of(entity_type, form) if form else 0
 
 
 def key_of(*texts: str) -> int:

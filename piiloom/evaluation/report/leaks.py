@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.split_names import TEST, TRAIN
@@ -75,9 +76,9 @@ def questions_of(records: Iterable[Record]) -> list[str]:
 
 
 def _holds_value(record: Record) -> bool:
-    question = (record.question or "").lower()
-    values = {span.text_in(record.context).lower() for span in record.spans if span.end - span.start >= _SHORTEST_VALUE}
-    return any(value in question and whole_word(value).search(question) for value in values)
+    question = value_form("", record.question or "")
+    values = {value_form("", span.text_in(record.context)) for span in record.spans if span.end - span.start >= _SHORTEST_VALUE}
+    return any(value in question and whole_word(value).search(question) for value in values - {""})
 
 
 def _shares_word(record: Record) -> bool:

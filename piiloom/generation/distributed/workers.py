@@ -20,6 +20,7 @@ from piiloom.foundation.errors import RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.foundation.ray_cluster import cause_of
+from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 from piiloom.generation.distributed.ray_executor import RayExecutor
 from piiloom.generation.distributed.worker import Assignment, WorkerReport, WorkItem
 from piiloom.generation.item import item_from_json, item_to_json
@@ -177,7 +178,8 @@ class Workers:
         self._heard(member, report)
         if report.content is not None:
             arriving = partition.path.with_name(f"{partition.path.name}.arriving")
-            arriving.write_bytes(report.content)
+            with created_without(OWNER_ONLY):
+                arriving.write_bytes(report.content)
             arriving.replace(partition.path)
         return report.error
 
