@@ -11,6 +11,7 @@ from piiloom.evaluation.cost.cost_figures import CostFigures
 from piiloom.evaluation.inputs.opening import InputOptions
 from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.schemes.base import Scheme, is_count
+from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
 from piiloom.evaluation.scoring.groups import GroupFigures, Weight
@@ -72,6 +73,12 @@ class Evaluation:
     bias: BiasFigures | None = None
     cost: CostFigures | None = None
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What in the files makes figures of a scheme other than they seem."""
+        sides = {"the gold file": self.inputs.gold, "the predictions": self.inputs.found}
+        return relevance_warnings(sides) if any(one.scheme.name == CapidScheme.name for one in self.schemes) else ()
+
     def of(self, scheme: str) -> SchemeFigures:
         """Return the figures of the scheme of this name; raises ``UsageError`` if it was not asked for."""
         for one in self.schemes:
@@ -97,7 +104,7 @@ class Evaluation:
             found["schemes"] = schemes
         if self.contrast is not None:
             found["contrast"] = _contrast(self.contrast)
-        found["inputs"] = inputs.to_json()
+        found |= {"warnings": list(self.warnings), "inputs": inputs.to_json()}
         return found | {name: view.to_json() for name, view in (("bias", self.bias), ("cost", self.cost)) if view is not None}
 
 
@@ -110,7 +117,7 @@ def _scheme(one: SchemeFigures, evaluation: Evaluation) -> dict[str, Any]:
     }
     if one.scheme.name == NervaluateScheme.name:
         found["modes"] = {mode: _of_mode(found["metrics"], mode) for mode in MODES}
-    if one.scheme.name == "capid":
+    if one.scheme.name == CapidScheme.name:
         # It has no counts of its own kind: its figures also stand where one looks for them first.
         found["metrics"] |= found["metrics"]["overall"]
     if one.intervals:

@@ -75,7 +75,10 @@ class PairTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``."""
+    """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``.
+
+    ``warnings`` say what in the files makes figures other than they seem.
+    """
 
     scheme: str
     headline: tuple[str, ...]
@@ -86,6 +89,7 @@ class Comparison:
     keyed: int
     systems: tuple[RankedSystem, ...]
     tests: tuple[PairTest, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:

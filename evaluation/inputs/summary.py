@@ -18,7 +18,8 @@ class SideSummary:
     ``malformed`` are entries that are no annotation; ``without_place`` mentions whose text has no place, or not the stated one; ``skipped``
     gold values without a place that ``--skip-values`` left out. ``left_out_by_map`` and ``left_out_by_types`` are annotations of types that
     the map leaves out, or that are not among those asked for. ``absent`` are documents that only the other side has (see
-    ``entity_tables``). ``joined_texts`` are texts made of tokens. ``types`` counts mentions by type, as they are compared.
+    ``entity_tables``). ``joined_texts`` are texts made of tokens. ``types`` counts mentions by type, as they are compared, and
+    ``relevances`` those of a CAPID file by the spelling of their relevance, where one that is not known is "other".
     """
 
     file: str
@@ -34,6 +35,7 @@ class SideSummary:
     absent: int = 0
     joined_texts: int = 0
     types: Counter[str] = field(default_factory=Counter)
+    relevances: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> Json:
         """The fields as JSON values, types sorted by name."""
@@ -51,6 +53,7 @@ class SideSummary:
             "absent": self.absent,
             "joined_texts": self.joined_texts,
             "types": dict(sorted(self.types.items())),
+            "relevances": dict(sorted(self.relevances.items())),
         }
 
 

@@ -24,8 +24,10 @@ from piiloom.evaluation.cost.cost_figures import COLUMNS
 from piiloom.evaluation.cost.costing import CostCollector, usage_source
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.opening import open_pairs
+from piiloom.evaluation.inputs.summary import SideSummary
 from piiloom.evaluation.pages.writing import write_plot
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
+from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.scoring.collector import Collector
@@ -94,7 +96,10 @@ def run_comparison(
     watching: dict[str, list[Collector]] = {name: [one] for name, one in calibrations.items()}
     for name, cost in costs.items():
         watching[name].append(cost)
-    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching), scheme, ranking)
+    sides: dict[str, SideSummary] = {}
+    comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching, sides), scheme, ranking)
+    if scheme.name == CapidScheme.name:
+        comparison = replace(comparison, warnings=relevance_warnings(sides))
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     extra = {**_cost_columns(costs), **measured_columns(measured, {name: one.ece for name, one in figures.items()})}
     pictures = () if request.plots is None else _drawn(request.plots, comparison, measured, figures)
@@ -132,15 +137,23 @@ def _ranking(request: CompareCommand) -> Ranking:
     )
 
 
-def _reader(request: CompareCommand, scheme: Scheme, systems: Mapping[str, Path], watching: Mapping[str, Sequence[Collector]]) -> OpenPairs:
-    """Return what reads a system beside the gold, and lets those that are *watching* it look on."""
+def _reader(
+    request: CompareCommand,
+    scheme: Scheme,
+    systems: Mapping[str, Path],
+    watching: Mapping[str, Sequence[Collector]],
+    sides: dict[str, SideSummary],
+) -> OpenPairs:
+    """Return what reads a system beside the gold, lets those that are *watching* it look on, and adds what was read to *sides*."""
     placed = scheme.needs == "places"
     options = replace(input_options(request, scheme.needs), offsets=placed, types_matter=scheme.name in BY_TYPE)
     name_of = {path: name for name, path in systems.items()}
 
     def read(gold: Path, found: Path) -> Iterator[Pair]:
         collectors = watching[name_of[found]]
-        for pair in open_pairs(gold, found, options)[0]:
+        pairs, summary = open_pairs(gold, found, options)
+        sides.update({"the gold file": summary.gold, name_of[found]: summary.found})
+        for pair in pairs:
             for one in collectors:
                 one.add(pair)
             yield pair

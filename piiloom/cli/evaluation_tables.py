@@ -132,7 +132,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
             f"{resampling.confidence:.0%} intervals: bootstrap over {drawn} ({resampling.rounds:,} resamples, seed {resampling.seed})"
         )
     notes += _without_keys(evaluation) + _side("gold", inputs.gold) + _side("predictions", inputs.found)
-    return notes + _types(evaluation)
+    return [*notes, *_types(evaluation), *(f"warning: {one}" for one in evaluation.warnings)]
 
 
 def _without_keys(evaluation: Evaluation) -> list[str]:

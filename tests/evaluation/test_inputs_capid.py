@@ -47,13 +47,14 @@ def test_values_are_in_the_order_of_the_file_as_they_are_written(file: Path) -> 
     assert values(document) == [
         ("34", "Age ", "high"),
         (" ann!", None, "low"),
-        ("Zoë Ng", None, None),
+        ("Zoë Ng", None, "high"),
         ("", None, "high"),
         ("Bo", "PERSON", "low"),
         ("Cy", "name", None),
         ("Di", "name", "low"),
         ("Ed", "name", None),
     ]
+    assert [one.written_relevance for one in document.mentions] == ["1", "0", "high", "true", "false", None, "low", "2"]
     assert {one.place for one in document.mentions} == {None}
     assert (document.text, document.question, document.id, document.malformed) == ("Ann is 34.", "Why?", None, 0)
 

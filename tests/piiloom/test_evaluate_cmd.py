@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
-from tests.evaluation.input_files import lines
+from tests.evaluation.input_files import lines, native, span
 from tests.piiloom.evaluation_case import FIRST, FOUND, FOUND_TABLE, GOLD, GOLD_TABLE, SECOND, overall, told
 
 
@@ -105,9 +106,9 @@ CAPID_GOLD = [
     {
         "context": FIRST,
         "question": "Who?",
-        "piis": {"Ann": {"type": "name", "relevance": "high"}, "Oslo": {"type": "location", "relevance": "low"}},
+        "piis": {"Ann": {"type": "name", "relevance": "1"}, "Oslo": {"type": "location", "relevance": "0"}},
     },
-    {"context": SECOND, "question": "Who?", "piis": {"31": {"type": "age", "relevance": "low"}}},
+    {"context": SECOND, "question": "Who?", "piis": {"31": {"type": "age", "relevance": "0"}}},
 ]
 CAPID_FOUND = [
     {"context": FIRST, "question": "Who?", "piis": {"ANN!": {"type": "name", "relevance": 1}, "Xy": {"type": None}, "bad": "json"}},
@@ -134,6 +135,49 @@ def test_capid_files(cli, tmp_path, undefined, wanted):
     # In the text there is Ann only under another spelling: nothing is found by places.
     exact = overall(cli, gold, found)
     assert (exact["tp"], exact["fp"], exact["fn"]) == (0, 2, 3)
+
+
+def capid_sample(low, high):
+    """One value of low relevance and one of high relevance, as they are spelled."""
+    return [{"context": "Ann, 31.", "question": "Who?", "piis": {"Ann": {"type": "name", "relevance": low}, "31": {"relevance": high}}}]
+
+
+NATIVE = [native("Ann, 31.", span(0, 3, "name", relevance="low"), span(5, 7, "age", relevance="high"))]
+COUNTED = (1, 1, 1)  # relevance_accuracy, low_accuracy, high_accuracy
+
+
+@pytest.mark.parametrize(
+    ("gold", "found", "figures", "spelled_otherwise"),
+    [
+        (capid_sample("0", "1"), capid_sample(0, " 1 "), COUNTED, ""),
+        (capid_sample("low", "high"), capid_sample("0", "1"), (0, 0, 0), "2 of 2 relevances in the gold file"),
+        (capid_sample("low", "high"), capid_sample("LOW", " High"), (1, 0, 0), "2 of 2 relevances in the predictions"),
+        (
+            capid_sample("0", "high"),
+            capid_sample("0", "1"),
+            (0.5, 1, 0),
+            "1 of 2 relevances in the gold file are not spelled 1 or 0 (high 1)",
+        ),
+        (capid_sample("0", "1"), capid_sample(False, "yes"), (0, 0, 0), "(false 1, other 1)"),
+        # A native file has no spelling of its own: it counts as the CAPID file that it would be exported to.
+        (NATIVE, capid_sample("0", "1"), COUNTED, ""),
+        (NATIVE, capid_sample("low", "1"), (0.5, 0, 1), "1 of 2 relevances in the predictions are not spelled 1 or 0 (low 1)"),
+        (NATIVE, NATIVE, COUNTED, ""),
+    ],
+)
+def test_capid_compares_relevance_as_it_is_spelled(cli, tmp_path, gold, found, figures, spelled_otherwise):
+    gold, found = lines(tmp_path / "g.jsonl", gold), lines(tmp_path / "f.jsonl", found)
+    names = ("relevance_accuracy", "low_accuracy", "high_accuracy")
+    evaluated = told(cli, gold, found, "--scheme", "capid,capid-strict", "--resamples", 0)
+    capid, strict = (evaluated["schemes"][name]["metrics"]["overall"] for name in ("capid", "capid-strict"))
+    assert tuple(capid[name] for name in names) == figures
+    if "other" not in spelled_otherwise:
+        assert tuple(strict[name] for name in names) == COUNTED
+    printed = cli("evaluate", gold, found, "--scheme", "capid", "--resamples", 0).out
+    compared = json.loads(cli("compare", gold, f"the predictions={found}", "--scheme", "capid", "--json").out)
+    assert compared["warnings"] == evaluated["warnings"] == printed.rstrip("\n").split("\nwarning: ")[1:]
+    assert any(spelled_otherwise in one for one in evaluated["warnings"]) == bool(spelled_otherwise)
+    assert told(cli, gold, found, "--scheme", "capid-strict", "--resamples", 0)["warnings"] == []
 
 
 def _table(path, rows, header=("document", "text", "type"), encoding="utf-8", end="\n"):
