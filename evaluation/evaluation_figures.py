@@ -35,11 +35,14 @@ class EvaluationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemeFigures:
-    """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for."""
+    """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for.
+
+    By type, precision and F are None if no prediction states a type.
+    """
 
     scheme: Scheme
     overall: Mapping[str, float]
-    by_type: Mapping[str, Mapping[str, float]]
+    by_type: Mapping[str, Mapping[str, float | None]]
     intervals: Mapping[str, Interval | None]
     groups: tuple[GroupFigures, ...] = ()
     mean: Mapping[str, float] = field(default_factory=dict)
@@ -147,9 +150,9 @@ def _unprefixed(figures: Mapping[str, Any], mode: str) -> dict[str, Any]:
     return plain | prefixed if mode == "strict" else prefixed
 
 
-def whole_counts(figures: Mapping[str, float]) -> dict[str, float | int]:
+def whole_counts(figures: Mapping[str, float | None]) -> dict[str, float | int | None]:
     """Return *figures* with counts as whole numbers, unless halves are counted."""
-    return {name: int(value) if is_count(name) and value.is_integer() else value for name, value in figures.items()}
+    return {name: int(value) if value is not None and is_count(name) and value.is_integer() else value for name, value in figures.items()}
 
 
 def _contrast(one: ContrastFigures) -> dict[str, Any]:

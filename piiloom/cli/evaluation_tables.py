@@ -96,10 +96,10 @@ def _broken(name: str) -> str:
     return name.replace("_", "_\n")
 
 
-def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float]], one: SchemeFigures) -> Table:
+def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float | None]], one: SchemeFigures) -> Table:
     columns = _columns(one, list(rows))
     cells = [
-        (name, *(_figure(column, figures[column]) if column in figures else _NOTHING for column in columns))
+        (name, *(_NOTHING if (value := figures.get(column)) is None else _figure(column, value) for column in columns))
         for name, figures in rows.items()
     ]
     return _plain(title, (first, *map(_broken, columns)), cells, texts=1)

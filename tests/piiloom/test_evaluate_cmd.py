@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from piiloom.evaluation.schemes.registry import SCHEMES
 from tests.evaluation.input_files import lines, native, span
 from tests.piiloom.evaluation_case import FIRST, FOUND, FOUND_TABLE, GOLD, GOLD_TABLE, SECOND, overall, told
 
@@ -180,6 +181,37 @@ def test_capid_compares_relevance_as_it_is_spelled(cli, tmp_path, gold, found, f
     assert told(cli, gold, found, "--scheme", "capid-strict", "--resamples", 0)["warnings"] == []
 
 
+def test_without_predicted_types_there_is_no_precision_by_type(cli, tmp_path):
+    text = "Ann, 31."
+    gold = lines(tmp_path / "g.jsonl", [native(text, span(0, 3, "name", relevance="low"), span(5, 7, "age", relevance="high"))])
+    untyped = lines(tmp_path / "f.jsonl", [native(text, span(0, 3, None), span(4, 7, None))])
+    typed = lines(tmp_path / "t.jsonl", [native(text, span(0, 3, "name"), span(4, 7, None))])
+    shown = {}
+    for scheme in SCHEMES:
+        out = ("--out", tmp_path / "out") if scheme == "tab" else ()
+        by_type = told(cli, gold, untyped, "--scheme", scheme, *out, "--resamples", 0)["metrics"]["by_type"]
+        if out:
+            assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["metrics"]["by_type"] == by_type
+        shown[scheme] = {name for name, value in by_type["name"].items() if value is None}
+        assert {name for name in by_type["name"] if "precision" in name or name.endswith(("f1", "f5"))} == shown[scheme]
+        assert None not in by_type.get("(no type)", {}).values()
+        assert None not in told(cli, gold, typed, "--scheme", scheme, "--resamples", 0)["metrics"]["by_type"]["age"].values()
+        rows = [
+            line
+            for line in cli("evaluate", gold, untyped, "--scheme", scheme, "--resamples", 0).out.splitlines()
+            if line.startswith("│ name")
+        ]
+        assert ("–" in rows[0]) == bool(shown[scheme] & {"precision", "weighted_precision", "f1", "span_precision", "strict_f1"}), scheme
+    assert shown["privacy"] == set()
+    assert shown["tab"] == {
+        "precision",
+        "weighted_precision",
+        "mention_precision",
+        "weighted_mention_precision",
+        "macro_weighted_precision",
+    }
+
+
 def _table(path, rows, header=("document", "text", "type"), encoding="utf-8", end="\n"):
     with path.open("w", encoding=encoding, newline="") as fh:
         csv.writer(fh, lineterminator=end).writerows([header, *rows])
@@ -230,7 +262,7 @@ def test_maps_types_and_betas(cli, files, tmp_path):
 
 
 def test_the_text_fits_a_terminal(cli, files):
-    schemes = ("exact", "partial", "token", "nervaluate", "text", "capid", "capid-strict", "tab", "privacy")
+    schemes = SCHEMES
     outcome = cli("evaluate", *files, "--scheme", ",".join(schemes), "--by", "locale", "--cluster", "story", "--resamples", 20)
     assert (outcome.code, outcome.err) == (0, "")
     table_lines = [line for line in outcome.out.splitlines() if line.startswith(("┃", "│", "┏"))]
