@@ -34,7 +34,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         if one.by_type:
             console().print(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
         if one.groups:
-            rows = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
+            rows: dict[str, Mapping[str, float | None]] = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
             title = f"{one.scheme.name} by {evaluation.settings.by} (documents)"
             weight = evaluation.settings.weight
             mean = {"mean" if weight == "equal" else f"mean by {weight}": one.mean}

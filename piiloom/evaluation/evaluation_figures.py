@@ -78,7 +78,7 @@ class Evaluation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What in the files makes figures of a scheme other than they seem."""
+        """Return warnings about inputs that change the meaning of a figure."""
         sides = {"the gold file": self.inputs.gold, "the predictions": self.inputs.found}
         return relevance_warnings(sides) if any(one.scheme.name == CapidScheme.name for one in self.schemes) else ()
 

@@ -77,7 +77,7 @@ class PairTest:
 class Comparison:
     """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``.
 
-    ``warnings`` say what in the files makes figures other than they seem.
+    ``warnings`` are about inputs that change the meaning of a figure.
     """
 
     scheme: str

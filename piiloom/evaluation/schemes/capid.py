@@ -94,7 +94,7 @@ def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
 
 
 def _relevance(mention: Mention) -> str | None:
-    """Return what the published script reads; a mention of another format has the spelling that a CAPID file would give it."""
+    """Return the class that the published script counts; a mention of another format counts as its export to CAPID would."""
     written = mention.written_relevance
     return mention.relevance if written is None else _SPELLINGS.get(written, f"spelled {written}")
 
