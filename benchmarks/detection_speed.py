@@ -4,8 +4,9 @@
     python -m benchmarks.detection_speed --locale en_US --documents 2000
     python -m benchmarks.detection_speed --trials hostile
 
-Documents are notes and dialogues of ../shared/data, and documents of our benchmark in between (one in four), so that there is something to
-find. All run on one core. Loops only match; presidio also looks at context words; ours folds, matches, validates, scores and chooses.
+Documents are notes and dialogues of ../shared/data, and documents of our benchmark in between (one in four; for English, which has none,
+lists of labelled values), so that there is something to find. All run on one core. Loops only match; presidio also looks at context words;
+ours folds, matches, validates, scores and chooses.
 "hostile": texts made against patterns, at doubling sizes; the time for each must not grow faster than the text. Figures:
 benchmarks/README.md.
 """
@@ -14,15 +15,19 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import tempfile
 import time
 from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers.contestants import Contestant, contestants_of
 from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, prepared, some_of
+
+if TYPE_CHECKING:
+    from piiloom.taxonomy.entities.entity import Entity
 
 _SHARED = Path("../shared/data")
 _MOST_OF_PRESIDIO = 200  # documents; its time for all is computed from them
@@ -43,11 +48,25 @@ def plain_documents() -> list[str]:
 
 
 def dense_documents(locale: str, count: int) -> list[str]:
-    """Documents of the benchmark, which are full of values."""
+    """Documents of the benchmark, which are full of values; for English, lists of labelled values."""
     from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+    from piiloom.foundation.seeding import derive_rng
+    from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 
+    if locale not in LOCALES:
+        rng = derive_rng("dense", locale)
+        entities = [(one, next(iter(one.context), one.id)) for one in load_catalogue(locale).entities.values() if one.generator is not None]
+        return ["\n".join(f"{label}: {drawn(one, locale, rng)}" for one, label in rng.sample(entities, 8)) for _ in range(count)]
     options = BenchmarkOptions(locales=(locale,), lengths=("short",), documents=count)
     return [one.record.context for one in make_benchmark(options, BenchmarkCounts())]
+
+
+def drawn(entity: Entity, locale: str, rng: random.Random) -> str:
+    """Draw a value. Persons, after whom some are named, are there for the thirteen locales only; other locales borrow them."""
+    from piiloom.pii_values.entity_values.drawing import draw_value
+    from piiloom.taxonomy.entities.entity_catalogue import LOCALES
+
+    return draw_value(entity, locale if locale in LOCALES else "nl_NL", rng)
 
 
 def material(locale: str, count: int) -> list[str]:
@@ -115,7 +134,6 @@ def found_by(contestant: Contestant, peers: Path, locale: str, count: int) -> Fi
 def hostile_texts(locale: str) -> Iterator[tuple[str, str]]:
     """(what it is, piece): texts made of a repeated piece that patterns begin to match and then do not, or match everywhere."""
     from piiloom.foundation.seeding import derive_rng
-    from piiloom.pii_values.entity_values.drawing import draw_value
     from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 
     fixed = (
@@ -146,7 +164,7 @@ def hostile_texts(locale: str) -> Iterator[tuple[str, str]]:
     rng = derive_rng("hostile", locale)
     for entity in load_catalogue(locale).entities.values():
         if entity.patterns and entity.generator is not None:
-            value = draw_value(entity, locale, rng)
+            value = drawn(entity, locale, rng)
             yield f"{entity.id}, cut", value[:-1]
             yield f"{entity.id}, glued", value
             yield f"{entity.id}, in a list", f"{value} "
@@ -184,9 +202,10 @@ COLUMNS = (
 
 def main() -> None:
     from benchmarks.peers.holding import hold
+    from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales
 
     parser = arguments(__doc__)
-    parser.add_argument("--locale", default="pl_PL", help="whose patterns (%(default)s)")
+    parser.add_argument("--locale", default="pl_PL", choices=catalogue_locales(), metavar="CODE", help="whose patterns (%(default)s)")
     parser.add_argument("--documents", type=int, default=2000, help="how many documents (%(default)s)")
     parser.add_argument("--trials", metavar="NAMES", help="separated by commas: peers, hostile")
     given = parser.parse_args()

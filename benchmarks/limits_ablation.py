@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from benchmarks.limits_scenarios import SCENARIOS, Scenario
 from benchmarks.limits_servers import ServerError, free_at
 from benchmarks.limits_variants import VARIANTS, Switch
+from benchmarks.peers.harness import some_of
 from benchmarks.simulated_servers import Call, Refusal, Server
 from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
@@ -185,8 +186,10 @@ def table(kind: str, variants: Sequence[str], seeds: int) -> str:
 
 def main() -> None:
     arguments = parsed()
-    for kind in arguments.kinds.split(","):
-        print(table(kind, arguments.only.split(",") if arguments.only else list(VARIANTS), arguments.seeds), end="\n\n", flush=True)
+    kinds = list(dict.fromkeys(scenario.kind for scenario in SCENARIOS))
+    variants = some_of(list(VARIANTS), arguments.only, list(VARIANTS))
+    for kind in some_of(kinds, arguments.kinds, kinds):
+        print(table(kind, variants, arguments.seeds), end="\n\n", flush=True)
 
 
 def parsed() -> argparse.Namespace:

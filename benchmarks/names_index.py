@@ -64,7 +64,9 @@ def compare(index: Path | None) -> None:
     found: dict[str, dict[str, Any]] = {}
     for name in CHILDREN:
         command = [sys.executable, __file__, "--child", name, *(["--index", str(index)] if index else [])]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"error: {name} cannot be measured: {done.stderr.splitlines()[-1].partition(': ')[2]}")
         found[name] = {"who": name, **json.loads(done.stdout.splitlines()[-1])}
         print(json.dumps(found[name]))
     ours, theirs = found["ours"], found["theirs"]

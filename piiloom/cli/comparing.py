@@ -24,9 +24,10 @@ from piiloom.evaluation.cost.cost_figures import COLUMNS
 from piiloom.evaluation.cost.costing import CostCollector, usage_source
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.opening import open_pairs
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
 from piiloom.evaluation.pages.writing import write_plot
 from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
+from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.scoring.collector import Collector
@@ -106,13 +107,16 @@ def run_comparison(
         watching[name].append(cost)
     inputs: dict[str, InputsSummary] = {}
     comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching, inputs), scheme, ranking)
+    sides = {"the gold file": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
+    if scheme.name == CapidScheme.name:
+        comparison = replace(comparison, warnings=relevance_warnings(sides))
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     extra = {**_cost_columns(costs), **measured_columns(measured, {name: one.ece for name, one in figures.items()})}
     pictures = () if request.plots is None else _drawn(request.plots, comparison, measured, figures)
     compared = Compared(
         comparison=comparison,
         extra=extra,
-        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ()), *_left_out(inputs)),
+        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ()), *_left_out(sides)),
         calibrations=figures,
         pictures=pictures,
         inputs=inputs,
@@ -144,9 +148,8 @@ def _ranking(request: CompareCommand) -> Ranking:
     )
 
 
-def _left_out(inputs: Mapping[str, InputsSummary]) -> list[str]:
-    """Return a note for the gold and each system of which something was left out, or nothing was read."""
-    sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
+def _left_out(sides: Mapping[str, SideSummary]) -> list[str]:
+    """Return a note for each of *sides* of which something was left out, or nothing was read."""
     told = {name: [*(() if side.mentions else ("no mentions",)), *side.notes()] for name, side in sides.items()}
     return [f"{name}: {', '.join(notes)}" for name, notes in told.items() if notes]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from piiloom.cli.evaluation_inputs import InputChoice
+from piiloom.cli.evaluation_inputs import SCHEME_HELP, InputChoice
 from piiloom.cli.options import JsonOption
 
 FIGURES: Final = "Figures"
@@ -27,7 +27,7 @@ class EvaluateCommand(InputChoice):
         typer.Option(
             "--scheme",
             metavar="NAME,…",
-            help="What counts as found: exact (if not given), partial, token, nervaluate, text, capid, capid-strict, tab, privacy.",
+            help=SCHEME_HELP,
             rich_help_panel=FIGURES,
         ),
     ] = None

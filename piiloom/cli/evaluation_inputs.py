@@ -8,6 +8,9 @@ from typing import Annotated, Final
 
 import typer
 
+SCHEME_HELP: Final = (
+    "What counts as found: exact (if not given), partial, token, nervaluate, text, capid, capid-strict, tab, privacy; docs/schemes.md."
+)
 _PANEL: Final = "Reading"
 
 

@@ -34,7 +34,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         if one.by_type:
             say_table(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
         if one.groups:
-            rows = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
+            rows: dict[str, Mapping[str, float | None]] = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
             title = f"{one.scheme.name} by {evaluation.settings.by} (documents)"
             weight = evaluation.settings.weight
             mean = {"mean" if weight == "equal" else f"mean by {weight}": one.mean}
@@ -96,10 +96,10 @@ def _broken(name: str) -> str:
     return name.replace("_", "_\n")
 
 
-def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float]], one: SchemeFigures) -> Table:
+def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float | None]], one: SchemeFigures) -> Table:
     columns = _columns(one, list(rows))
     cells = [
-        (name, *(_figure(column, figures[column]) if column in figures else _NOTHING for column in columns))
+        (name, *(_NOTHING if (value := figures.get(column)) is None else _figure(column, value) for column in columns))
         for name, figures in rows.items()
     ]
     return _plain(title, (first, *map(_broken, columns)), cells, texts=1)
@@ -132,7 +132,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
             f"{resampling.confidence:.0%} intervals: bootstrap over {drawn} ({resampling.rounds:,} resamples, seed {resampling.seed})"
         )
     notes += _without_keys(evaluation) + _side("gold", inputs.gold) + _side("predictions", inputs.found)
-    return notes + _types(evaluation)
+    return [*notes, *_types(evaluation), *(f"warning: {one}" for one in evaluation.warnings)]
 
 
 def _without_keys(evaluation: Evaluation) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Literal
 
 from packaging.requirements import Requirement
@@ -16,6 +17,7 @@ from rich.table import Table
 
 from piiloom.cli.terminal import harmless, say_json, say_table
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.counting import counted
@@ -154,22 +156,35 @@ def format_check(base_url: str, model: str | None) -> Check:
 
 
 def store_check(path: Path) -> Check:
-    """Open the store, or say why it cannot be: who holds it, too new, no store."""
-    if not path.exists():
-        folder = next(parent for parent in (path.parent, *path.absolute().parents) if parent.exists())
-        writable = os.access(folder, os.W_OK)
-        detail = f"{path}: none yet; generate or import makes it" + ("" if writable else f", but {folder} cannot be written")
-        return Check(name="store", status="note" if writable else "failed", detail=detail)
+    """Open the store, or say why it cannot be: who holds it, too new, no store, no permission. One that can only be read is read."""
     try:
-        with Store.open(path, create=False) as store:
+        if not path.exists():
+            folder = next(parent for parent in (path.parent, *path.absolute().parents) if parent.exists())
+            refusal = _write_refusal(folder)
+            detail = f"{path}: none yet; generate or import makes it" + (f", but {folder} cannot be written ({refusal})" if refusal else "")
+            return Check(name="store", status="failed" if refusal else "note", detail=detail)
+        refusal = _write_refusal(path.parent) or (None if os.access(path, os.W_OK) else "no permission to write the file")
+        with open_to_read(path) if refusal else Store.open(path, create=False) as store:
             runs, records = list_runs(store), count_records(store)
     except PiiloomError as error:
         return Check(name="store", status="failed", detail=str(error))
+    except OSError as error:
+        return Check(name="store", status="failed", detail=f"{path}: {error.strerror}")
     unfinished = [run.id for run in runs if run.status != "finished"]
-    detail = f"{path}: {counted(len(runs), 'run')}, {counted(records, 'record')}" + (
-        f"; unfinished: {', '.join(unfinished[-5:])}" if unfinished else ""
-    )
-    return Check(name="store", status="ok", detail=detail)
+    detail = f"{path}: {counted(len(runs), 'run')}, {counted(records, 'record')}"
+    detail += f"; unfinished: {', '.join(unfinished[-5:])}" if unfinished else ""
+    detail += f"; it can be read, but not written ({refusal}): copy it elsewhere to go on with it" if refusal else ""
+    return Check(name="store", status="warning" if refusal else "ok", detail=detail)
+
+
+def _write_refusal(folder: Path) -> str | None:
+    """Return why nothing can be written in *folder*, None if it can. Permissions do not tell: a file without a name is written."""
+    try:
+        with TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(4096))
+    except OSError as error:
+        return error.strerror or "no reason given"
+    return None
 
 
 def bank_check(language: str) -> Check:

@@ -11,6 +11,7 @@ DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else on standard output.")]
+JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print JSON lines, one a record, and nothing else on standard output.")]
 RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
 ]

@@ -25,6 +25,16 @@ def rest_of_list(total: int, shown: int, *, offset: int) -> str | None:
     return f"{part} of {total:,}{after}" if shown else f"none from {offset + 1:,} on, of {total:,}"
 
 
+def say_json_lines(items: Iterable[Any]) -> int:
+    """Print each of *items* as JSON on a line of its own, as it comes; return how many."""
+    begin_json()
+    shown = 0
+    for item in items:
+        sys.stdout.write(json.dumps(item, ensure_ascii=False) + "\n")
+        shown += 1
+    return shown
+
+
 def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> None:
     """Print a JSON object of *head* and, under *name*, the list of *items*, each written as it comes, on a line of its own."""
     begin_json()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonLinesOption, JsonOption, StoreOption, examples
 from piiloom.cli.paging import LimitOption, OffsetOption
 
 _LIST = (
@@ -58,7 +58,7 @@ def list_records(
     texts: Annotated[bool, typer.Option("--texts", help="Print the whole texts with their spans, not a line a record.")] = False,
     limit: LimitOption = 20,
     offset: OffsetOption = 0,
-    as_json: JsonOption = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List records, a line each, in the order of their runs and plans; imports come last.
 
@@ -102,11 +102,12 @@ def search(
     all_revisions: _All = False,
     limit: LimitOption = 20,
     offset: OffsetOption = 0,
-    as_json: JsonOption = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Find records by what stands in their context or question, and print their texts with the spans marked.
 
-    With --in-values the text must stand in a span, of --type and --relevance where these are given.
+    With --in-values the text must stand in a span, of --type and --relevance where these are given. With --json each record is a native
+    row, on a line of its own.
     """
     from piiloom.cli.records_view import print_records
 

@@ -12,8 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from piiloom.cli.paging import rest_of_list, say_json_list
-from piiloom.cli.reading import seen_store, sight_to_json
+from piiloom.cli.paging import rest_of_list, say_json_lines
+from piiloom.cli.reading import seen_store
 from piiloom.cli.sample_table import legend, marked_context, type_colours
 from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of, row_of
@@ -33,15 +33,14 @@ _FOUND = "underline2 bold"
 
 def print_records(path: Path, options: Mapping[str, Any], *, texts: bool, limit: int, offset: int, as_json: bool) -> None:
     """Print the records of the store that meet *options* (those of the command line by their names)."""
-    with seen_store(path) as (store, sight):
+    with seen_store(path) as (store, _):
         total, found = search_records(store, _filter(store, options), limit=limit, offset=offset)
         if as_json:
-            head = {"store": str(path), "read": sight_to_json(sight), "total": total, "offset": offset, "limit": limit}
-            say_json_list(head, "records", map(record_to_json, found))
-            return
-        shown = _print_texts(found, options.get("text")) if texts else _print_lines(found)
+            shown = say_json_lines(map(record_to_json, found))
+        else:
+            shown = _print_texts(found, options.get("text")) if texts else _print_lines(found)
     if not total:
-        say("no record matches" if any(options.values()) else f"no records in {path}")
+        (say_aside if as_json else say)("no record matches" if any(options.values()) else f"no records in {path}")
     elif more := rest_of_list(total, shown, offset=offset):
         say_aside(more)
 

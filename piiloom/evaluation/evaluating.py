@@ -13,7 +13,7 @@ from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, E
 from piiloom.evaluation.inputs.documents import NEEDS, Needs
 from piiloom.evaluation.inputs.opening import open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import Scheme, figures_of
+from piiloom.evaluation.schemes.base import NO_TYPE, Scheme, asks_predicted_types, figures_of
 from piiloom.evaluation.schemes.registry import BY_TYPE
 from piiloom.evaluation.scoring.bootstrap import cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
@@ -109,6 +109,12 @@ class _Pass:
             groups=len(held.rows),
         )
 
+    def _of_type(self, name: str, figures: Mapping[str, float]) -> Mapping[str, float | None]:
+        """Return *figures* of the type *name*, without those that no prediction can have if none of them states a type."""
+        found = self.summary.found
+        untyped = found.mentions > 0 and not found.types and name != NO_TYPE
+        return {one: None if untyped and asks_predicted_types(one) else value for one, value in figures.items()}
+
     def _figures(self, table: CountTable) -> SchemeFigures:
         scheme, resampling = table.scheme, self._settings.resampling
         groups: tuple[GroupFigures, ...] = ()
@@ -117,7 +123,7 @@ class _Pass:
         return SchemeFigures(
             scheme=scheme,
             overall=table.overall(),
-            by_type={name: figures_of(scheme, row) for name, row in table.by_type.items()},
+            by_type={name: self._of_type(name, figures_of(scheme, row)) for name, row in table.by_type.items()},
             intervals={} if resampling is None else intervals(scheme, cluster_sums(table.rows, self._cluster_of), resampling),
             groups=groups,
             mean=mean_over_groups(scheme, groups, self._settings.weight),

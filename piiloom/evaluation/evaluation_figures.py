@@ -11,6 +11,7 @@ from piiloom.evaluation.cost.cost_figures import CostFigures
 from piiloom.evaluation.inputs.opening import InputOptions
 from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.schemes.base import Scheme, is_count
+from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, end_columns
 from piiloom.evaluation.scoring.groups import GroupFigures, Weight
@@ -35,11 +36,14 @@ class EvaluationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemeFigures:
-    """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for."""
+    """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for.
+
+    By type, precision and F are None if no prediction states a type.
+    """
 
     scheme: Scheme
     overall: Mapping[str, float]
-    by_type: Mapping[str, Mapping[str, float]]
+    by_type: Mapping[str, Mapping[str, float | None]]
     intervals: Mapping[str, Interval | None]
     groups: tuple[GroupFigures, ...] = ()
     mean: Mapping[str, float] = field(default_factory=dict)
@@ -72,6 +76,12 @@ class Evaluation(Framed):
     contrast: ContrastFigures | None
     bias: BiasFigures | None = None
     cost: CostFigures | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return warnings about inputs that change the meaning of a figure."""
+        sides = {"the gold file": self.inputs.gold, "the predictions": self.inputs.found}
+        return relevance_warnings(sides) if any(one.scheme.name == CapidScheme.name for one in self.schemes) else ()
 
     def of(self, scheme: str) -> SchemeFigures:
         """Return the figures of the scheme of this name; raises ``UsageError`` if it was not asked for."""
@@ -108,7 +118,7 @@ class Evaluation(Framed):
             found["schemes"] = schemes
         if self.contrast is not None:
             found["contrast"] = _contrast(self.contrast)
-        found["inputs"] = inputs.to_json()
+        found |= {"warnings": list(self.warnings), "inputs": inputs.to_json()}
         return found | {name: view.to_json() for name, view in (("bias", self.bias), ("cost", self.cost)) if view is not None}
 
 
@@ -121,7 +131,7 @@ def _scheme(one: SchemeFigures, evaluation: Evaluation) -> dict[str, Any]:
     }
     if one.scheme.name == NervaluateScheme.name:
         found["modes"] = {mode: _of_mode(found["metrics"], mode) for mode in MODES}
-    if one.scheme.name == "capid":
+    if one.scheme.name == CapidScheme.name:
         # It has no counts of its own kind: its figures also stand where one looks for them first.
         found["metrics"] |= found["metrics"]["overall"]
     if one.intervals:
@@ -151,9 +161,9 @@ def _unprefixed(figures: Mapping[str, Any], mode: str) -> dict[str, Any]:
     return plain | prefixed if mode == "strict" else prefixed
 
 
-def whole_counts(figures: Mapping[str, float]) -> dict[str, float | int]:
+def whole_counts(figures: Mapping[str, float | None]) -> dict[str, float | int | None]:
     """Return *figures* with counts as whole numbers, unless halves are counted."""
-    return {name: int(value) if is_count(name) and value.is_integer() else value for name, value in figures.items()}
+    return {name: int(value) if value is not None and is_count(name) and value.is_integer() else value for name, value in figures.items()}
 
 
 def _contrast(one: ContrastFigures) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from piiloom.corpus.store.item_facts import facts_of, pair_of
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import UsageError
+from tests.shared_files import of_whole, shared
 
-SAMPLE = Path(__file__).resolve().parents[3] / "shared" / "data" / "capid" / "raw_pipeline_sample.jsonl"
+SAMPLE = shared("data/capid/raw_pipeline_sample.jsonl")
 AGAINST = Judgement(
     kind="relevance",
     value_id="v1",
@@ -152,14 +153,13 @@ def test_a_record_without_plan_or_spans_is_no_obstacle() -> None:
     assert facts_of(bare)["types"] == []
 
 
-@pytest.mark.skipif(not SAMPLE.exists(), reason="the shared sample of raw records is not on this machine")
-def test_three_hundred_raw_records_can_be_pooled_ordered_and_given_out(store: Store, tmp_path: Path) -> None:
+def test_raw_records_can_be_pooled_ordered_and_given_out(store: Store, tmp_path: Path) -> None:
     import_file(store, SAMPLE, "capid", rejects_path=tmp_path / "rejects.jsonl")
     project = WorkProject(store, pooled=False)
     report = project.pool.add("boss", imported=True)
     items = load_items(store)
-    assert report.added == len(items) > 250
-    assert sum(bool(item.reasons) for item in items) > 20
+    assert report.added == len(items) > of_whole(250, 5)
+    assert sum(bool(item.reasons) for item in items) > of_whole(20, 0)
     first = project.next("ann")
     assert find_item(store, str(first)) == max(items, key=lambda item: item.priority)
     assert len(base_records(store, [item.record_id for item in items])) == len(items)

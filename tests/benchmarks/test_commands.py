@@ -52,6 +52,32 @@ def test_ours_alone_needs_no_peer(tmp_path: Path) -> None:
     assert "5 reworded copies among 20 texts" in done.stdout
 
 
+# The examples of help texts and README, with small sizes; what a peer of theirs needs is said where it is not installed.
+EXAMPLES = (
+    "detection_speed --locale en_US --documents 8 --repeats 1 --only ours,re-loop,regex-loop",
+    "detection_speed --locale pl_PL --documents 8 --repeats 1",
+    "bootstrap_speed --documents 300 --rounds 10 --turns 1",
+    "limits_ablation --kinds noisy --seeds 1 --only basics",
+    "limits_ablation --kinds noisy --seeds 1 --only all",
+    "catalogue_coverage --locale pl_PL",
+    "surrogates --only command --documents 20 --repeats 1",
+    "surrogates --trials cores --documents 40 --repeats 1",
+    "near_duplicates --texts 40 --only ours",
+    "names_index",
+    "detection.marker_survival --answers 100 --seed 7",
+    "detection.phase_gains --documents 2 --locale pl_PL --detector simulated --missed 0.1",
+    "detection.presidio_adapter --texts 5 --rounds 1",
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", EXAMPLES)
+def test_an_example_ends_with_figures_or_says_what_is_missing(words: str) -> None:
+    done = run(*words.split())
+    assert "Traceback" not in done.stderr, done.stderr
+    assert (done.stdout if done.returncode == 0 else done.stderr).strip()
+
+
 def test_a_commit_that_is_not_there_is_told() -> None:
     done = run("commits", "no-such-commit")
     assert done.returncode == 1

@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from piiloom.corpus.formats.base import LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
+from tests.shared_files import shared
 
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+REAL = shared("data/capid")
 # Markers in the text, quotation marks, CRLF, right to left, emoji, combining marks, NUL, and no relevance.
 _NASTY = "[[v1|x]] \"'=1+1'\"\r\nשלום 👩‍🚀 e\u0301\0 \ufeff"
 
@@ -43,9 +42,7 @@ def one_megabyte() -> Record:
 
 @cache
 def real_records() -> tuple[Record, ...]:
-    """500 rows of shared data as records, without the values that have no exact place; skips the test if the data is absent."""
-    if not REAL.is_dir():
-        pytest.skip(f"needs the shared data at {REAL}")
+    """Rows of CAPID as records, without the values that have no exact place."""
     options = ReadOptions(skip_values=True)
     rows = [row for path in sorted(REAL.glob("*.jsonl")) for row in CapidFormat().read(path, options, ReadTally())]
     return tuple({row.id: row for row in rows if isinstance(row, Record)}.values())

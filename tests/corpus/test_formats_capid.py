@@ -13,9 +13,10 @@ from piiloom.corpus.formats import capid_writing as losses
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record, Relevance, Span
+from tests.shared_files import of_whole, shared
 
 CAPID = CapidFormat()
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+REAL = shared("data/capid")
 
 
 @pytest.fixture
@@ -203,11 +204,12 @@ def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None
         assert {value for _, value, _ in named} <= {s.text_in(record.context) for s in record.spans}
 
 
-@pytest.mark.parametrize(("name", "unique_and_equal", "named"), [("validated_sample", 176, 20), ("raw_pipeline_sample", 247, 52)])
+@pytest.mark.parametrize(
+    ("name", "unique_and_equal", "named"),
+    [("validated_sample", *of_whole((176, 20), (13, 1))), ("raw_pipeline_sample", *of_whole((247, 52), (6, 1)))],
+)
 def test_real_data_comes_back_equal_where_values_are_unique(name: str, unique_and_equal: int, named: int, tmp_path: Path) -> None:
     source = REAL / f"{name}.jsonl"
-    if not source.exists():
-        pytest.skip("the shared CAPID sample is not beside this checkout")
     items = [r for r in CAPID.read(source, ReadOptions(), ReadTally()) if isinstance(r, Record)]
     path = tmp_path / "again.jsonl"
     report = {record_id for record_id, _, _ in export(path, *items)}

@@ -19,9 +19,10 @@ from piiloom.corpus.formats.masked import LEFT_IN_QUESTION, NOT_REDRAWN, WRONG_A
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.articles import article
+from tests.shared_files import shared
 
 VARIANTS = ("masked", "typed", "relevance_aware", "surrogates")
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+REAL = shared("data/capid")
 
 
 def record_of(context: str, *values: tuple[str, str, Relevance | None], record_id: str = "r1", **changes: Any) -> Record:
@@ -173,7 +174,6 @@ def test_a_text_of_a_megabyte(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not REAL.exists(), reason="the shared CAPID samples are not here")
 def test_real_records_in_all_variants(tmp_path: Path) -> None:
     rows = CapidFormat().read(REAL / "validated_sample.jsonl", ReadOptions(skip_values=True), ReadTally())
     items = random.Random(1).sample([row for row in rows if isinstance(row, Record)], 60)

@@ -20,6 +20,7 @@ from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.gliner_rows import GlinerFormat
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
+from tests.shared_files import of_whole
 
 PLAIN: list[ReadableFormat] = [BioFormat(), ConllFormat(), GlinerFormat()]
 each = pytest.mark.parametrize("file_format", PLAIN, ids=lambda one: one.name)
@@ -45,7 +46,7 @@ def test_hard_texts_come_back_with_all_spans(file_format: ReadableFormat, tmp_pa
 def test_real_records_come_back(file_format: ReadableFormat, tmp_path: Path) -> None:
     items = [replace(record, id=f"r{number}") for number, record in enumerate(shared_records())]
     entries = written_and_read(file_format, items, tmp_path / "rows", "whitespace")
-    assert len(items) >= 500
+    assert len(items) >= of_whole(500, 40)
     assert {entry.reason for entry in entries} <= {labels.WIDENED, labels.SHARED_WHOLE}
     assert len(entries) < 30
 

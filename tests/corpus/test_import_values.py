@@ -14,8 +14,9 @@ from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import LostValue
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
+from tests.shared_files import of_whole, shared
 
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+REAL = shared("data/capid")
 
 
 def capid(path: Path, context: str, **piis: tuple[str, object]) -> Path:
@@ -105,11 +106,11 @@ def test_relevance_is_written_back_as_it_came(store: Store, tmp_path: Path, high
     assert [piis["baker"]["relevance"], piis["Leeds"]["relevance"]] == written
 
 
-@pytest.mark.parametrize(("name", "rows", "skipped"), [("validated_sample", 200, 4), ("raw_pipeline_sample", 300, 2)])
+@pytest.mark.parametrize(
+    ("name", "rows", "skipped"), [("validated_sample", *of_whole((200, 4), (16, 2))), ("raw_pipeline_sample", *of_whole((300, 2), (8, 2)))]
+)
 def test_no_row_of_the_published_samples_is_lost(store: Store, tmp_path: Path, name: str, rows: int, skipped: int) -> None:
     source = REAL / f"{name}.jsonl"
-    if not source.exists():
-        pytest.skip("the shared CAPID sample is not beside this checkout")
     report = import_file(store, source, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
     assert (report.rows, report.records, report.rejected, len(report.skipped_values)) == (rows, rows, (), skipped)
     assert report.values == report.exact + report.seams + len(report.skipped_values)

@@ -6,14 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from piiloom.corpus.formats.base import LossEntry, ReadableFormat, ReadOptions, ReadTally, WriteOptions
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.row_reading import RowReader
 from piiloom.corpus.record import Record, Span
+from tests.shared_files import shared
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+DATA = shared("data")
 AS_WRITTEN = ReadOptions(locale="zz_ZZ", blank_contexts=True)
 
 Mark = tuple[int, int, str, str | None]
@@ -42,9 +41,7 @@ def marks(record: Record) -> set[Mark]:
 
 
 def shared_records() -> list[Record]:
-    """The shared samples with spans; skips the test that asks for them where they are not beside the checkout."""
-    if not DATA.exists():
-        pytest.skip("the shared samples are not beside this checkout")
+    """The shared samples with spans."""
     capid = [DATA / "capid" / f"{name}.jsonl" for name in ("validated_sample", "raw_pipeline_sample")]
     read = [row for path in capid for row in CapidFormat().read(path, ReadOptions(skip_values=True), ReadTally())]
     others = json.loads((DATA / "presidio_research" / "generated_small.json").read_text(encoding="utf-8"))

@@ -7,14 +7,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-import pytest
-
 from piiloom.corpus.formats.base import Format, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
 from piiloom.corpus.record import Record, Span
+from tests.shared_files import shared
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+SHARED = shared("data")
 _TEXT = 'Je m’appelle Zoé 👩‍🚀,\r\nfrom שלום\nstreet 5;\u2028cafe\u0301 "x"\\ {{PERSON}} <b>\t𝔘 end'
 
 
@@ -51,9 +50,7 @@ def written_and_read(file_format: Format, records: Sequence[Record], path: Path)
 
 
 def real_records() -> list[Record]:
-    """500 CAPID rows, as far as they can be read, and the 100 of presidio-research; skips the test if they are not there."""
-    if not (SHARED / "capid").exists():
-        pytest.skip("the shared data are not beside this checkout")
+    """The rows of CAPID's samples, as far as they can be read, and those of presidio-research."""
     options = ReadOptions(skip_values=True)
     found: list[Record | RowReject] = []
     for name in ("validated_sample", "raw_pipeline_sample"):

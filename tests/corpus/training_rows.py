@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record, Relevance, Span
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+from tests.shared_files import shared
 
 
 def record_of(context: str, *spans: tuple[str, str, Relevance | None], question: str | None = "And now?") -> Record:
@@ -47,13 +44,11 @@ def rows_of(path: Path) -> list[Json]:
 
 
 def shared_records() -> list[Record]:
-    """500 records of the shared CAPID samples."""
-    if not DATA.is_dir():
-        pytest.skip("the shared CAPID samples are not beside this checkout")
+    """The records of CAPID's samples."""
     capid = get_readable_format("capid")
     found: list[Record] = []
     for name in ("validated_sample", "raw_pipeline_sample"):
-        rows = capid.read(DATA / f"{name}.jsonl", ReadOptions(), ReadTally())
+        rows = capid.read(shared(f"data/capid/{name}.jsonl"), ReadOptions(), ReadTally())
         found += (row for row in rows if isinstance(row, Record))
     return found
 

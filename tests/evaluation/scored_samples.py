@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
+from tests.shared_files import shared
 
-REAL = Path(__file__).parents[3] / "shared" / "data" / "capid"
+REAL = shared("data/capid")
 REAL_FILES = ("raw_pipeline_sample.jsonl", "validated_sample.jsonl")
 _RELEVANCES = {"1": "high", "0": "low", "high": "high", "low": "low"}
 

@@ -149,7 +149,9 @@ def test_similarity_must_be_over_the_threshold():
     nine = "a b c d e f g h i"
     assert similarity("a", nine) == 0  # 2 · 1 / (1 + 9) = 0.2
     assert similarity("a", "a b c d e f g h") == pytest.approx(2 / 9)
-    assert similarity("abcde", "avwxy") == 0  # five and five characters, one in common: 0.2, though 2 · 0.2 · 0.2 / 0.4 is a little more
+    # Five and five characters, one in common: in floating point 2 · 0.2 · 0.2 / 0.4 is a little more than 0.2, as in the published script.
+    assert similarity("abcde", "avwxy") == pytest.approx(0.2)
+    assert similarity("ab", "acdefghi") == 0  # 2 · (1/2) · (1/8) / (5/8) is 0.2 itself
 
 
 def test_types():

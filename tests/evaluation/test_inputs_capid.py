@@ -11,8 +11,7 @@ import pytest
 from piiloom.evaluation.inputs.documents import Document
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
-
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+from tests.shared_files import shared
 
 
 def row(context: str, piis: object, **about: object) -> dict[str, object]:
@@ -47,13 +46,14 @@ def test_values_are_in_the_order_of_the_file_as_they_are_written(file: Path) -> 
     assert values(document) == [
         ("34", "Age ", "high"),
         (" ann!", None, "low"),
-        ("Zoë Ng", None, None),
+        ("Zoë Ng", None, "high"),
         ("", None, "high"),
         ("Bo", "PERSON", "low"),
         ("Cy", "name", None),
         ("Di", "name", "low"),
         ("Ed", "name", None),
     ]
+    assert [one.written_relevance for one in document.mentions] == ["1", "0", "high", "true", "false", None, "low", "2"]
     assert {one.place for one in document.mentions} == {None}
     assert (document.text, document.question, document.id, document.malformed) == ("Ann is 34.", "Why?", None, 0)
 
@@ -150,9 +150,7 @@ def test_types_that_a_capid_file_writes_are_not_respelled(file: Path, tmp_path: 
 
 @pytest.mark.parametrize("name", ["raw_pipeline_sample", "validated_sample"])
 def test_the_shared_files_agree_with_themselves(name: str) -> None:
-    path = REAL / f"{name}.jsonl"
-    if not path.is_file():
-        pytest.skip(f"needs the shared data at {REAL}")
+    path = shared(f"data/capid/{name}.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     pairs, summary = read_pairs(path, path, needs="values")
     assert len(pairs) == len(rows)

@@ -19,8 +19,8 @@ from piiloom.taxonomy.own_types import OwnSubtype, OwnType, to_json, types_in_fo
 from piiloom.taxonomy.value_generators import ValueGenerator
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
 from tests.longer import mostly_long
+from tests.shared_files import shared
 
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 READABLE = [name for name, each in FORMATS.items() if isinstance(each, ReadableFormat)]
 # Formats in which all files have to be named; the others are found out.
 FOUND_OUT = {"native", "capid", "csv", "parquet", "huggingface", "json", "conll", "spacy", "brat", "bio", "presidio"}
@@ -219,9 +219,7 @@ def test_values_are_distinct_and_judged_as_in_a_capid_file(tmp_path: Path) -> No
 
 
 def test_a_split_of_real_data_agrees_with_itself(tmp_path: Path) -> None:
-    path = REAL / "presidio_research" / "generated_small.json"
-    if not path.is_file():
-        pytest.skip(f"needs the shared data at {REAL}")
+    path = shared("data/presidio_research/generated_small.json")
     figures, summary = scored(path, path, gold_format="presidio", found_format="presidio", skip_values=True)
     assert figures["f1"] < 1 or summary.gold.skipped == 0
     assert (figures["tp"], figures["fn"]) == (summary.gold.mentions, 0)

@@ -7,18 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from piiloom.evaluation.report.figures import Figures, measure
 from piiloom.evaluation.report.sources import corpus_of_file
 from tests.evaluation.report_records import varied, write_capid, write_native
+from tests.shared_files import shared
 
-JUDGE = Path(__file__).parents[3] / "shared" / "tools" / "quality_bars.py"
+JUDGE = shared("tools/quality_bars.py")
 # The judge's own list; the taxonomy knows more open types.
 OPEN = ("name", "code", "datetime", "location", "organization", "occupation", "health", "finance")
 TOP = "top value share of an open type %"
-
-needs_judge = pytest.mark.skipif(not JUDGE.is_file(), reason=f"the quality judge is not here: ../shared/tools/{JUDGE.name}")
 
 
 def judged(path: Path) -> dict[str, object]:
@@ -66,7 +63,6 @@ def in_the_words_of_the_judge(figures: Figures) -> dict[str, object]:
     }
 
 
-@needs_judge
 def test_a_native_file_measures_the_same(tmp_path):
     path = write_native(varied(), tmp_path / "native.jsonl")
     ours, theirs = in_the_words_of_the_judge(measure(corpus_of_file(path).splits)), judged(path)
@@ -79,7 +75,6 @@ def test_a_native_file_measures_the_same(tmp_path):
     assert 0.5 < theirs["from word overlap alone"] < 1
 
 
-@needs_judge
 def test_a_capid_file_measures_the_same(tmp_path):
     path = write_capid(varied(), tmp_path / "capid.jsonl")
     ours, theirs = in_the_words_of_the_judge(measure(corpus_of_file(path).splits)), judged(path)

@@ -84,7 +84,7 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
 def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
     table = CountTable(make_scheme("tab", SchemeOptions()))
     [gold] = read_gold(file([row(annotated(0, 10), annotated(23, 29, entity_id="e2", identifier_type="QUASI"))]))
-    [found] = read_tab_predictions(file({"d1": [[0, 3], [6, 10], [11, 14]]}))
+    [found] = read_tab_predictions(file({"d1": [[0, 5], [6, 10], [11, 14]]}))
     table.add(Pair(gold=gold, found=found))
     figures = table.overall()
     # Zoë and Lund, and not Bergen; "was" is masked for nothing.

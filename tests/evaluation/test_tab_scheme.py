@@ -108,10 +108,27 @@ def test_by_type_recall_is_of_gold_and_precision_of_what_was_predicted() -> None
         ((), 0, 0),
     ],
 )
-def test_each_letter_and_digit_has_to_be_masked(said: tuple[str, ...], masked: int, tokens: float) -> None:
+def test_what_is_no_blank_and_no_punctuation_has_to_be_masked(said: tuple[str, ...], masked: int, tokens: float) -> None:
     text = "and Ann-Marie O'Hara (45)"
     figures = scored((document(text, mention(text, "Ann-Marie O'Hara", "name")), masking(text, *said)))
     assert (figures["entity_recall_direct"], figures["mention_recall"], figures["token_recall"]) == (masked, masked, tokens)
+
+
+def test_the_signs_that_the_script_of_the_authors_leaves() -> None:
+    for sign in ",.-;:/&()[]–'\"’“”":
+        text = f"so {sign}Ann{sign}Lee{sign}"
+        gold = document(text, mention(text, text[3:], "name"))
+        assert scored((gold, masking(text, "Ann", "Lee")))["mention_recall"] == 1, sign
+    for sign in "$%@_€#+*=!?♥\\":
+        text = f"so 5{sign}7 a"
+        gold = document(text, mention(text, f"5{sign}7", "name"))
+        assert scored((gold, masking(text, "5", "7")))["mention_recall"] == 0, sign
+        assert scored((gold, masking(text, f"5{sign}", "7")))["mention_recall"] == 1, sign
+    # A token is masked as a whole, also one of nothing but "_".
+    text = "ann_lee __"
+    gold = document(text, mention(text, "ann_lee __", "name"))
+    assert scored((gold, masking(text, "ann", "lee")))["token_recall"] == 0
+    assert scored((gold, masking(text, "ann_lee")))["token_recall"] == 1 / 2
 
 
 def test_what_has_no_letter_or_digit_has_to_be_masked_too() -> None:
@@ -262,7 +279,8 @@ def key_of(one: Mention) -> object:
 
 def is_hidden(one: Mention, hidden: set[int]) -> bool:
     assert one.start is not None
-    letters = [at for at, letter in enumerate(one.text) if letter.isalnum()]
+    signs = [at for at, sign in enumerate(one.text) if sign not in " \n,.-;:/&()[]–'\"’“”"]
+    letters = signs or [at for at, letter in enumerate(one.text) if letter.isalnum()]
     solid = [at for at, letter in enumerate(one.text) if not letter.isspace()]
     return hidden >= {one.start + at for at in letters or solid or range(len(one.text))}
 

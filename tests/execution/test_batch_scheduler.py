@@ -24,7 +24,7 @@ from tests.longer import mostly_long
 from tests.providers.provider_calls import MODELS
 
 NAMES = ("openai", "anthropic")
-BOTH = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
+BOTH = pytest.mark.parametrize("name", NAMES)
 # What is ours and not the provider's way of batches.
 MOSTLY_ONE = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 SMALL = BatchLimits(requests=15, bytes=1_000_000)

@@ -13,7 +13,6 @@ from piiloom.providers.batch_api import BatchLimits
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, ReplyRejected
 from tests.execution.batch_sessions import batches, counting, entries, impatient, replies, sit
 from tests.fakes.llm_batches import BatchPlan
-from tests.longer import mostly_long
 
 FATES = st.sampled_from([None, None, None, "invalid", "refusal", "truncation", "bad_json_reply", "server_error"])
 PLANS = st.builds(BatchPlan, polls=st.integers(1, 4), expires_after=st.sampled_from([None, None, 1, 2]))
@@ -22,7 +21,7 @@ EXPECTED = {"invalid": InvalidRequest, "server_error": ProviderUnavailable}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick={"openai"}))
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
 @given(
     fates=st.lists(FATES, min_size=1, max_size=20),
     plans=st.lists(PLANS, max_size=5),

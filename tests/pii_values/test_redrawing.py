@@ -33,10 +33,11 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.generation.composer_settings import start
 from tests.longer import mostly_long
 from tests.pii_values.value_forms import misfit
+from tests.shared_files import needs_whole, shared
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG", "pt_BR", "sv_SE")
 SUBTYPES = [(entity_type, kind.subtype) for entity_type, kinds in KINDS.items() for kind in kinds]
-CAPID = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"
+CAPID = shared("data/capid")
 
 
 def again(entity_type: str, value: str, subtype: str | None = None, *, locale: str = "en_US", seed: object = 1) -> str | None:
@@ -225,7 +226,7 @@ def of_capid() -> Iterator[Record]:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not CAPID.exists(), reason="the shared CAPID samples are not here")
+@needs_whole
 def test_nearly_all_values_of_the_capid_records_are_redrawn() -> None:
     records = list(of_capid())
     counts = redrawn(records)

@@ -14,9 +14,8 @@ from piiloom.generation.settings.digests import run_digest
 from tests.execution.batch_sessions import RUN, counting, impatient, is_out, sit, until
 from tests.fakes.llm_batches import BatchPlan
 from tests.generation.llm_runs import config_for, set_keys
-from tests.longer import mostly_long
 
-BOTH = pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick=["openai"]))
+BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
 
 
 @pytest.fixture

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +59,61 @@ def test_no_store_yet_is_no_fault_and_none_is_made(cli, store_path):
     assert outcome.code == 0
     assert "none yet" in " ".join(outcome.out.split())
     assert not store_path.exists()
+
+
+@pytest.mark.parametrize("place", ["/proc/a/b.duckdb", "/sys/b.duckdb", "/proc/version/b.duckdb"])
+def test_where_no_store_can_be_made_is_a_fault(cli, place):
+    outcome = cli("doctor", "--store", place, "--json")
+    assert (outcome.code, outcome.err) == (1, "")
+    checks = _report(outcome)
+    assert checks["store"]["status"] == "failed"
+    assert "cannot be written (" in checks["store"]["detail"]
+    assert checks["python"]["status"] == "ok"
+
+
+def test_a_working_folder_that_is_gone_is_a_fault(cli, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert _report(cli("doctor", "--store", "a.duckdb", "--json"))["store"]["status"] == "failed"
+
+
+UNSHARED = ("unshare", "--mount", "--map-root-user")
+# A disk of its own, read-only or full, with the store.duckdb of argument 2 on it; argument 1 is where it is mounted.
+DISK = """
+mount -t tmpfs -o size=64m tmpfs "$1" && cp "$2" "$1/store.duckdb" && cd "$1" && mkdir outputs
+if [ "$3" = full ]; then dd if=/dev/zero of=fill bs=4k 2>/dev/null; else mount -o remount,ro "$1"; fi
+for words in "doctor --store store.duckdb --json" "doctor --store outputs/new.duckdb --json" "generate --samples 1 --quiet" \
+    "import $4 --format capid --store store.duckdb" "records list --store store.duckdb --json"; do
+    "$5" -m piiloom $words 2>&1; echo "code $?"; echo "----"
+done
+"""
+
+
+@pytest.mark.skipif(subprocess.run([*UNSHARED, "true"], check=False, capture_output=True).returncode != 0, reason="may not mount here")
+@pytest.mark.parametrize(("kind", "why"), [("read-only", "Read-only file system"), ("full", "No space left on device")])
+def test_a_disk_that_is_read_only_or_full(filled, tmp_path, kind, why):
+    rows = Path(__file__).parents[1] / "corpus" / "data" / "small_capid.jsonl"
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(
+        [*UNSHARED, "bash", "-c", DISK, "-", str(disk), str(filled), kind, str(rows), sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    there, absent, generated, imported, listed = done.stdout.split("----\n")[:5]
+    assert "Traceback" not in done.stdout
+    store = {check["name"]: check for check in json.loads(there.split("code ")[0])["checks"]}["store"]
+    assert store["status"] == "warning"
+    assert "1 run, 12 records; it can be read, but not written" in store["detail"]
+    assert why in store["detail"]
+    assert why in absent
+    for refused in (generated, imported):
+        assert " cannot be written" in refused
+        assert refused.endswith("code 1\n")
+    assert len(listed.splitlines()) == 12 + 1
 
 
 def test_a_damaged_store_is_a_fault(cli, tmp_path):

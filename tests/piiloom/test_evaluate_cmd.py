@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
-from tests.evaluation.input_files import lines
+from piiloom.evaluation.schemes.registry import SCHEMES
+from tests.evaluation.input_files import lines, native, span
 from tests.piiloom.evaluation_case import FIRST, FOUND, FOUND_TABLE, GOLD, GOLD_TABLE, SECOND, overall, told
 
 
@@ -105,9 +107,9 @@ CAPID_GOLD = [
     {
         "context": FIRST,
         "question": "Who?",
-        "piis": {"Ann": {"type": "name", "relevance": "high"}, "Oslo": {"type": "location", "relevance": "low"}},
+        "piis": {"Ann": {"type": "name", "relevance": "1"}, "Oslo": {"type": "location", "relevance": "0"}},
     },
-    {"context": SECOND, "question": "Who?", "piis": {"31": {"type": "age", "relevance": "low"}}},
+    {"context": SECOND, "question": "Who?", "piis": {"31": {"type": "age", "relevance": "0"}}},
 ]
 CAPID_FOUND = [
     {"context": FIRST, "question": "Who?", "piis": {"ANN!": {"type": "name", "relevance": 1}, "Xy": {"type": None}, "bad": "json"}},
@@ -134,6 +136,80 @@ def test_capid_files(cli, tmp_path, undefined, wanted):
     # In the text there is Ann only under another spelling: nothing is found by places.
     exact = overall(cli, gold, found)
     assert (exact["tp"], exact["fp"], exact["fn"]) == (0, 2, 3)
+
+
+def capid_sample(low, high):
+    """One value of low relevance and one of high relevance, as they are spelled."""
+    return [{"context": "Ann, 31.", "question": "Who?", "piis": {"Ann": {"type": "name", "relevance": low}, "31": {"relevance": high}}}]
+
+
+NATIVE = [native("Ann, 31.", span(0, 3, "name", relevance="low"), span(5, 7, "age", relevance="high"))]
+COUNTED = (1, 1, 1)  # relevance_accuracy, low_accuracy, high_accuracy
+
+
+@pytest.mark.parametrize(
+    ("gold", "found", "figures", "spelled_otherwise"),
+    [
+        (capid_sample("0", "1"), capid_sample(0, " 1 "), COUNTED, ""),
+        (capid_sample("low", "high"), capid_sample("0", "1"), (0, 0, 0), "2 of 2 relevances in the gold file"),
+        (capid_sample("low", "high"), capid_sample("LOW", " High"), (1, 0, 0), "2 of 2 relevances in the predictions"),
+        (
+            capid_sample("0", "high"),
+            capid_sample("0", "1"),
+            (0.5, 1, 0),
+            "1 of 2 relevances in the gold file are not spelled 1 or 0 (high 1)",
+        ),
+        (capid_sample("0", "1"), capid_sample(False, "yes"), (0, 0, 0), "(false 1, other 1)"),
+        # A native file has no spelling of its own: it counts as the CAPID file that it would be exported to.
+        (NATIVE, capid_sample("0", "1"), COUNTED, ""),
+        (NATIVE, capid_sample("low", "1"), (0.5, 0, 1), "1 of 2 relevances in the predictions are not spelled 1 or 0 (low 1)"),
+        (NATIVE, NATIVE, COUNTED, ""),
+    ],
+)
+def test_capid_compares_relevance_as_it_is_spelled(cli, tmp_path, gold, found, figures, spelled_otherwise):
+    gold, found = lines(tmp_path / "g.jsonl", gold), lines(tmp_path / "f.jsonl", found)
+    names = ("relevance_accuracy", "low_accuracy", "high_accuracy")
+    evaluated = told(cli, gold, found, "--scheme", "capid,capid-strict", "--resamples", 0)
+    capid, strict = (evaluated["schemes"][name]["metrics"]["overall"] for name in ("capid", "capid-strict"))
+    assert tuple(capid[name] for name in names) == figures
+    if "other" not in spelled_otherwise:
+        assert tuple(strict[name] for name in names) == COUNTED
+    printed = cli("evaluate", gold, found, "--scheme", "capid", "--resamples", 0).out
+    compared = json.loads(cli("compare", gold, f"the predictions={found}", "--scheme", "capid", "--json").out)
+    assert compared["warnings"] == evaluated["warnings"] == printed.rstrip("\n").split("\nwarning: ")[1:]
+    assert any(spelled_otherwise in one for one in evaluated["warnings"]) == bool(spelled_otherwise)
+    assert told(cli, gold, found, "--scheme", "capid-strict", "--resamples", 0)["warnings"] == []
+
+
+def test_without_predicted_types_there_is_no_precision_by_type(cli, tmp_path):
+    text = "Ann, 31."
+    gold = lines(tmp_path / "g.jsonl", [native(text, span(0, 3, "name", relevance="low"), span(5, 7, "age", relevance="high"))])
+    untyped = lines(tmp_path / "f.jsonl", [native(text, span(0, 3, None), span(4, 7, None))])
+    typed = lines(tmp_path / "t.jsonl", [native(text, span(0, 3, "name"), span(4, 7, None))])
+    shown = {}
+    for scheme in SCHEMES:
+        out = ("--out", tmp_path / "out") if scheme == "tab" else ()
+        by_type = told(cli, gold, untyped, "--scheme", scheme, *out, "--resamples", 0)["metrics"]["by_type"]
+        if out:
+            assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["metrics"]["by_type"] == by_type
+        shown[scheme] = {name for name, value in by_type["name"].items() if value is None}
+        assert {name for name in by_type["name"] if "precision" in name or name.endswith(("f1", "f5"))} == shown[scheme]
+        assert None not in by_type.get("(no type)", {}).values()
+        assert None not in told(cli, gold, typed, "--scheme", scheme, "--resamples", 0)["metrics"]["by_type"]["age"].values()
+        rows = [
+            line
+            for line in cli("evaluate", gold, untyped, "--scheme", scheme, "--resamples", 0).out.splitlines()
+            if line.startswith("│ name")
+        ]
+        assert ("–" in rows[0]) == bool(shown[scheme] & {"precision", "weighted_precision", "f1", "span_precision", "strict_f1"}), scheme
+    assert shown["privacy"] == set()
+    assert shown["tab"] == {
+        "precision",
+        "weighted_precision",
+        "mention_precision",
+        "weighted_mention_precision",
+        "macro_weighted_precision",
+    }
 
 
 def _table(path, rows, header=("document", "text", "type"), encoding="utf-8", end="\n"):
@@ -186,7 +262,7 @@ def test_maps_types_and_betas(cli, files, tmp_path):
 
 
 def test_the_text_fits_a_terminal(cli, files):
-    schemes = ("exact", "partial", "token", "nervaluate", "text", "capid", "capid-strict", "tab", "privacy")
+    schemes = SCHEMES
     outcome = cli("evaluate", *files, "--scheme", ",".join(schemes), "--by", "locale", "--cluster", "story", "--resamples", 20)
     assert (outcome.code, outcome.err) == (0, "")
     table_lines = [line for line in outcome.out.splitlines() if line.startswith(("┃", "│", "┏"))]

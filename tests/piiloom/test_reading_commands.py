@@ -11,7 +11,9 @@ import tempfile
 from contextlib import contextmanager
 
 import pytest
+import typer
 
+from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from tests.piiloom.small_runs import SMALL
@@ -59,6 +61,37 @@ assert ctypes.CDLL(None, use_errno=True).syscall({capset}, header, (ctypes.c_uin
 CAPSET = {"x86_64": 126, "aarch64": 91}
 
 
+# Commands whose --json prints a line a record.
+JSON_LINES = ("records list", "records search")
+
+
+def told(words, out):
+    """The JSON that a command printed: one document, or lines where its help says so."""
+    return [json.loads(line) for line in out.splitlines()] if words.startswith(JSON_LINES) else json.loads(out)
+
+
+def options_named_json(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from options_named_json(command, (*path, name))
+        else:
+            yield from ((" ".join((*path, name)), option.help) for option in command.params if "--json" in option.opts)
+
+
+def test_json_is_one_document_or_lines_as_the_help_says(cli, released):
+    helps = dict(options_named_json(typer.main.get_command(app_of())))
+    assert {name for name, said in helps.items() if "JSON lines" in said} == set(JSON_LINES)
+    assert all("the result as JSON" in said for name, said in helps.items() if name not in JSON_LINES)
+    for words in READING:
+        name = max((name for name in helps if words.startswith(name)), key=len)
+        outcome = cli(*words.split(), "--store", released, "--json")
+        assert outcome.code == 0, (words, outcome.err)
+        lines = outcome.out.splitlines()
+        assert told(name, outcome.out), words
+        assert all(line.startswith("{") and line.endswith("}") for line in lines) == (name in JSON_LINES), words
+    assert cli("records", "list", "--type", "nothing", "--store", released, "--json").code == 2
+
+
 @contextmanager
 def holding(path):
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -83,7 +116,7 @@ def test_all_of_them_work_while_another_process_writes(cli, released, temporary)
         for words in READING:
             outcome = cli(*words.split(), "--store", released, "--json")
             assert outcome.code == 0, (words, outcome.err)
-            assert json.loads(outcome.out)
+            assert told(words, outcome.out)
             assert f"process {process.pid}" in outcome.err, words
             assert "read a copy of the store made at " in outcome.err
             assert "run r0001-" in outcome.err  # which its process has set to running
@@ -91,9 +124,9 @@ def test_all_of_them_work_while_another_process_writes(cli, released, temporary)
             out = released.parent / words[0]
             outcome = cli(*words, "--out", out, "--store", released)
             assert outcome.code == 0, outcome.err
-        listed = json.loads(cli("records", "list", "--store", released, "--limit", 0, "--json").out)
-        assert listed["total"] == len(listed["records"]) == 12  # what is not committed is not seen
-        assert listed["read"]["in_use_by"] == process.pid
+        listed = cli("records", "list", "--store", released, "--limit", 0, "--json").out.splitlines()
+        assert len(listed) == 12  # what is not committed is not seen
+        assert json.loads(cli("runs", "list", "--store", released, "--json").out)["read"]["in_use_by"] == process.pid
         for words in (("release", "--name", "v2"), ("runs", "delete", "last", "--yes"), ("releases", "delete", "v1", "--yes")):
             refused = cli(*words, "--store", released)
             assert refused.code == 1

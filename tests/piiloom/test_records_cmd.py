@@ -16,7 +16,7 @@ from piiloom.corpus.store.records import add_records
 def listed(cli, store, *words):
     outcome = cli("records", *(words or ("list",)), "--store", store, "--json")
     assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)
+    return [json.loads(line) for line in outcome.out.splitlines()]
 
 
 def test_a_line_a_record(cli, filled):
@@ -24,32 +24,30 @@ def test_a_line_a_record(cli, filled):
     lines = outcome.out.splitlines()
     found = listed(cli, filled)
     assert lines[0].split()[:2] == ["id", "from"]
-    assert [line.split()[0] for line in lines[1:]] == [record["id"] for record in found["records"][:5]]
+    assert [line.split()[0] for line in lines[1:]] == [record["id"] for record in found[:5]]
     assert all("health+occupation" in line for line in lines[1:])
     assert outcome.err == "1 to 5 of 12; --offset 5 goes on, --limit 0 prints all\n"
 
 
 def test_json_is_native_rows_with_their_place(cli, filled):
     found = listed(cli, filled)
-    assert (found["total"], found["offset"], found["limit"]) == (12, 0, 20)
-    assert found["read"] == {"copy_made_at": None, "in_use_by": None}
-    for place, record in enumerate(found["records"]):
+    assert len(found) == 12
+    for place, record in enumerate(found):
         assert (record["plan_index"], record["status"]) == (place, "generated")
         assert all(span["text"] == record["context"][span["start"] : span["end"]] for span in record["spans"])
-    one = listed(cli, filled, "list", "--offset", 3, "--limit", 1)
-    assert one["records"] == found["records"][3:4]
-    assert one["total"] == 12
+    part = cli("records", "list", "--offset", 3, "--limit", 1, "--store", filled, "--json")
+    assert [json.loads(line) for line in part.out.splitlines()] == found[3:4]
+    assert part.err == "4 of 12; --offset 4 goes on, --limit 0 prints all\n"
 
 
 def test_filters_combine(cli, released):
-    every = listed(cli, released)["records"]
+    every = listed(cli, released)
     wanted = [record["id"] for record in every if any(span["type"] == "health" and span["relevance"] == "low" for span in record["spans"])]
     found = listed(cli, released, "list", "--type", "health", "--relevance", "low", "--pair", "occupation+health", "--release", "v1")
-    assert [record["id"] for record in found["records"]] == wanted
-    assert listed(
-        cli, released, "list", "--run", "last", "--status", "generated", "--locale", "en_US", "--split", "train", "--release", "v1"
-    )["total"] == len(every)
-    assert listed(cli, released, "list", "--pair", "age+belief")["total"] == 0
+    assert [record["id"] for record in found] == wanted
+    asked = ("--run", "last", "--status", "generated", "--locale", "en_US", "--split", "train", "--release", "v1")
+    assert listed(cli, released, "list", *asked) == every
+    assert listed(cli, released, "list", "--pair", "age+belief") == []
 
 
 @pytest.mark.parametrize(
@@ -76,20 +74,20 @@ def test_a_slip_of_the_pen_is_no_empty_list(cli, released, words, says):
 
 
 def test_searches_print_marked_texts(cli, filled):
-    record = listed(cli, filled)["records"][0]
+    record = listed(cli, filled)[0]
     value = record["spans"][0]
     outcome = cli("records", "search", value["text"].upper(), "--in-values", "--store", filled)
     assert f"[{value['text']}|{value['type']}, {value['relevance']}]" in outcome.out
     assert record["id"] in outcome.out
     found = listed(cli, filled, "search", value["text"].upper(), "--in-values", "--type", value["type"])
-    assert record["id"] in [one["id"] for one in found["records"]]
+    assert record["id"] in [one["id"] for one in found]
     nothing = cli("records", "search", "no such words", "--store", filled)
     assert (nothing.code, nothing.out) == (0, "no record matches\n")
     assert cli("records", "search", "", "--store", filled).code == 2
 
 
 def test_one_record_in_full(cli, released):
-    record = listed(cli, released)["records"][2]
+    record = listed(cli, released)[2]
     by_id, by_place = (cli("records", "show", name, "--store", released) for name in (record["id"][:8], "last:2"))
     assert by_id.out == by_place.out
     assert record["id"] in by_id.out
@@ -131,7 +129,7 @@ def test_texts_reach_the_terminal_as_texts(cli, store_path):
 
 
 def test_on_a_terminal_spans_are_coloured_and_what_was_looked_for_stands_out(cli, filled, monkeypatch):
-    record = listed(cli, filled)["records"][0]
+    record = listed(cli, filled)[0]
     high = next(span for span in record["spans"] if span["relevance"] == "high")
     monkeypatch.setattr(records_view, "console", lambda: Console(force_terminal=True, color_system="256", width=200, markup=False))
     out = cli("records", "search", high["text"], "--in-values", "--limit", 1, "--store", filled).out

@@ -73,7 +73,8 @@ class Store:
         except duckdb.Error as error:
             fault = opening_fault(error, path)
             if is_new and isinstance(fault, OutputError):
-                path.unlink(missing_ok=True)  # the next opening would take a file without a header for something that is no store
+                with suppress(OSError):  # the next opening would take a file without a header for something that is no store
+                    path.unlink(missing_ok=True)
             raise fault from error
         try:
             with duckdb_errors(path):

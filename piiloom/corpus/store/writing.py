@@ -15,7 +15,9 @@ from piiloom.foundation.errors import PiiloomError
 @contextmanager
 def store_for_writing(path: Path) -> Iterator[Store]:
     """Open the store at *path*, creating it if needed. After an error, a store that was created here and is still empty is deleted."""
-    existed = path.exists()
+    existed = True
+    with suppress(OSError):  # what Store.open reports
+        existed = path.exists()
     with Store.open(path) as store:
         try:
             yield store

@@ -28,6 +28,7 @@ def comparison_json(
         "resamples": resampling.rounds,
         "permutations": ranking.permutations,
         "seed": resampling.seed,
+        "warnings": list(comparison.warnings),
         "systems": [
             _system(one, {title: cells[one.name] for title, cells in extra.items() if one.name in cells}, known.get(one.name))
             for one in comparison.systems

@@ -76,7 +76,10 @@ class PairTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Framed):
-    """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``."""
+    """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``.
+
+    ``warnings`` are about inputs that change the meaning of a figure.
+    """
 
     scheme: str
     headline: tuple[str, ...]
@@ -87,6 +90,7 @@ class Comparison(Framed):
     keyed: int
     systems: tuple[RankedSystem, ...]
     tests: tuple[PairTest, ...]
+    warnings: tuple[str, ...] = ()
 
     def frame_rows(self) -> Iterator[Row]:
         """Return a row for each system, the best first."""

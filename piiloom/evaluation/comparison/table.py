@@ -96,7 +96,7 @@ def notes_on(comparison: Comparison) -> tuple[str, ...]:
         notes.append(f"rank: 1 + the number of better systems with p ≤ {1 - resampling.confidence:.3g}; = marks a shared rank")
     if len(comparison.tests) / (1 + ranking.permutations) > 1 - resampling.confidence:
         notes.append("too few permutations to tell any of so many pairs apart: give more with --permutations")
-    return tuple(notes)
+    return (*notes, *(f"warning: {one_line(one)}" for one in comparison.warnings))
 
 
 def rank_of(one: RankedSystem) -> str:

@@ -4,7 +4,7 @@
   ``text``.
 - An entry that is no object (a model's malformed JSON) is dropped and counted as malformed.
 - Types are compared as they are written; a type that is null or no text is none, which is never right.
-- Relevance is high for 1, "1", "high" and true, low for 0, "0", "low" and false; anything else is none.
+- Relevance is high for 1, "1", "high" and true, low for 0, "0", "low" and false, in any case; anything else is none. Its spelling is kept.
 
 For schemes that compare values, these are the values in the order of the file, also such as are not in the text, without a place. For
 those that compare places, a value is mentioned wherever it is a whole word, also within another value, or else at a seam of digits and
@@ -26,8 +26,10 @@ from piiloom.evaluation.inputs.native_documents import document_id, text_or_none
 from piiloom.evaluation.inputs.type_map import TypeNames
 from piiloom.evaluation.inputs.unplaced import Unplaced
 
-# True == 1 and False == 0, so these are found, too.
-_RELEVANCE: dict[object, Relevance] = {"high": "high", "low": "low", "1": "high", "0": "low", 1: "high", 0: "low"}
+RELEVANCES: dict[str, Relevance] = {
+    **dict.fromkeys(("high", "1", "1.0", "true"), "high"),
+    **dict.fromkeys(("low", "0", "0.0", "false"), "low"),
+}
 _VALUE_KEYS = ("value", "text")
 
 
@@ -63,13 +65,15 @@ class CapidDocuments:
 
     def _value(self, text: str, about: Json) -> Mention | None:
         raw, relevance = about.get("type"), about.get("relevance")
+        written = str(relevance).strip().lower() if isinstance(relevance, str | int | float) else ""
         named = self._types.of(raw if isinstance(raw, str) else None)
         if named is None:
             return None
         return Mention(
             text=text,
             entity_type=named.name,
-            relevance=_RELEVANCE.get(relevance) if isinstance(relevance, str | int | float) else None,
+            relevance=RELEVANCES.get(written),
+            written_relevance=written or None,
         )
 
     def _placed(self, context: str, values: list[Mention]) -> Iterator[Mention]:

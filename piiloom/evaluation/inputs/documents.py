@@ -24,7 +24,8 @@ class Mention:
     ``start`` and ``end`` are code points, half-open; both are None if the file gives no place, or none that exists. ``text`` is the value
     as the file has it; if there is a place, it is what stands there. ``entity_type`` is None if the file states none. ``annotator`` is
     set where a file has several annotators, ``identifier`` where it says what kind of identifier a mention is, ``score`` (0 to 1) where a
-    detector says how sure it is.
+    detector says how sure it is. ``written_relevance`` is the spelling of a CAPID file, stripped and in lower case: another one than 1 or 0
+    has a meaning to ``relevance``, but none to the scheme ``capid``.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Mention:
     start: int | None = None
     end: int | None = None
     relevance: Relevance | None = None
+    written_relevance: str | None = None
     subtype: str | None = None
     value_id: str | None = None
     subject: str | None = None

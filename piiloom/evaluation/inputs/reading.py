@@ -15,7 +15,7 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.json_rows import array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.evaluation.inputs.capid_documents import CapidDocuments
+from piiloom.evaluation.inputs.capid_documents import RELEVANCES, CapidDocuments
 from piiloom.evaluation.inputs.detecting import is_array
 from piiloom.evaluation.inputs.distinct_values import distinct_values
 from piiloom.evaluation.inputs.documents import Document, Needs
@@ -74,6 +74,8 @@ def count_document(document: Document, summary: SideSummary) -> None:
             summary.without_type += 1
         else:
             summary.types[mention.entity_type] += 1
+        if mention.written_relevance is not None:
+            summary.relevances[mention.written_relevance if mention.written_relevance in RELEVANCES else "other"] += 1
 
 
 def _rows(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unplaced, tally: ReadTally) -> Iterator[Document | RowReject]:

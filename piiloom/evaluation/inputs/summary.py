@@ -20,7 +20,8 @@ class SideSummary:
     the map leaves out, or that are not among those asked for. ``absent`` are documents that only the other side has (see
     ``entity_tables``). ``joined_texts`` are texts made of tokens, ``seams`` CAPID values that are marked inside a word. ``types``
     counts mentions by type, as they are compared. ``left_out`` counts what the reader of the format does not read: further annotators,
-    predictions, relations, other columns.
+    predictions, relations, other columns. ``relevances`` counts mentions of a CAPID file by the spelling of their relevance, where one
+    that is not known is "other".
     """
 
     file: str
@@ -38,6 +39,7 @@ class SideSummary:
     seams: int = 0
     types: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    relevances: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
         """Return what was left out or differs from the rule, with counts."""
@@ -73,6 +75,7 @@ class SideSummary:
             "seams": self.seams,
             "left_out": dict(sorted(self.left_out.items())),
             "types": dict(sorted(self.types.items())),
+            "relevances": dict(sorted(self.relevances.items())),
         }
 
 

@@ -5,6 +5,7 @@ Since all figures come from sums, a bootstrap over documents needs no document a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _OF_MENTIONS = ("tp", "fp", "fn", "correct", "incorrect", "partial", "missed", "spurious")
 _OF_VALUES = ("samples", "gold", "predicted", "matched", "exact", "malformed")
 _COUNTS = frozenset((*_OF_MENTIONS, *_OF_VALUES))
+
+_OF_PREDICTED = re.compile(r"precision|(?:^|_)f\d")
 
 # The key of the counts over all types.
 OVERALL = ""
@@ -72,6 +75,11 @@ class Figured(Protocol):
 def figures_of(what: Figured, totals: NDArray[np.float64]) -> dict[str, float]:
     """Return the figures of one row of sums, of the shape (columns,)."""
     return {name: float(value) for name, value in what.figures(totals).items()}
+
+
+def asks_predicted_types(name: str) -> bool:
+    """Whether the figure *name* by type has a denominator only where predictions state types: precision, and every F."""
+    return _OF_PREDICTED.search(name) is not None
 
 
 def is_count(name: str) -> bool:

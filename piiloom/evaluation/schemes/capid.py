@@ -4,9 +4,12 @@ Each predicted value, in the order of the file, takes the gold value that is mos
 similarity is over 0.2 and that gold value is not taken yet; there is no second choice. All figures are of one sample; those of a set
 are plain means over samples, in which 0/0 is 0 unless ``SchemeOptions.undefined`` says otherwise.
 
-Similarities are exact: 2 of 10 is 0.2 and not over it. Types are compared as they stand. A value without a word (blank, or punctuation
-only) counts as one, and matches nothing. A pair without a predicted type has the wrong type, one without a predicted relevance the
-wrong relevance.
+Two facts of the published script decide single cells. Similarities are computed in floating point as 2PR/(P + R): where two values of five
+characters share one, the result is a little over 0.2. And relevance is compared as it is written: "high" differs from
+"1", and only "1" counts as high and "0" as low. ``relevance_warnings`` counts the other spellings.
+
+Types are compared as they stand. A value without a word (blank, or punctuation only) counts as one, and matches nothing. A pair without a
+predicted type has the wrong type, one without a predicted relevance the wrong relevance.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.evaluation.inputs.summary import SideSummary
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
 from piiloom.evaluation.schemes.sample_means import SampleMeans
+from piiloom.foundation.counting import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +36,14 @@ RATIOS = {
     "span_f1": ("mentions_matched", "mentions"),
     "coverage": ("similarity", "gold_matched"),
     "type_accuracy": ("type_right", "gold_matched"),
-    "relevance_accuracy": ("judged_right", "gold_matched"),
+    "relevance_accuracy": ("relevance_right", "gold_matched"),
     "low_accuracy": ("low_right", "low_matched"),
     "high_accuracy": ("high_right", "high_matched"),
 }
 _COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"}
 _MALFORMED = ("malformed", "gold_malformed")
+# The spellings of relevance that the published script counts.
+_SPELLINGS = {"1": "high", "0": "low"}
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -62,12 +69,34 @@ class CapidScheme:
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type. It takes time in proportion to gold times found values."""
         pairs = _pairs(gold.mentions, found.mentions)
-        return self._means.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
+        malformed = gold.malformed, found.malformed
+        return self._means.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the means over samples, and the numbers of samples, values, matches and malformed entries."""
         counts = {name: self._means.count(totals, count) for name, count in _COUNTS.items()}
         return {**self._means.means(totals), **counts, **{name: self._means.count(totals, name) for name in _MALFORMED}}
+
+
+def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
+    """Return a warning for each of *sides*, by name, whose file spells relevances otherwise than 1 and 0."""
+    warnings = []
+    for name, side in sides.items():
+        others = {spelling: count for spelling, count in sorted(side.relevances.items()) if spelling not in _SPELLINGS}
+        if others:
+            counts = ", ".join(f"{spelling} {count:,}" for spelling, count in others.items())
+            warnings.append(
+                f"{sum(others.values()):,} of {counted(side.relevances.total(), 'relevance')} in {name} are not spelled 1 or 0 ({counts}): "
+                "capid compares spellings, as the published script does, and counts these as neither high nor low; "
+                "capid-strict reads all spellings"
+            )
+    return tuple(warnings)
+
+
+def _relevance(mention: Mention) -> str | None:
+    """Return the class that the published script counts; a mention of another format counts as its export to CAPID would."""
+    written = mention.written_relevance
+    return mention.relevance if written is None else _SPELLINGS.get(written, f"spelled {written}")
 
 
 def _pairs(gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPair]:
@@ -96,8 +125,10 @@ def _similarity(one: _Value, other: _Value) -> float:
         shared, here, there = _shared_characters(one.text, other.text), len(one.text), len(other.text)
     else:
         shared, here, there = len(one.words & other.words), len(one.words), len(other.words)
-    # 2PR / (P + R), as the double next to the exact ratio: equal ratios are equal doubles.
-    return 2 * shared / (here + there) if shared else 0.0
+    if not shared:
+        return 0.0
+    precision, recall = shared / here, shared / there
+    return 2 * precision * recall / (precision + recall)
 
 
 class _Value(NamedTuple):

@@ -1,5 +1,7 @@
 """``capid-strict``: what ``capid`` measures, on places in the text and with the best pairing, so that one sees what that hides.
 
+Similarities are exact, and relevance has one meaning however a file spells it.
+
 Gold and predicted mentions are paired one to one with the greatest total similarity of their places (``place_pairs``). ``span_…`` are of
 the pairs whose places are equal, ``overlap_…`` of all pairs, ``coverage`` is their mean similarity. Accuracies are over pairs; those
 that end in ``_of_gold`` are over all gold mentions, so that one that was not found counts as wrong. Relevance is judged where the gold

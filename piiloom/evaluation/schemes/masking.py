@@ -1,4 +1,4 @@
-"""Which of a text is masked, and whether a mention is: the one definition for all figures about masking.
+"""Which of a text is masked, and whether a mention is: the one definition for all figures about masking but those of ``tab``.
 
 A mention is covered if each of its letters and digits lies in a masked range, so that blanks, hyphens and brackets may stay. If it has
 neither letters nor digits, what counts is all that is not blank. Several ranges may cover it together, and of whatever type.

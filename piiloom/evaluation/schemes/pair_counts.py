@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from math import fsum
 from operator import attrgetter
@@ -20,7 +20,7 @@ class _TypeCounts:
 
     ``gold`` to ``high_right`` are of gold mentions of the type, ``found`` to ``found_exact`` of predicted ones that say the type.
     ``…_exact``: of the same place; ``similarity``: the sum over matched ones; ``…_right``: matched and equal; ``low`` and ``high``: gold
-    mentions of that relevance.
+    mentions of that relevance; ``relevance_right``: of any.
     """
 
     samples: int = 1
@@ -31,6 +31,7 @@ class _TypeCounts:
     gold_exact: int = 0
     similarity: float = 0
     type_right: int = 0
+    relevance_right: int = 0
     low: int = 0
     low_matched: int = 0
     low_right: int = 0
@@ -64,18 +65,20 @@ def pair_counts(
     pairs: Iterable[MentionPair],
     *,
     malformed: tuple[int, int] = (0, 0),
+    relevance_of: Callable[[Mention], str | None] = attrgetter("relevance"),
 ) -> dict[str, list[float]]:
     """Return the counts, in the order of ``PAIR_COUNTS``, by type and over all types.
 
-    *malformed*: how many entries of the gold and of the predicted document are no mention. A type that the prediction does not state is
-    never right.
+    *malformed*: how many entries of the gold and of the predicted document are no mention. A type or a relevance that the prediction does
+    not state is never right. *relevance_of* returns "high", "low", another word that counts as neither, or None.
     """
     types: dict[str, _TypeCounts] = {}
     for mention in gold:
         row = _row(types, mention)
         row.gold += 1
-        row.low += mention.relevance == "low"
-        row.high += mention.relevance == "high"
+        said = relevance_of(mention)
+        row.low += said == "low"
+        row.high += said == "high"
     for mention in found:
         _row(types, mention).found += 1
     for one, other, similarity in pairs:
@@ -87,11 +90,13 @@ def pair_counts(
         answer.found_exact += exact
         row.similarity += similarity
         row.type_right += other.entity_type is not None and other.entity_type == one.entity_type
-        right = one.relevance == other.relevance
-        if one.relevance == "low":
+        said = relevance_of(one)
+        right = said is not None and said == relevance_of(other)
+        row.relevance_right += right
+        if said == "low":
             row.low_matched += 1
             row.low_right += right
-        elif one.relevance == "high":
+        elif said == "high":
             row.high_matched += 1
             row.high_right += right
     counts = {name: _listed(row) for name, row in types.items()}

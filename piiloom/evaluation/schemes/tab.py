@@ -3,9 +3,10 @@
 (The Text Anonymization Benchmark, Computational Linguistics 48(4).)
 
 **Entities** are the mentions that an annotator gave the same ``value_id``; without one, those of the same type and text. An entity is
-protected if *all* of its mentions that need masking are covered (``masking``) by what is predicted. It is direct if one of its
-mentions is a direct identifier, else quasi. What kind a mention is, the file says, or the table of types does (``taxonomy.identifying``);
-those that need no masking ("none") matter to precision only. Types of predictions do not matter, nor does relevance.
+protected if *all* of its mentions that need masking are masked: only blanks and the signs ``MAY_STAY`` may stay, as in the authors'
+script. It is direct if one of its mentions is a direct identifier, else quasi. What kind a mention is, the file says, or the table of
+types does (``taxonomy.identifying``); those that need no masking ("none") matter to precision only. Types of predictions do not matter,
+nor does relevance.
 
 **Recall** is the share of protected entities, masked mentions, and masked tokens (runs of letters and digits) of them. **Precision** is
 the share of predicted tokens, or mentions, that lie in one gold mention that needs masking. Each token counts once, by its information
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TOKEN = re.compile(r"\w+")
+MAY_STAY = frozenset(",.-;:/&()[]–'\"’“”")
 _LEVELS = ("entity", "mention", "token")
 _KINDS: tuple[Identifier, ...] = ("direct", "quasi")
 _PREDICTED = ("precision", "weighted_precision", "mention_precision", "weighted_mention_precision")
@@ -143,7 +145,7 @@ class TabScheme:
         return not left, sum(masked), len(masked)
 
     def _counted(self, text: str) -> list[int]:
-        counted = counting(text)
+        counted = [at for at, sign in enumerate(text) if not (sign.isspace() or sign in MAY_STAY)] or counting(text)
         if self._may_stay is None:
             return counted
         free = {at for word in self._may_stay.finditer(text) for at in range(*word.span())}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.shared_files import of_whole, shared
 
-_QUESTIONS = Path(__file__).parents[4] / "shared" / "data" / "meqsum" / "questions.jsonl"
+_QUESTIONS = shared("data/meqsum/questions.jsonl")
 
 
 def kinds(text: str, language: str = "en") -> list[str]:
@@ -69,10 +69,11 @@ def test_an_editors_remark_is_no_description(text: str) -> None:
     assert (found.mentions, found.unknown) == ([], [])
 
 
-@pytest.mark.skipif(not _QUESTIONS.is_file(), reason="the shared corpora are not here")
 def test_no_contact_in_health_questions_is_a_name() -> None:
     """Read one by one: of the e-mail addresses some may have been phones, since nothing tells."""
     texts = [json.loads(line)["text"] for line in _QUESTIONS.read_text("utf-8").splitlines()]
     finder = Finder(auto_mapping(texts))
     found = [m.kind for text in texts if "[CONTACT]" in text for m in finder.find(text).mentions if text[m.start : m.end] == "[CONTACT]"]
-    assert {kind: found.count(kind) for kind in set(found)} == {"phone": 8, "email": 29, "address": 2}
+    assert {kind: found.count(kind) for kind in set(found)} == of_whole(
+        {"phone": 8, "email": 29, "address": 2}, {"phone": 4, "email": 17, "address": 2}
+    )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.shared_files import needs_whole, shared
 
-_DATA = Path(__file__).parents[4] / "shared" / "data"
+_DATA = shared("data")
 _FINDER = Finder()
 _CODE = (
     "print(f'Hello {name}, you live in {city}')",
@@ -63,7 +63,7 @@ def _lines() -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not _DATA.is_dir(), reason="the shared corpora are not here")
+@needs_whole
 def test_corpora_without_placeholders_are_not_flooded() -> None:
     lines = _lines()
     finder = Finder(auto_mapping(lines))
