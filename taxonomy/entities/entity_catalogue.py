@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Final
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, read_catalogue_file
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.locales import resolve_locale
 
 LOCALES: Final = "sv_SE vi_VN zh_CN zh_SG pt_BR pt_PT pl_PL hi_IN fi_FI ar_AE nl_NL nl_BE no_NO".split()
 ENGLISH: Final = ("en_US", "en_GB")
@@ -63,14 +63,8 @@ def catalogue_locales() -> tuple[str, ...]:
 
 
 def known_locale(code: str) -> str:
-    """Return the locale *code*, also if written ``pl-pl``; raises ``UsageError`` for one that the catalogue has not."""
-    language, _, country = code.strip().replace("-", "_").partition("_")
-    found = f"{language.lower()}_{country.upper()}"
-    if found not in catalogue_locales():
-        close = get_close_matches(found, catalogue_locales(), n=1)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
-        raise UsageError(f"unknown locale {code!r}", remedy=f"{hint}Known: {', '.join(catalogue_locales())}.")
-    return found
+    """Return the locale of the catalogue that *code* names, see ``resolve_locale``."""
+    return resolve_locale(code, catalogue_locales())
 
 
 def shipped_entities(locales: Sequence[str] | None = None) -> Iterator[Entity]:
