@@ -22,13 +22,14 @@ MOST_TYPES = 50
 MOST_ENTRIES = 20_000  # of a lexicon
 MOST_NAME = 40
 _CHECKED_DRAWS = 100
+_DRAWN_EXAMPLES = 3
 _NAME = re.compile(r"[a-z]+(?: [a-z]+)*")
 _SUBTYPE = re.compile(r"[a-z][a-z_]*")
 _WORD = re.compile(r"[a-z]+")
 _REMEDY = "Correct the key named here; docs/own-types.md shows a file"
 _TYPE_KEYS = (
     *("name", "definition", "examples", "counts", "does_not_count", "type_words", "aliases"),
-    *("pairs", "form", "generator", "subtypes"),
+    *("pairs", "form", "generator", "pattern", "subtypes"),
 )
 _SUBTYPE_KEYS = ("name", "definition", "examples", "form", "generator")
 _GENERATOR_KEYS = ("lexicon", "pattern", "check", "entity")
@@ -81,7 +82,11 @@ class _Reader:
         name = self._text((*path, "name"), data.get("name"))
         if not _NAME.fullmatch(name) or len(name) > MOST_NAME:
             raise self._fault((*path, "name"), f"a type's name has small letters a to z, single blanks and at most {MOST_NAME} characters")
-        definition = self._text((*path, "definition"), data.get("definition"))
+        if data.get("pattern") is not None:
+            if data.get("generator") is not None:
+                raise self._fault((*path, "pattern"), "a pattern is a generator; give one of both")
+            data = {**data, "generator": {"pattern": data["pattern"]}}
+        definition = self._definition(path, name, data)
         words = self._texts((*path, "type_words"), data.get("type_words"), optional=True)
         for place, word in enumerate(words):
             if not _WORD.fullmatch(word):
@@ -96,6 +101,12 @@ class _Reader:
             type_words=words,
             aliases=self._texts((*path, "aliases"), data.get("aliases"), optional=True),
         )
+
+    def _definition(self, path: KeyPath, name: str, data: dict[str, Any]) -> str:
+        """Return the definition; a type whose values a pattern describes needs no other."""
+        if data.get("definition") is None and isinstance(data.get("generator"), dict) and "pattern" in data["generator"]:
+            return f"Somebody's {name}."
+        return self._text((*path, "definition"), data.get("definition"))
 
     def _pairs(self, path: KeyPath, value: Any) -> Any:
         if value == ALL_TYPES:
@@ -128,6 +139,9 @@ class _Reader:
         form = data.get("form", "code" if generator.kind in ("pattern", "entity") else "noun_phrase")
         if form not in get_args(Form):
             raise self._fault((*path, "form"), f"unknown form; known: {', '.join(get_args(Form))}")
+        if data.get("examples") is None and generator.pattern is not None:
+            rng = derive_rng("examples", generator.pattern)
+            data = {**data, "examples": [draw_own_value(generator, rng) for _ in range(_DRAWN_EXAMPLES)]}
         examples = self._texts((*path, "examples"), data.get("examples"))
         self._fit((*path, "examples"), examples)
         if len(examples) < 2:
