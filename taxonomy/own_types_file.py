@@ -6,12 +6,16 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from piiloom.foundation.errors import ConfigError, PiiloomError
+from anyascii import anyascii
+
+from piiloom.foundation.errors import ConfigError, PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document
+from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Form, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.own_types import ALL_TYPES, VALUE, OwnSubtype, OwnType, OwnTypes, clashes
@@ -23,6 +27,7 @@ MOST_ENTRIES = 20_000  # of a lexicon
 MOST_NAME = 40
 _CHECKED_DRAWS = 100
 _DRAWN_EXAMPLES = 3
+_SHORT = 3  # letters of words such as "of" and "the", by which nobody names a type
 _NAME = re.compile(r"[a-z]+(?: [a-z]+)*")
 _SUBTYPE = re.compile(r"[a-z][a-z_]*")
 _WORD = re.compile(r"[a-z]+")
@@ -40,6 +45,18 @@ R = TypeVar("R")
 def read_types_file(path: Path) -> OwnTypes:
     """Return the types that the file at *path* defines. Raises ``ConfigError`` (file, line, key) for the first fault."""
     return _Reader(read_document(path), path.parent).types()
+
+
+def has_bank(path: Path) -> bool:
+    """Return whether the types file at *path* is a bank file as well: it has stories, scenarios or other parts of one."""
+    data = read_document(path).data
+    return isinstance(data, dict) and not data.keys().isdisjoint(BankFile.model_fields.keys() - {"types"})
+
+
+def types_beside_stories(path: Path) -> OwnTypes:
+    """Return the types that a bank file at *path* defines itself; none if it is a folder or has no types."""
+    data = read_document(path).data if path.is_file() else None
+    return read_types_file(path) if isinstance(data, dict) and "types" in data else ()
 
 
 def write_types_file(own: OwnTypes, path: Path) -> None:
@@ -68,7 +85,7 @@ class _Reader:
 
     def types(self) -> OwnTypes:
         """Return all types, checked one by one and against each other."""
-        data = self._mapping((), self._document.data, ("types",))
+        data = self._mapping((), self._document.data, ("types", *BankFile.model_fields.keys() - {"types"}))
         entries = self._items(("types",), data.get("types"), "types")
         if len(entries) > MOST_TYPES:
             raise self._fault(("types",), f"{len(entries)} types are defined; at most {MOST_TYPES} are allowed")
@@ -250,3 +267,38 @@ class _Reader:
 
     def _fault(self, path: KeyPath, what: str) -> ConfigError:
         return ConfigError(f"{key_name(path) or 'document'}: {what}", where=self._document.where(path), remedy=_REMEDY)
+
+
+def example_file(name: str) -> str:
+    """Return a types file with a type called *name*, a pattern for its values and a story that tells of it, as text.
+
+    The name is written in small letters a to z; another spelling becomes an alias. Raises ``UsageError`` if that is not possible, or if
+    the name means a type already.
+    """
+    plain = " ".join(re.findall("[a-z]+", anyascii(name).casefold()))
+    if not plain or len(plain) > MOST_NAME:
+        fault = f"{name!r} gives no name of a type"
+        raise UsageError(fault, where="NAME", remedy=f"A name has words of letters, at most {MOST_NAME} characters")
+    aliases = [name.strip()] if bare_spelling(name) != bare_spelling(plain) else []
+    pattern = f"{''.join(word[0] for word in plain.split()[:3]).upper()}-[0-9]{{6}}"
+    taken = shipped_taxonomy().resolve(plain) or shipped_taxonomy().resolve(name)
+    if taken is not None:
+        remedy = f"Choose another name; piiloom generate --pairs says how to generate the type {taken!r}"
+        raise UsageError(f"{name!r} means the type {taken!r} that ships with piiloom", where="NAME", remedy=remedy)
+    words = [word for word in plain.split() if len(word) > _SHORT] or plain.split()
+    topics = ("new employer", "first weeks")
+    filled = {
+        "topic": next((one for one in topics if set(words).isdisjoint(one.split())), topics[0]),
+        "name": plain,
+        "pair": "-".join(sorted((plain.replace(" ", "_"), "occupation"))),
+        "words": f"[{', '.join(words)}]",
+        "aliases": json.dumps(aliases, ensure_ascii=False),
+        "pattern": pattern,
+    }
+    text = (files("piiloom.taxonomy") / "data" / "own_type_example.yaml").read_text(encoding="utf-8")
+    for key, value in filled.items():
+        text = text.replace(f"@{key}@", value)
+    before, asks = text.split("    questions:\n")
+    # A question does not name a type; each has two wordings without a common word.
+    kept = [line for line in asks.splitlines() if '- "' not in line or set(words).isdisjoint(re.findall("[a-z]+", line.lower()))]
+    return "\n".join((f"{before}    questions:", *kept, ""))

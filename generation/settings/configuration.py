@@ -20,7 +20,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import untold, with_own_frames
 from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_force
-from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
@@ -125,7 +125,12 @@ class RunConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _recipe_of_provider(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or given.get("recipe") is not None:
+        if not isinstance(given, dict):
+            return given
+        types = given.get("types")
+        if isinstance(types, str | Path) and given.get("provider", "composer") == "composer" and given.get("bank") is None:
+            given = {**given, "bank": types} if has_bank(Path(types)) else given
+        if given.get("recipe") is not None:
             return given
         return {**given, "recipe": "story" if given.get("provider", "composer") == "composer" else "case"}
 
