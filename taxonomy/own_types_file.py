@@ -283,7 +283,7 @@ def example_file(name: str) -> str:
     pattern = f"{''.join(word[0] for word in plain.split()[:3]).upper()}-[0-9]{{6}}"
     taken = shipped_taxonomy().resolve(plain) or shipped_taxonomy().resolve(name)
     if taken is not None:
-        remedy = f"Choose another name; piiloom generate --pairs says how to generate the type {taken!r}"
+        remedy = "Choose another name; piiloom types list shows the types that ship"
         raise UsageError(f"{name!r} means the type {taken!r} that ships with piiloom", where="NAME", remedy=remedy)
     words = [word for word in plain.split() if len(word) > _SHORT] or plain.split()
     topics = ("new employer", "first weeks")

@@ -32,9 +32,7 @@ def list_types(types: TypesOption = None, as_json: JsonOption = False) -> None:
 @types_app.command("new", epilog=examples(*_NEW))
 def new_type(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the type, such as badge number.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The file to write (default: NAME.yaml, with _ for blanks).")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The file to write (NAME.yaml when not given).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
