@@ -16,7 +16,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.balancing import balance_members
 from piiloom.corpus.releases.choosing import choose_groups
 from piiloom.corpus.releases.folds import assign_folds
-from piiloom.corpus.releases.grouping import Group, group_members
+from piiloom.corpus.releases.grouping import Group, cure_of_few, group_members
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.redrawing import Draw
 from piiloom.corpus.releases.settings import SplitSettings
@@ -25,7 +25,7 @@ from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
-from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
 
 __all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
@@ -112,6 +112,9 @@ def _divide(members: Sequence[Member], settings: SplitSettings, draw: Draw | Non
 
 def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], settings: SplitSettings) -> list[str]:
     """Return the fold of each group."""
+    if len(groups) == 1:
+        remedy = f"Ask for 0 folds, or {cure_of_few(groups, by_id)}"
+        raise UsageError("all records form one group that must stay together", where="folds", remedy=remedy)
     parts = np.array(assign_folds(groups, settings.folds, derive_rng("folds", settings.seed)), dtype=np.int64)
     parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", settings.seed), train=None)
     return [fold_name(part + 1) for part in parts.tolist()]
@@ -127,10 +130,13 @@ def _train_and_others(
         rest = [group for group in groups if group.ids[0] not in part_of]
         chosen = choose_groups(rest, counts[split], derive_rng(f"train-{split} split", seed)) if _records(rest) > counts[split] else rest
         if len(chosen) == len(rest):
-            raise IndivisibleError(
+            cure = cure_of_few(groups, by_id)
+            error = IndivisibleError(
                 f"{len(by_id)} records form {len(groups)} group(s) that cannot be divided, so a {split} split leaves nothing to train on",
-                remedy=f"Ask for a {split} size of 0, or generate more records",
+                remedy=f"Ask for a {split} size of 0, or {cure}",
             )
+            error.cure = cure
+            raise error
         part_of |= {group.ids[0]: number for group in chosen}
     parts = np.array([part_of.get(group.ids[0], 0) for group in groups], dtype=np.int64)
     parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=0)
