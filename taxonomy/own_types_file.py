@@ -269,8 +269,8 @@ class _Reader:
         return ConfigError(f"{key_name(path) or 'document'}: {what}", where=self._document.where(path), remedy=_REMEDY)
 
 
-def example_file(name: str) -> str:
-    """Return a types file with a type called *name*, a pattern for its values and a story that tells of it, as text.
+def example_file(name: str) -> tuple[str, str]:
+    """Return the name of a type for *name*, and the text of a types file that has it, a pattern for its values and a story of it.
 
     The name is written in small letters a to z; another spelling becomes an alias. Raises ``UsageError`` if that is not possible, or if
     the name means a type already.
@@ -301,4 +301,4 @@ def example_file(name: str) -> str:
     before, asks = text.split("    questions:\n")
     # A question does not name a type; each has two wordings without a common word.
     kept = [line for line in asks.splitlines() if '- "' not in line or set(words).isdisjoint(re.findall("[a-z]+", line.lower()))]
-    return "\n".join((f"{before}    questions:", *kept, ""))
+    return plain, "\n".join((f"{before}    questions:", *kept, ""))

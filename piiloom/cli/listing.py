@@ -129,8 +129,8 @@ def _generated(one: EntityType) -> str:
 
 def write_new_type(name: str, out: Path | None, *, force: bool, as_json: bool) -> None:
     """Write the types file of a new type. Raises ``UsageError`` for a name that cannot be one, ``OutputError`` for a file that is there."""
-    text = example_file(name)
-    path = out or Path(f"{'_'.join(name.split()).replace('/', '_')}.yaml")
+    plain, text = example_file(name)
+    path = out or Path(f"{plain.replace(' ', '_')}.yaml")
     if path.exists() and not force:
         raise OutputError("the file is there already", where=str(path), remedy="Name another with --out, or replace it with --force")
     with drafted(path) as file:
