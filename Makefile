@@ -6,7 +6,7 @@ CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 TRAIN := $(VENV)/.train-installed
 
-.PHONY: demo test test-browser coverage test-long test-train lint bench bench-commits docs clean
+.PHONY: demo test test-browser coverage test-long test-golden test-train lint bench bench-commits docs clean
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -53,7 +53,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 test: $(DEV)
-	$(PYTEST) -m "not long and not browser and not train"
+	$(PYTEST) -m "not long and not browser and not train and not golden"
 
 # The quick ones that drive Chromium: the editor, the app as a person sees it, and the dataset page.
 test-browser: $(DEV)
@@ -61,12 +61,16 @@ test-browser: $(DEV)
 
 # All quick tests with a report of the lines that none of them runs.
 coverage: $(DEV)
-	$(PYTEST) -m "not long and not train" --cov --cov-report=term
+	$(PYTEST) -m "not long and not train and not golden" --cov --cov-report=term
 
 # Some of their time they wait for processes, pauses and polls, so more of them are at work at once than there are cores.
 test-long: $(DEV)
 	$(BIN)/python -m pytest -m "long and not alone and not train" -n 4 --dist worksteal
 	$(BIN)/python -m pytest -m "long and alone and not train" -n 2
+
+# The bytes of outputs are those of the goldens. PIILOOM_RENEW_GOLDENS=1 make test-golden writes the goldens anew (see CONTRIBUTING.md).
+test-golden: $(DEV)
+	$(PYTEST) -m golden
 
 # One step of each training on the processor, and the detectors that load models.
 # With one thread each, since several work side by side.

@@ -7,13 +7,9 @@ From a shell: ``piiloom --help``.
 
 from __future__ import annotations
 
-import os.path
+from piiloom.foundation.version import __version__
 
 TYPE_CHECKING = False  # as in ``typing``, which takes longer to load than all else here: whoever presses Ctrl-C meanwhile gets a traceback
-
-_HERE = os.path.dirname(__file__)  # noqa: PTH120 - so is ``pathlib``
-if not os.path.isdir(f"{_HERE}/foundation"):  # noqa: PTH112 - a checkout whose links did not survive: a ZIP archive, Windows
-    __path__.append(os.path.dirname(_HERE))  # noqa: PTH120
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,7 +37,6 @@ if TYPE_CHECKING:
     )
     from piiloom.foundation.errors import PiiloomError
 
-__version__ = "0.1.0"
 __all__ = [
     "DetectOptions",
     "DetectorOptions",

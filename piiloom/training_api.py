@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from piiloom.cli.keyword_checks import checked_keywords
-from piiloom.cli.train_encoder_cmd import EncoderCommand
+from piiloom.cli.train_options import EncoderCommand
 from piiloom.foundation.noop import noop
 
 if TYPE_CHECKING:

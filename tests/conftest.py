@@ -44,6 +44,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     chosen = config.option.markexpr
     if not fnmatch(collection_path.name, "test_*.py"):
         return None
+    if chosen and (collection_path.parent.name == "golden") != (chosen == "golden"):
+        return True
     if "not long" in chosen:
         return _is_long(collection_path) or None
     if chosen.startswith("long"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from piiloom.cli.detect_options import DetectCommand
+from piiloom.cli.detect_options import ANNOTATION, DetectCommand
 from piiloom.cli.options import examples
 from piiloom.generation.settings.command_line_options import takes
 
@@ -28,6 +28,12 @@ def detect(**given: Any) -> None:
     docs/detection.md explains the detectors and what is written. With --to annotation, what is found in the records of --store that wait
     for annotation is offered to the annotators as suggestions (docs/annotation.md).
     """
-    from piiloom.cli.detecting import detect_and_report
+    asked = DetectCommand(**given)
+    if asked.to == ANNOTATION:
+        from piiloom.cli.preannotating import suggest_and_report
 
-    detect_and_report(DetectCommand(**given))
+        suggest_and_report(asked)
+    else:
+        from piiloom.cli.detecting import detect_and_report
+
+        detect_and_report(asked)

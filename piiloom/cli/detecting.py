@@ -34,11 +34,6 @@ _SHOTS: Final = 8
 
 def detect_and_report(asked: DetectCommand) -> None:
     """Detect and print what came of it; what is wrong with the request is found before anything is read, sent or written."""
-    if asked.to == ANNOTATION:
-        from piiloom.cli.preannotating import suggest_and_report  # noqa: PLC0415 - it needs modules of the annotation app
-
-        suggest_and_report(asked)
-        return
     if asked.to != FILES:
         raise UsageError(f"{asked.to!r} is no place to write to", where="--to", remedy=f"Choose {FILES} or {ANNOTATION}")
     for option, value in (("--release", asked.release), ("--record", asked.record)):

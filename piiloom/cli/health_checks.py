@@ -14,13 +14,13 @@ from typing import Literal
 
 from rich.table import Table
 
-from piiloom import __version__
 from piiloom.cli.terminal import console, harmless, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.version import __version__
 from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank

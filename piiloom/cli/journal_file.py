@@ -16,7 +16,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from piiloom import __version__
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
@@ -24,6 +23,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.version import __version__
 
 SCHEMA = 1
 _PROMPTS = "prompt_texts"

@@ -15,12 +15,12 @@ from typing import Annotated, Final
 import typer
 from typer.main import get_command
 
-from piiloom import __version__
 from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
 from piiloom.cli.options import examples
 from piiloom.cli.terminal import forget_json, tolerate_any_text
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.streams import open_closed_streams
+from piiloom.foundation.version import __version__
 
 # What Typer makes of a Ctrl-C that no command has handled.
 _INTERRUPTED = 130

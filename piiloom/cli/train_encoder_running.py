@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_aside, say_json
-from piiloom.cli.train_encoder_cmd import EncoderCommand
+from piiloom.cli.train_options import EncoderCommand
 from piiloom.cli.train_progress import TrainingLines, shown
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings

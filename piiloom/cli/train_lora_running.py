@@ -5,7 +5,7 @@ from __future__ import annotations
 from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_aside, say_json
-from piiloom.cli.train_lora_cmd import LoraCommand
+from piiloom.cli.train_options import LoraCommand
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import LoraReport, train_lora

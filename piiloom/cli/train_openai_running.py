@@ -10,9 +10,8 @@ from typing import Final, TypeVar
 from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.terminal import say_aside
-from piiloom.cli.train_openai_cmd import TuneCommand
 from piiloom.cli.train_openai_view import describe, print_deleted, print_estimate, print_jobs, print_standing
-from piiloom.cli.train_options import DEFAULT_SEED
+from piiloom.cli.train_options import DEFAULT_SEED, TuneCommand
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.training.openai_tuning.estimate import DEFAULT_EPOCHS, PROVIDER, check_affordable
 from piiloom.detection.training.openai_tuning.finishing import Standing, standing

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from piiloom.cli.columns import in_columns
 from piiloom.cli.pace import count_text, dollars
 from piiloom.cli.terminal import say, say_json
-from piiloom.cli.train_openai_cmd import TuneCommand
+from piiloom.cli.train_options import TuneCommand
 from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, warnings_about
 from piiloom.detection.training.openai_tuning.finishing import Standing
 from piiloom.detection.training.openai_tuning.preparing import JobSettings, Prepared

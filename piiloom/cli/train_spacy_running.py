@@ -5,8 +5,8 @@ from __future__ import annotations
 from piiloom.cli.asking_line import AskingLine
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_aside, say_json
+from piiloom.cli.train_options import SpacyCommand
 from piiloom.cli.train_reading import read_and_tell, training_choice
-from piiloom.cli.train_spacy_cmd import SpacyCommand
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.spacy_pipeline.spacy_training import SpacyReport, train_spacy
 from piiloom.foundation.counting import counted

@@ -10,8 +10,8 @@ from piiloom.cli.asking_line import asking
 from piiloom.cli.pace import dollars
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_json
+from piiloom.cli.train_options import VerifierCommand
 from piiloom.cli.train_reading import read_and_tell, training_choice
-from piiloom.cli.train_verifier_cmd import VerifierCommand
 from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, NO_TWIN
 from piiloom.corpus.split_names import TRAIN, VALIDATION

@@ -11,6 +11,7 @@ from long_records import KEYS, open_long, watch, work_of
 
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.editor import assets
+from piiloom.foundation.data_files import data_folder
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"
 
@@ -71,7 +72,7 @@ def test_no_file_writes_html():
 
 
 def test_files_stay_readable():
-    folder = assets.files("piiloom.annotation_app.editor") / "js"
+    folder = data_folder("annotation_app") / "editor" / "js"
     long = {path.name: path.read_text(encoding="utf-8").count("\n") for path in folder.iterdir()}
     assert {name: lines for name, lines in long.items() if lines > 250} == {}
     assert {f"{name}.js" for name in assets.SCRIPTS} == set(long)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from piiloom.cli.train_verifier_cmd import VerifierCommand
+from piiloom.cli.train_options import VerifierCommand
 from piiloom.cli.train_verifier_running import make_and_report
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat

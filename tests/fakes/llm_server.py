@@ -208,6 +208,13 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
         """Nothing on stderr."""
 
+    def parse_request(self) -> bool:
+        """Take requests as a proxy gets them, too, with the whole URL in the first line: any host's name then leads here."""
+        read = super().parse_request()
+        if read and self.path.startswith("http://"):
+            self.path = "/" + self.path.split("/", 3)[3]
+        return read
+
     def do_GET(self) -> None:
         if serve_batches(self, self.server.owner.batches):
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.prices import parse_prices
@@ -95,7 +95,7 @@ def test_every_request_and_every_dollar_is_accounted_for(name, tmp_path):
 
 def edited(folder: Path, name: str, old: str, new: str) -> Path:
     """A folder of one's own templates, with one sentence of the shipped one changed."""
-    (newest,) = sorted(resources.files("piiloom.prompts").joinpath("templates").glob(f"{name}.v*.j2"))[-1:]  # type: ignore[attr-defined]
+    (newest,) = sorted((data_folder("prompts") / "templates").glob(f"{name}.v*.j2"))[-1:]
     text = newest.read_text("utf-8")
     assert old in text
     folder.mkdir(exist_ok=True)

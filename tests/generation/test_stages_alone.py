@@ -7,6 +7,7 @@ import json
 import runpy
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 
 import pytest
 
@@ -27,15 +28,13 @@ OPTIONS = ("--samples", str(SAMPLES), "--seed", "21", "--recipe", "staged")
 
 
 def shell(stage, *arguments):
-    """Do what ``python -m generation.<stage>`` does, in this process: its exit code, output and errors."""
+    """Do what ``python generation/<stage>.py`` does, in this process: its exit code, output and errors."""
     output, errors = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(errors):
         patch.setattr(sys, "argv", [f"generation.{stage}", *arguments])
         patch.setenv("COLUMNS", "120")
-        patch.delitem(sys.modules, f"piiloom.generation.{stage}", raising=False)
-        patch.setitem(sys.modules, "__main__", sys.modules["__main__"])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_module(f"piiloom.generation.{stage}", run_name="__main__", alter_sys=True)
+            runpy.run_path(str(Path(__file__).parents[2] / "generation" / f"{stage}.py"), run_name="__main__")
     return caught.value.code or 0, output.getvalue(), errors.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""What is installed is one package, ``piiloom``, whatever stands beside it; and no module of it is ever there twice."""
+"""The installed piiloom is one package, beside any other folder; a checkout, a ZIP archive and an editable install find the same data."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.longer import explored, mostly_long
+from piiloom.generation.stages.pipeline import RECIPES, all_stage_names, stage_names
+from tests.longer import explored
 from tests.one_at_a_time import made_once
 
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted(link.name for link in (ROOT / "piiloom").iterdir() if (ROOT / link.name / "__init__.py").exists())
-# What a user's own project may hold: folders and files of the same names as our rooms, and as what lies beside them in the checkout.
-NAMES = [*ROOMS, "cli", "api", "tests", "benchmarks", "outputs"]
+DATA = ("annotation_app", "prompts", "taxonomy")
+# A user's own project may contain folders and files with the names of our packages and top-level folders.
+NAMES = [*sorted(path.parent.name for path in (ROOT / "piiloom").glob("*/__init__.py")), "api", "tests", "benchmarks", "outputs"]
 
 USERS_SCRIPT = """
 import evaluation, prompts
@@ -67,13 +68,12 @@ def _files(wheel: Path) -> list[str]:
 
 
 @pytest.mark.long
-def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(builds):
+def test_the_wheel_contains_one_package_with_all_code_and_data(builds):
     direct, by_sdist = map(_files, builds)
     assert {name.split("/")[0] for name in direct} == {"piiloom"}
-    assert len(ROOMS) == 15
-    kept = [path.relative_to(ROOT / "piiloom") for path in (ROOT / "piiloom").rglob("*") if path.is_file()]
-    kept += [path.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*") if path.is_file()]
-    assert direct == sorted({str("piiloom" / path) for path in kept if path.suffix != ".pyc"})
+    places = {folder: Path("piiloom/data", folder) for folder in DATA} | {"piiloom": Path("piiloom")}
+    files = [(place, path.relative_to(ROOT / folder)) for folder, place in places.items() for path in (ROOT / folder).rglob("*.*")]
+    assert direct == sorted({str(place / path) for place, path in files if path.suffix != ".pyc"})
     assert by_sdist == direct
 
 
@@ -90,8 +90,8 @@ def _beside_a_users_project(environment: Path, tmp_path: Path) -> None:
     (project / "mine.py").write_text(USERS_SCRIPT)
     assert run(python, "mine.py", where=project).startswith(f"3 records from {environment}")
     store = ("--store", "shell.duckdb")
-    assert "0 rejected" in run(python, "-m", "piiloom.generation.topics", "--pairs", "age+health", "--samples", 2, *store, where=project)
     script = environment / "bin" / "piiloom"
+    assert "2 of 2 records" in run(script, "generate", "--pairs", "age+health", "--samples", 2, *store, where=project)
     assert "topics" in run(script, "stages", "list", *store, where=project)
     listed = "import importlib.metadata as m, json; print(sorted({f.parts[0] for f in m.files('piiloom') if '..' not in f.parts}))"
     top = run(python, "-c", listed, where=tmp_path)
@@ -127,71 +127,23 @@ def test_the_same_in_an_environment_with_nothing_but_what_the_wheel_asks_for(bui
     _beside_a_users_project(environment, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def without_links(tmp_path_factory):
-    """A checkout in which a link is a small file that names its target, as git makes it on Windows."""
-    copy = tmp_path_factory.mktemp("windows") / "piiloom"
-    shutil.copytree(ROOT / "piiloom", copy / "piiloom", ignore=lambda _, names: set(names) & {*ROOMS, "__pycache__"})
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
-        (copy / "piiloom" / room).write_text(f"../{room}")
-    return copy
-
-
-def test_a_checkout_without_links_works(without_links):
-    imported = "import piiloom, piiloom.corpus.record as record; print(piiloom.__file__, record.__name__, record.__file__)"
-    printed = run(sys.executable, "-c", imported, where=without_links)
-    assert printed.split() == [
-        str(without_links / "piiloom" / "__init__.py"),
-        "piiloom.corpus.record",
-        str(without_links / "corpus" / "record.py"),
-    ]
-
-
 @pytest.mark.long
-def test_commands_and_stages_run_there_too(without_links, tmp_path):
+def test_an_unpacked_archive_runs_stages_and_commands(tmp_path):
+    copy = tmp_path / "piiloom-main"  # a ZIP archive as code hosts make it: no history, nothing installed from it
+    for folder in ("generation", "piiloom", *DATA):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    assert not [path for path in copy.rglob("*") if path.is_symlink()]
     settings = ("--samples", 2, "--pairs", "age+health", "--store", tmp_path / "s.duckdb")
-    assert "0 rejected" in run(sys.executable, "-m", "generation.topics", *settings, where=without_links)
-    assert "2 of 2 records" in run(sys.executable, "-m", "piiloom", "generate", *settings, "--seed", 8, where=without_links)
+    printed = run(sys.executable, "-c", "from piiloom.foundation.data_files import data_folder as d; print(d('taxonomy'))", where=copy)
+    assert printed.strip() == str(copy / "taxonomy")
+    assert "0 rejected" in run(sys.executable, "-m", "generation.topics", *settings, where=copy)
+    assert "0 rejected" in run(sys.executable, copy / "generation" / "subtopics.py", *settings[-2:], where=copy, PYTHONPATH=str(copy))
+    assert "2 of 2 records" in run(sys.executable, "-m", "piiloom", "generate", *settings, "--seed", 8, where=copy)
 
 
-COPIES = """
-import runpy, sys
-from collections import defaultdict
-from pathlib import Path
-sys.argv = sys.argv[1:]
-try:
-    {start}
-except SystemExit as ended:
-    assert not ended.code, ended.code
-known = defaultdict(set)
-for name, module in list(sys.modules.items()):
-    if getattr(module, "__file__", None) and name != "__main__":
-        known[Path(module.__file__).resolve()].add(module.__name__)
-ours = {{path: names for path, names in known.items() if any(path.is_relative_to(room) for room in {rooms!r})}}
-assert len(ours) > 50, len(ours)
-print({{str(path): sorted(names) for path, names in ours.items() if len(names) > 1 or not min(names).startswith("piiloom")}})
-"""
-
-
-STARTS = [
-    ("runpy.run_module('generation.topics', run_name='__main__', alter_sys=True)", ("--samples", "1", "--store", "{store}")),
-    ("runpy.run_module('piiloom', run_name='__main__', alter_sys=True)", ("generate", "--samples", "1", "--store", "{store}")),
-    ("import piiloom; piiloom.generate(samples=1, store=sys.argv[1])", ("{store}",)),
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("start", "words"), mostly_long(STARTS, quick=STARTS[:1]), ids=["stage", "command", "python"])
-def test_no_module_is_there_under_two_names(start, words, tmp_path):
-    # The first argument tells ``generation`` that a stage was started, as ``python -m generation.topics`` does.
-    words = [word.format(store=tmp_path / "s.duckdb") for word in words]
-    script = COPIES.format(start=start, rooms=[str(ROOT / room) for room in ("piiloom", *ROOMS)])
-    printed = run(sys.executable, "-c", script, "generation.topics" if "topics" in start else "piiloom", *words, where=ROOT)
-    assert printed.splitlines()[-1] == "{}"
-
-
-def test_no_room_is_imported_under_its_short_name():
-    asked = "from importlib import import_module\n"
-    asked += f"for room in {ROOMS!r}:\n    try:\n        import_module(room)\n    except ImportError as error:\n        print(error)"
-    assert run(sys.executable, "-c", asked, where=ROOT).splitlines() == [f"import it as piiloom.{room}" for room in ROOMS]
+def test_each_stage_has_a_script_named_in_the_order_of_the_pipeline():
+    scripts = {path.stem for path in (ROOT / "generation").glob("*.py")}
+    assert scripts == set(all_stage_names())
+    page = (ROOT / "generation" / "README.md").read_text("utf-8")
+    for recipe in RECIPES:
+        assert " → ".join(f"`{name}`" for name in stage_names(recipe, ())) in page, recipe

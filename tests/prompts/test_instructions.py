@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from importlib.resources import files
 
 import pytest
 
 from piiloom.corpus.formats.instructions import extracting, marking, verifying
+from piiloom.foundation.data_files import data_folder
 from piiloom.prompts.library import open_instructions, open_library
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -28,7 +28,7 @@ def test_an_instruction_is_a_system_message_and_its_fingerprint_is_true(name: st
     assert rendered.user == ""
     assert ("What a pet is called." in rendered.system) == (not name.startswith("verify"))
     assert template.id == f"{name}.v1"
-    assert template.sha256 == hashlib.sha256(files("piiloom.prompts").joinpath("instructions", f"{name}.v1.j2").read_bytes()).hexdigest()
+    assert template.sha256 == hashlib.sha256((data_folder("prompts") / "instructions" / f"{name}.v1.j2").read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("relevance", [True, False])

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import timeit
-from importlib.resources import files
 
 import pytest
 
@@ -16,6 +15,7 @@ from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
+from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
 from piiloom.generation.stages.judging import JUDGES
 from piiloom.generation.stages.pipeline import templates_of
@@ -42,7 +42,7 @@ def test_a_template_renders_both_parts_and_its_fingerprint_is_true(name):
     assert "JSON" in prompt.system
     assert prompt.user
     assert re.fullmatch(rf"{name}\.v[1-9]\d*", template.id)
-    assert template.sha256 == hashlib.sha256(files("piiloom.prompts").joinpath("templates", f"{template.id}.j2").read_bytes()).hexdigest()
+    assert template.sha256 == hashlib.sha256((data_folder("prompts") / "templates" / f"{template.id}.j2").read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,8 +14,9 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jinja2 import Environment, PackageLoader, meta, nodes
+from jinja2 import Environment, FileSystemLoader, meta, nodes
 
+from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
 from piiloom.providers.schema_cache import SchemaCache
@@ -129,7 +130,7 @@ def test_what_a_template_always_says_comes_first_and_stays_the_same(name):
 
 
 def test_no_system_prompt_holds_a_variable():
-    environment = Environment(loader=PackageLoader("piiloom.prompts", "templates"), autoescape=True)
+    environment = Environment(loader=FileSystemLoader(data_folder("prompts") / "templates"), autoescape=True)
     seen = 0
     for name in environment.list_templates(["j2"]):
         source = environment.loader.get_source(environment, name)[0]

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import shutil
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy, read_taxonomy
 
@@ -37,7 +37,7 @@ SUBTYPES = {
 
 def copied_types(tmp_path: Path) -> Path:
     folder = tmp_path / "types"
-    shutil.copytree(str(files("piiloom.taxonomy") / "data" / "types"), folder)
+    shutil.copytree(data_folder("taxonomy") / "types", folder)
     return folder
 
 

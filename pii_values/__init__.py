@@ -1,7 +1,0 @@
-"""Draw realistic PII values for a type and locale that all belong to one coherent invented person.
-
-``persona_drawing.draw_persona`` creates the person, ``drawing.draw_values`` the values that a text discloses about them.
-"""
-
-if __name__ == "pii_values":  # with a checkout on the path, this would load every module twice
-    raise ImportError("import it as piiloom.pii_values")

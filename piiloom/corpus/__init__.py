@@ -1,0 +1,1 @@
+"""Records: the data model, the store, import and export formats, and releases."""

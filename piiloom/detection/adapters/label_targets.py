@@ -1,0 +1,145 @@
+"""What a label of another detector means here: one of the types, and the entity of the catalogue, if it is just that.
+
+A map is a YAML file of ``LABEL: type``, ``LABEL: type/subtype`` or ``LABEL: null`` (no personal information). The subtype is the id of an
+entity of the catalogue, or a subtype of the taxonomy; only the first, or the second where an entity has the same name and type, becomes
+the subtype of a span. Maps are laid over each other: those of ``taxonomy/label_maps``, which imports use too, then those of
+``label_maps`` here, then a user's own. A label that none has may still be spelled as a type, or as an alias of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
+from piiloom.taxonomy.entity_types import bare_spelling, load_taxonomy
+from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
+
+_SUFFIX: Final = ".yaml"
+
+
+class Target(NamedTuple):
+    """A type, and the id of an entity of the catalogue or None."""
+
+    entity_type: str
+    subtype: str | None
+
+
+Targets = Mapping[str, Target | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelTargets:
+    """Looks labels up: as they are spelled, then by letters and digits only, then among the names of types and their aliases."""
+
+    targets: Targets
+    bare: Targets
+
+    def knows(self, label: str) -> bool:
+        """Whether it is known what *label* means, and be it nothing personal."""
+        return label in self.targets or bare_spelling(label) in self.bare or load_taxonomy().resolve(label) is not None
+
+    def of(self, label: str) -> Target | None:
+        """Return what *label* means; None if that is nothing personal, or not known."""
+        if label in self.targets:
+            return self.targets[label]
+        bare = bare_spelling(label)
+        if bare in self.bare:
+            return self.bare[bare]
+        named = load_taxonomy().resolve(label)
+        return Target(named, None) if named else None
+
+
+def label_targets(names: Sequence[str], own: Path | None = None) -> LabelTargets:
+    """Return the shipped maps *names*, later ones over earlier ones, under the user's map *own*: a file, or the name of a shipped map.
+
+    Raises ``ConfigError`` (file, line, label) for the first fault in a file, and ``UsageError`` if there is no file *own*.
+    """
+    targets: dict[str, Target | None] = {}
+    for name in names:
+        targets |= shipped_targets(name)
+    if own is not None:
+        targets |= _given(own)
+    bare = {bare_spelling(label): target for label, target in targets.items()}
+    return LabelTargets(targets=targets, bare=bare)
+
+
+def shipped_targets(name: str) -> dict[str, Target | None]:
+    """Return the map *name* of the taxonomy, with that of the same name here laid over it; one of the two may be missing."""
+    found: dict[str, Target | None] = {}
+    if name in shipped_label_maps():
+        found |= {label: None if said is None else _known(said) for label, said in label_map(name).items()}
+    over = _folder() / f"{name}{_SUFFIX}"
+    return found | read_targets(over) if over.is_file() else found
+
+
+def likeliest_map(labels: Collection[str], names: Sequence[str]) -> str | None:
+    """Return which of the maps *names* has most of *labels*, the first of equals; None if none has any."""
+    bare = {bare_spelling(label) for label in labels}
+    shares = {name: len(bare & {bare_spelling(label) for label in shipped_targets(name)}) for name in names}
+    best = max(names, key=lambda name: shares[name], default=None)
+    return best if best is not None and shares[best] else None
+
+
+def detection_maps() -> list[str]:
+    """Return the names of all maps, of the taxonomy and of this room."""
+    here = [file.name.removesuffix(_SUFFIX) for file in _folder().iterdir() if file.name.endswith(_SUFFIX)]
+    return sorted({*here, *shipped_label_maps()})
+
+
+def read_targets(source: Traversable | Path) -> dict[str, Target | None]:
+    """Return the map in the file *source*. Raises ``ConfigError`` (file, line, label) for the first fault."""
+    document = read_document(source)
+    if not isinstance(document.data, dict) or not document.data:
+        raise ConfigError("is no label map", where=document.where(), remedy="Write a line a label, such as: PER: name")
+    return {label_key(document, key): _target(document, key, value) for key, value in document.data.items()}
+
+
+def _given(own: Path) -> dict[str, Target | None]:
+    if str(own) in detection_maps():
+        return shipped_targets(str(own))
+    if not own.is_file():
+        remedy = f"Name a YAML file, or one of: {', '.join(detection_maps())}"
+        raise UsageError(f"there is no label map {str(own)!r}", where="--label-map", remedy=remedy)
+    return read_targets(own)
+
+
+def _folder() -> Traversable:
+    return files("piiloom.detection.adapters") / "label_maps"
+
+
+def _target(document: YamlDocument, label: str, value: object) -> Target | None:
+    if value is None:
+        return None
+    where = document.where([label])
+    if not isinstance(value, str):
+        remedy = "Write a type, type/subtype, or null for what is no personal information."
+        raise ConfigError(f"{key_name([label])}: must be text or null", where=where, remedy=remedy)
+    name, slash, subtype = value.partition("/")
+    taxonomy = load_taxonomy()
+    found = taxonomy.resolve(name) or name
+    try:
+        taxonomy.get(found)
+        if slash and _entity_of(found, subtype) is None:
+            taxonomy.subtype(found, subtype)
+    except UsageError as error:
+        raise ConfigError(f"{key_name([label])}: {error.message}", where=where, remedy=error.remedy) from error
+    return Target(found, _entity_of(found, subtype))
+
+
+def _known(said: str) -> Target:
+    """The target of an entry of the taxonomy's maps, which have been checked."""
+    name, _, subtype = said.partition("/")
+    return Target(name, _entity_of(name, subtype))
+
+
+def _entity_of(entity_type: str, subtype: str) -> str | None:
+    """The entity *subtype* of the catalogue, if there is one and it has this type."""
+    entity = find_shipped(subtype) if subtype else None
+    return entity.id if entity is not None and entity.entity_type == entity_type else None

@@ -1,0 +1,51 @@
+"""The definition of a word, shared so that stages, repair, gates and splits count and compare in the same way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+# Function words carry no content, so they count neither as leaked by a question nor as making two texts similar. One file per
+# language that texts are written in. All languages are used together, so a file leaves out words that carry content in another language
+# ("men", "hon", "kan" are Swedish ones). The lists by which surrogates tell a language (piiloom/surrogates/data/function_words.yaml)
+# must have those and as many for each language, so that the two cannot be one.
+STOP_WORDS = frozenset(
+    word for source in (files("piiloom.foundation") / "function_words").iterdir() for word in source.read_text("utf-8").split()
+)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of *text* in order, as written."""
+    return WORD.findall(text)
+
+
+def count_words(text: str) -> int:
+    """Return the number of words in *text*."""
+    return sum(1 for _ in WORD.finditer(text))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the case-folded words of *text* that are not function words."""
+    return frozenset(w for w in (m.casefold() for m in WORD.findall(text)) if w not in STOP_WORDS)
+
+
+def whole_word(value: str) -> re.Pattern[str]:
+    """Return a pattern that matches *value* where no word character is adjacent to it."""
+    return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+
+
+def any_of(values: Iterable[str]) -> str:
+    """Return the source of a pattern that matches any of *values*, as they are written; to be put into a group."""
+    return "|".join(map(re.escape, values))
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return ``[start, end)`` of *text* without white space at its ends; it may become empty."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end

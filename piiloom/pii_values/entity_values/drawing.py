@@ -1,0 +1,108 @@
+"""Draw a value of a catalogue entry, with the check digits that its validator asks for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.entity_values.agreeing import agrees
+from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
+from piiloom.pii_values.entity_values.locale_words import GENDERS
+from piiloom.pii_values.entity_values.masks import fill_mask
+from piiloom.pii_values.entity_values.named_person import NamedPerson, plain_words
+from piiloom.pii_values.numbering.choices import Stream
+from piiloom.pii_values.numbering.holders import Holder, rule_of
+from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
+from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
+
+_TRIES: Final = 20_000  # of a mask until the validator accepts it; two check digits of modulo 97 take 97 on average
+
+_SPOILT_TRIES: Final = 200
+
+Draw = Callable[[str, random.Random], str]
+
+
+def draw_value(entity: Entity, locale: str, rng: random.Random, begins: str = "", person: NamedPerson | None = None) -> str:
+    """Draw a value of *entity* as people write it in *locale*, of a mask that *begins* so, or by the rule for *person*.
+
+    Raises ``ConfigError`` (file, line) if the entry has no generator, no such mask, or none of its values passes the validator.
+    """
+    accepts = _validator(entity, locale)
+    for _ in range(_TRIES):
+        value = _drawn(entity, locale, rng, begins, person)
+        if (accepts is None or accepts(value)) and (person is None or agrees(entity.id, value, person)):
+            return value
+    raise ConfigError(f"the generator of {entity.id} gives nothing that {entity.validator} accepts", where=entity.where)
+
+
+def spoilt_value(entity: Entity, locale: str, rng: random.Random) -> str:
+    """Draw a value of *entity* and change it so that its validator refuses it: a digit, or if all digits are as good, its form.
+
+    Raises ``ConfigError`` (file, line) if it has no validator, or one that refuses hardly anything.
+    """
+    accepts = _validator(entity, locale)
+    if accepts is None:
+        raise ConfigError(f"{entity.id} has no validator, so no value of it is faulty", where=entity.where)
+    for attempt in range(_SPOILT_TRIES):
+        changed = _changed(draw_value(entity, locale, rng), rng, form=attempt >= _SPOILT_TRIES // 2)
+        if not accepts(changed):
+            return changed
+    raise ConfigError(f"{entity.id} cannot be changed so that {entity.validator} refuses it", where=entity.where)
+
+
+def _changed(value: str, rng: random.Random, *, form: bool) -> str:
+    """*value* with another digit in place of one, or (*form*) with a letter there."""
+    places = [at for at, character in enumerate(value) if character.isdigit()] or [rng.randrange(len(value))]
+    at = rng.choice(places)
+    others = "ABCDEFGHKLMNPRSTUVWXYZ" if form else [digit for digit in "0123456789" if digit != value[at]]
+    return value[:at] + rng.choice(others) + value[at + 1 :]
+
+
+@lru_cache(maxsize=4096)
+def _validator(entity: Entity, locale: str) -> Validator | None:
+    if entity.validator is None or not entity.patterns or any(pattern.validator == NO_VALIDATOR for pattern in entity.patterns):
+        return None
+    return find_validator(entity.validator, locale[3:] if entity.locale == UNIVERSAL else entity.locale[3:])
+
+
+def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str, person: NamedPerson | None) -> str:
+    generator = entity.generator
+    if generator is None:
+        raise ConfigError(f"{entity.id} has no generator", where=entity.where, remedy="Give it masks, values, a rule or a drawer")
+    if generator.masks or begins:
+        masks = [mask for mask in generator.masks if mask.startswith(begins)]
+        if not masks:
+            raise ConfigError(f"{entity.id} has no mask that begins with {begins!r}", where=entity.where)
+        return fill_mask(rng.choice(masks), rng, person.born if person is not None else None)
+    if generator.values:
+        return rng.choice(generator.values)
+    if generator.rule is not None:
+        return _rule(generator.rule, entity)(_holder(rng, person))
+    return _drawer(generator.draw or "", entity)(locale, rng)
+
+
+def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
+    try:
+        return rule_of(place)
+    except (ImportError, AttributeError):
+        raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of piiloom/pii_values/numbering") from None
+
+
+def _holder(rng: random.Random, person: NamedPerson | None) -> Holder:
+    if person is None:
+        return Holder(Stream(rng), draw_birth_date(rng), rng.random() < 0.5, "", "", REFERENCE_DATE)
+    given, family = plain_words(person.latin_given).upper(), plain_words(person.latin_family).upper()
+    return Holder(Stream(rng), person.born, person.gender == GENDERS[0], given, family, REFERENCE_DATE, person.locale[3:])
+
+
+def _drawer(name: str, entity: Entity) -> Draw:
+    from piiloom.pii_values.entity_values.drawers import DRAWERS  # noqa: PLC0415 - reads the words of locales
+
+    if name not in DRAWERS:
+        raise ConfigError(f"there is no drawer {name!r}", where=entity.where, remedy=f"Known: {', '.join(sorted(DRAWERS))}")
+    return DRAWERS[name]

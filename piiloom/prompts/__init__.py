@@ -1,0 +1,1 @@
+"""Versioned prompt templates, one per stage, and the code that renders them."""

@@ -1,0 +1,1 @@
+"""HIPS, "hidden in plain sight": put realistic surrogates where a corpus was redacted."""

@@ -1,0 +1,241 @@
+"""Run surrogates over an input of any size. The same seed gives the same bytes for any number of workers and any chunk size.
+
+Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids are on disk, eight bytes per document. A row,
+or a whole .txt or .xml file, is held in memory with its record and mirror: about ten times its size, plus 0.9 kB per placeholder.
+Where one process does all, rows and what was found in the first 16 million code points are kept from the first reading to the second.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.garbage import collecting_at
+from piiloom.foundation.interrupts import held_interrupts
+from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
+from piiloom.foundation.version import __version__
+from piiloom.surrogates.input_counts import SKIPPED, InputCounts
+from piiloom.surrogates.inputs.kept_rows import KeptRows
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import Source
+from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
+from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.outputs.report_page import PAGE, report_page
+from piiloom.surrogates.outputs.samples import Chosen
+from piiloom.surrogates.outputs.tallies import Tally, most_common
+from piiloom.surrogates.outputs.vault import VaultFile
+from piiloom.surrogates.progress import Phase, Progress, RunReport
+from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of
+
+SCHEMA: Final = 1
+# Plans and rows that are kept between the readings are some hundred thousand objects, and going through them for cycles took 3% of a run.
+_OBJECTS: Final = 1_000_000
+OnProgress = Callable[[Progress], None]
+Cautions = Callable[[Mapping[str, int]], Iterable[str]]  # what to warn of, from the number of surrogates of each kind
+
+
+def run_surrogates(
+    inputs: InputSettings,
+    out: Path,
+    factory: Callable[[], RunEngine],
+    *,
+    seed: int,
+    locale: str = "en_US",
+    workers: int | Literal["ray"] = 1,
+    progress: OnProgress | None = None,
+    force: bool = False,
+    vault: Path | None = None,
+    about: Mapping[str, object] | None = None,
+    ray_address: str | None = None,
+    cautions: Cautions | None = None,
+    add_files: Callable[[Path], object] | None = None,
+    rows: KeptRows | None = None,
+) -> RunReport:
+    """Put surrogates into all documents of the input and write the folder *out*, which appears only when it is complete.
+
+    *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
+    file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *cautions* gives
+    further warnings, *add_files* is called with the unpublished folder. *rows* are those of the input that were read before. Raises
+    ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
+    """
+    if workers != "ray" and workers < 1:
+        raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
+    settings = WorkerSettings(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
+    with ExitStack() as stack:
+        stack.enter_context(collecting_at(_OBJECTS))
+        with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
+            folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
+            vault_file = VaultFile(vault, out, inputs.path) if vault is not None else None
+            if vault_file is not None:
+                folder.note_draft(vault_file.draft)
+                stack.enter_context(vault_file)
+        run = _Run(settings, folder.partial, progress, stack)
+        run.prepare()
+        run.start(workers, ray_address, rows)
+        run.scan()
+        run.replace(vault_file)
+        report = run.write_report(seed, about or {}, cautions)
+        warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
+        run.end()
+        if add_files is not None:
+            add_files(folder.partial)
+        if vault_file is not None:
+            vault_file.publish()
+        folder.publish()
+    run.tell("done", run.tally.documents, run.tally.documents)
+    done = run.tally
+    return RunReport(out=out, documents=done.documents, replaced=done.replaced, report=report, warnings=tuple(warnings), vault=vault)
+
+
+class _Run:
+    """The steps of one run, in the order in which they are called."""
+
+    def __init__(self, settings: WorkerSettings, partial: Path, progress: OnProgress | None, stack: ExitStack) -> None:
+        self._settings, self._partial, self._progress, self._stack = settings, partial, progress, stack
+        self._spool = partial / "spool"
+        self._spool.mkdir()
+        self._source = Source(settings.inputs, self._spool)
+        self._counts = InputCounts()
+        self._worker = Worker(settings)
+        self._executor: Executor = InlineExecutor(self._worker)
+        self._ids: RepeatedIds | None = None
+        self._repeated = 0
+        self._assigned = self._spool / "assigned"
+        self._chosen = Chosen()
+        self.tally = Tally()
+
+    def tell(self, phase: Phase, done: int, total: int) -> None:
+        """Report the progress."""
+        if self._progress is not None:
+            self._progress(Progress(phase=phase, done=done, total=total, replaced=self.tally.replaced))
+
+    def prepare(self) -> None:
+        """List, unpack and convert the input."""
+        self.tell("preparing", 0, 0)
+        self._source.prepare()
+        self._stack.callback(self._worker.close)
+
+    def start(self, workers: int | Literal["ray"], ray_address: str | None, rows: KeptRows | None) -> None:
+        """Start the executor."""
+        if workers == "ray":
+            from piiloom.surrogates.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is an extra
+
+            self._executor = RayExecutor(self._settings, address=ray_address)
+        elif workers > 1:
+            from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
+
+            make = partial(make_worker, self._settings)
+            factories = (self._settings.factory,)
+            self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
+        else:
+            self._worker.be_alone(rows or KeptRows())
+        self._stack.callback(self._executor.close)
+
+    def scan(self) -> None:
+        """Count and scan all documents, in one reading if the engine can, and assign what the scans ask for."""
+        engine = self._worker.engine
+        if engine.scan_needs_numbers:
+            deque(self._counted("count"), maxlen=0)
+            scans = self._scanned()
+        else:
+            scans = self._counted("count and scan")
+        assigned = engine.assign(scans)
+        deque(scans, maxlen=0)  # an engine's ``assign`` may not have consumed all scans
+        self._assigned.write_bytes(assigned)
+
+    def _counted(self, task: Literal["count", "count and scan"]) -> Iterator[bytes]:
+        """Count all documents, and yield what the engine's scan gave for each chunk."""
+        phase: Phase = "counting" if task == "count" else "scanning"
+        digests = IdDigests(self._spool)
+        self._stack.callback(digests.close)
+        done, total = 0, self._source.size
+        for job, result in self._executor.map(Job(task, chunk) for chunk in self._source.chunks()):
+            assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
+            digests.add(result.ids, sum(part.documents for part in result.parts), result.tildes)
+            self._counts.add(job.chunk, result.parts)
+            done += sum(map(self._source.bytes_of, job.chunk.parts))
+            self.tell(phase, done, total)
+            yield result.scan
+        self._counts.check(self._source)
+        self._ids, self._repeated = digests.repeated(self._counts.documents)
+
+    def _scanned(self) -> Iterator[bytes]:
+        done, total = 0, self._source.size
+        for job, result in self._executor.map(self._jobs("scan")):
+            assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
+            done += sum(map(self._source.bytes_of, job.chunk.parts))
+            self.tell("scanning", done, total)
+            yield result.scan
+
+    def _jobs(self, task: Literal["scan", "replace"]) -> Iterator[Job]:
+        assigned = self._assigned if task == "replace" else None
+        for chunk, first in self._counts.placed(self._source):
+            yield Job(task, chunk, first, self._ids, assigned)
+
+    def replace(self, vault: VaultFile | None) -> None:
+        """Replace the mentions of all documents, and write everything but the report."""
+        mirrors = MirrorFolder(self._partial / MIRROR, self._source.archives)
+        self._stack.callback(mirrors.abandon)
+        with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
+            for job, result in self._executor.map(self._jobs("replace")):
+                assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
+                records.writelines(result.records)
+                maps.writelines(result.maps)
+                if result.skipped:
+                    with (self._partial / SKIPPED).open("ab") as skipped:
+                        skipped.write(result.skipped)
+                if vault is not None:
+                    vault.write(result.vault)
+                for part, data in zip(job.chunk.parts, result.mirrors, strict=True):
+                    mirrors.write(part, data)
+                self._chosen.add(result.samples)
+                self.tally.add(result.tally)
+                self.tell("replacing", self.tally.documents, self._counts.documents)
+        mirrors.close()
+
+    def write_report(self, seed: int, about: Mapping[str, object], cautions: Cautions | None) -> dict[str, Any]:
+        """Write and return the report."""
+        tally, source = self.tally, self._source
+        warnings = self._counts.warnings(source)
+        if self._repeated:
+            warnings.append(f"documents with the id of an earlier one, which got another: {self._repeated}")
+        if tally.unknown:
+            warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
+        if cautions is not None:
+            warnings += cautions(tally.by_kind())
+        inputs = self._settings.inputs
+        report: dict[str, Any] = {
+            "schema": SCHEMA,
+            "tool": TOOL,
+            "version": __version__,
+            "seed": seed,
+            "locale": self._settings.locale,
+            "about": dict(about),
+            "input": {"name": inputs.path.resolve().name, "settings": inputs.to_json(), "skipped": source.skipped},
+            "documents": tally.documents,
+            "repeated_ids": self._repeated,
+            "replaced": {"total": tally.replaced, "by_kind": tally.by_kind(), "by_type": tally.by_type()},
+            "unknown": {"total": sum(tally.unknown.values()), "tags": most_common(tally.unknown)},
+            "left_alone": {"total": sum(tally.left.values()), "brackets": most_common(tally.left)},
+            "warnings": warnings,
+            "engine": self._worker.engine.report(tally.engine),
+            "files": self._counts.file_rows(source),
+        }
+        text = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+        (self._partial / REPORT).write_text(text, encoding="utf-8", newline="\n")
+        (self._partial / PAGE).write_text(report_page(report, self._chosen.samples), encoding="utf-8", newline="\n")
+        return report
+
+    def end(self) -> None:
+        """Stop the workers and remove the spool folder."""
+        self._worker.close()
+        self._executor.close()
+        shutil.rmtree(self._spool)

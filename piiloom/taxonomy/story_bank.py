@@ -1,0 +1,86 @@
+"""The stories of a language and a user's own, by pair. The file of a pair is read when its stories are first asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from piiloom.foundation.data_files import data_folder
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.bank_loading import user_sources
+from piiloom.taxonomy.entity_types import Pair, load_taxonomy
+from piiloom.taxonomy.locales import Locale
+from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.story_loading import by_id, read_stories, stories_for, story_file, story_sources
+
+
+class StoryBank:
+    """The stories from which the composer chooses.
+
+    *extra* is a user's file or folder of stories. Raises ``ConfigError`` if one of them is invalid.
+    """
+
+    def __init__(self, language: str = "en", extra: Path | None = None) -> None:
+        self.language = language
+        taxonomy = load_taxonomy()
+        sources = user_sources(extra) if extra is not None else []
+        # The stories in *extra*.
+        self.own = tuple(story for source in sources for story in read_stories(source, taxonomy, language))
+        self._shipped = {story_file(pair): pair for pair in taxonomy.pairs}
+        self._by_pair: dict[Pair, tuple[Story, ...]] = {}
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The types of which the stories in *extra* tell."""
+        return frozenset(fact.entity_type for story in self.own for fact in story.facts.values())
+
+    @cached_property
+    def pairs(self) -> frozenset[Pair]:
+        """The pairs that have stories."""
+        shipped = (self._shipped.get(source.name) for source in story_sources(self.language))
+        return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own}
+
+    def tellable(self, wanted: Sequence[Pair], *, everything: bool, locale: Locale) -> tuple[Pair, ...]:
+        """Return those of *wanted* that have stories.
+
+        Raises ``UsageError`` if one of them has none; with *everything*, only if all have none.
+        """
+        found = tuple(pair for pair in wanted if pair in self.pairs)
+        where = f"locale {locale.code}"
+        if not self.pairs:
+            raise UsageError(f"there are no stories in {locale.language_name}", where=where, remedy="Use --recipe staged")
+        if not found or (not everything and len(found) < len(wanted)):
+            missing = ", ".join("+".join(pair) for pair in wanted if pair not in found)
+            there = ", ".join(map("+".join, sorted(self.pairs)))
+            raise UsageError(f"there is no story of {missing}", where=where, remedy=f"There are stories of {there}")
+        return found
+
+    def for_pair(self, pair: Pair) -> tuple[Story, ...]:
+        """Return the stories of *pair*, in the order of their files; empty if there are none."""
+        found = self._by_pair.get(pair)
+        if found is None:
+            own = [story for story in self.own if story.pair == pair]
+            found = self._by_pair[pair] = tuple(by_id([*stories_for(pair, self.language), *own]).values())
+        return found
+
+    def about(self, pair: Pair, topic: str) -> tuple[Story, ...]:
+        """Return the stories of *pair* on *topic*."""
+        return tuple(story for story in self.for_pair(pair) if story.topic == topic)
+
+    def find(self, pair: Pair, story_id: str) -> Story:
+        """Return the story *story_id* of *pair*. Raises ``KeyError`` if there is none."""
+        for story in self.for_pair(pair):
+            if story.id == story_id:
+                return story
+        raise KeyError(story_id)
+
+
+def stories_digest(language: str, extra: Path | None) -> str:
+    """Return the SHA-256 (hex) of the names and contents of all files on which the texts of stories depend."""
+    read = hashlib.sha256()
+    beside = (data_folder("taxonomy") / name for name in ("habits.yaml", "pronouns.yaml"))
+    for source in (*beside, *story_sources(language), *(user_sources(extra) if extra is not None else ())):
+        read.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return read.hexdigest()
