@@ -25,7 +25,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
 from piiloom.providers.factory import LOCAL
-from piiloom.taxonomy.entities.own_entities import unsought
+from piiloom.taxonomy.own_entities import unsought
 
 _MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
 _BATCH: Final = 16

@@ -14,9 +14,9 @@ from piiloom.pii_values.names.index import open_names
 from piiloom.surrogates.kinds.phrases import languages
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
-from piiloom.taxonomy.entities.own_entities import unsought
 from piiloom.taxonomy.entity_types import EntityType, load_taxonomy
 from piiloom.taxonomy.locales import load_locales, locale_codes, shipped_locales
+from piiloom.taxonomy.own_entities import unsought
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 from piiloom.taxonomy.own_types_file import example_file, read_types_file
 

@@ -17,7 +17,7 @@ from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
 from piiloom.providers.protocol import Provider
-from piiloom.taxonomy.entities.own_entities import own_types_of
+from piiloom.taxonomy.own_entities import own_types_of
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.own_types_file import read_types_file
 

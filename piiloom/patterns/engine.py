@@ -23,8 +23,8 @@ from piiloom.patterns.writing import LOOK_AROUND, Written, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
-from piiloom.taxonomy.entities.own_entities import user_file
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
+from piiloom.taxonomy.own_entities import user_file
 
 FLOOR: Final = 0.15  # matches with a lower score are not told, whatever threshold somebody sets
 _UNMISTAKABLE: Final = 0.75

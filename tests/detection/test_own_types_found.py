@@ -12,7 +12,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
-from piiloom.taxonomy.entities.own_entities import unsought, user_file
+from piiloom.taxonomy.own_entities import unsought, user_file
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.taxonomy.own_types_example import BANK, MINE, TYPES, written
 

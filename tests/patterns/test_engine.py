@@ -16,7 +16,7 @@ from piiloom.patterns.folding import fold
 from piiloom.patterns.writing import write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
-from piiloom.taxonomy.entities.own_entities import user_file
+from piiloom.taxonomy.own_entities import user_file
 from tests.longer import examples
 
 PATTERNS = (

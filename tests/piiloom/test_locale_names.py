@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import piiloom
+from piiloom.corpus.formats.base import ReadableFormat
+from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.evaluation.inputs.opening import InputOptions
@@ -161,3 +164,48 @@ def test_a_row_with_an_unknown_locale_is_rejected_with_line_and_field(cli, tmp_p
     assert report["rejected"][1]["reason"].startswith("locale: 'es' is the language of several locales. Choose one: es_ES")
     with Store.open(store) as opened:
         assert {record.id: record.locale for record in iter_records(opened)} == {"nl_NL": "nl_NL", "pt": "pt_PT"}
+
+
+SETS = {
+    "es_ES": ("Me llamo {} y vivo en {}. Trabajo de cartero desde hace mucho, registro {}.", "¿Debo dejarlo?", "Ana Ruiz", "Toledo"),
+    "nl_NL": ("Ik heet {} en woon in {}. Ik werk al lang als postbode, nummer {}.", "Moet ik stoppen?", "Piet Smit", "Delft"),
+    "ja_JP": ("{}です。{}に住んでいます。長く郵便局で働いています、{}。", "辞めるべきですか。", "佐藤花子", "大阪"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("locale", SETS)
+def test_a_set_of_another_locale_keeps_it_from_import_to_export(cli, tmp_path, locale):
+    text, question, name, place = SETS[locale]
+    rows, store = tmp_path / "rows.jsonl", tmp_path / "set.duckdb"
+    numbers = [f"{number * 7919}" for number in range(1, 9)]
+    values = {name: {"type": "name", "relevance": "0"}, place: {"type": "location", "relevance": "1"}}
+    if locale == "ja_JP":  # CAPID's values are whole words, which Japanese does not part by blanks
+        lines = [_native(text.format(name, place, number), question, {name: "name", place: "location"}) for number in numbers]
+    else:
+        lines = [{"context": text.format(name, place, number), "question": question, "piis": values} for number in numbers]
+    rows.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    form = "native" if locale == "ja_JP" else "capid"
+    assert cli("import", rows, "--format", form, "--locale", locale.lower().replace("_", "-"), "--store", store).code == 0
+    assert cli("release", "--name", "v1", "--test-size", 0, "--locale", locale, "--store", store).code == 0
+    readable = {one for one in FORMATS if isinstance(FORMATS[one], ReadableFormat)}
+    for export in FORMATS:
+        folder = tmp_path / export
+        if export == "spacy" and find_spec("spacy") is None:
+            continue
+        assert cli("export", "--release", "v1", "--format", export, "--out", folder, "--store", store).code == 0, export
+        about = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+        assert about["splits"]["train"]["locales"] == {locale: 8}
+        if export in readable and "locale" not in (about.get("loss") or {"fields": []})["fields"]:
+            assert {record.locale for record in piiloom.load(folder, locale="en_US")} == {locale}, export
+    card = (tmp_path / "huggingface" / "README.md").read_text(encoding="utf-8")
+    assert f"\nlanguage:\n- {locale[:2]}\n" in card
+    assert json.loads((tmp_path / "huggingface" / "croissant.json").read_text(encoding="utf-8"))["inLanguage"] == [locale[:2]]
+
+
+def _native(text: str, question: str, values: dict[str, str]) -> dict[str, object]:
+    spans = [
+        {"start": text.index(value), "end": text.index(value) + len(value), "text": value, "type": kind, "relevance": "low"}
+        for value, kind in values.items()
+    ]
+    return {"context": text, "question": question, "spans": spans}

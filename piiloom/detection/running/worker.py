@@ -18,7 +18,7 @@ from piiloom.detection.running.tally import Tally
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
-from piiloom.taxonomy.entities.own_entities import user_file
+from piiloom.taxonomy.own_entities import user_file
 
 DOCUMENT: Final = "document"  # in the line of a document that failed: its number in the input, from 1 on
 

@@ -10,7 +10,7 @@ import pytest
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, load_catalogue, shipped_entities
-from piiloom.taxonomy.entities.own_entities import user_file
+from piiloom.taxonomy.own_entities import user_file
 
 GOOD = """\
 locale: pl_PL
