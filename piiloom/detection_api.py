@@ -24,7 +24,7 @@ _COMMAND = "piiloom detect"
 class DetectorOptions(TypedDict, total=False):
     """Which detector, and how: options of ``piiloom detect``, named as there; its ``--help`` says what each does.
 
-    ``types`` are your own files of entities. A detector that asks a model needs ``yes=True``, since texts leave this machine then.
+    ``types`` are your own files of types or entities. A detector that asks a model needs ``yes=True``, since texts leave this machine then.
     """
 
     detector: str
@@ -65,8 +65,8 @@ class DetectorOptions(TypedDict, total=False):
 class DetectOptions(DetectorOptions, total=False):
     """The options of ``piiloom detect``, named as there; its ``--help`` says what each does.
 
-    ``file_format`` is ``--format``. ``types`` are your own files of entities. A detector that asks a model needs ``yes=True``, since texts
-    leave this machine then.
+    ``file_format`` is ``--format``. ``types`` are your own files of types or entities. A detector that asks a model needs ``yes=True``,
+    since texts leave this machine then.
     """
 
     locale: str | None

@@ -22,7 +22,7 @@ from typer.exceptions import TyperException
 from piiloom.annotation_app.worklist.detection_runs import OfferedDetector
 from piiloom.cli.detect_options import ANNOTATION, DetectCommand
 from piiloom.cli.detecting import detector_settings
-from piiloom.detection.families import FAMILIES, TYPES
+from piiloom.detection.families import FAMILIES, RECOGNIZERS
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.generation.settings.command_line_options import takes
 
@@ -103,7 +103,7 @@ def _named(words: tuple[str, ...]) -> _Named:
     model = settings.model.name if settings.model is not None else None if settings.local is None else Path(settings.local.path).name
     label = shlex.join(word for word in words if word not in {"--detector", "--yes"})
     offered = OfferedDetector(label=label, detector=asked.detector, about=settings.family.about, model=model, sends=settings.sends)
-    return _Named(offered, words, takes_types=settings.family.own == TYPES and not asked.types)
+    return _Named(offered, words, takes_types=settings.family.own != RECOGNIZERS and not asked.types)
 
 
 def _parsed(words: Sequence[str]) -> DetectCommand:

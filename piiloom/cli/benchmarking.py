@@ -23,7 +23,8 @@ from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entities.entity import DOMAINS
-from piiloom.taxonomy.entities.entity_catalogue import LOCALES, known_locale
+from piiloom.taxonomy.entities.entity_catalogue import LOCALES
+from piiloom.taxonomy.locales import resolve_locale
 
 _MOST_SHOWN = 40
 
@@ -34,9 +35,8 @@ def options_of(
     locales: Sequence[str], domains: Sequence[str], lengths: Sequence[str], documents: int | None, perturbations: Sequence[str], seed: int
 ) -> BenchmarkOptions:
     """The options as ``detection.benchmark`` takes them; raises ``UsageError`` for an unknown name."""
-    chosen = tuple(dict.fromkeys(known_locale(code) for code in locales)) or tuple(LOCALES)
     return BenchmarkOptions(
-        locales=_known("--locale", chosen, LOCALES),
+        locales=tuple(dict.fromkeys(resolve_locale(code, LOCALES) for code in locales)) or tuple(LOCALES),
         domains=_known("--domain", domains, DOMAINS),
         lengths=_known("--length", lengths, tuple(LENGTHS)),
         documents=documents,

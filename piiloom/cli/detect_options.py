@@ -116,7 +116,7 @@ class DetectCommand:
             "--types",
             metavar="YAML",
             rich_help_panel=_FINDING,
-            help="Entities of your own; of presidio: recognizers; of models: a file of types; repeatable.",
+            help="Types of your own, in the file that generate takes, or entities; of presidio: recognizers; repeatable.",
         ),
     ] = None
     unconfirmed: Annotated[

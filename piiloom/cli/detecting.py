@@ -10,6 +10,7 @@ from piiloom.cli.detect_options import ANNOTATION, FILES, DetectCommand
 from piiloom.cli.detect_progress import shown_detection
 from piiloom.cli.detect_view import print_detection
 from piiloom.cli.settings_from import settings_of
+from piiloom.cli.terminal import say_aside
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector_settings import LocalModel, Prompting, Service
 from piiloom.detection.families import FAMILIES
@@ -24,6 +25,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
 from piiloom.providers.factory import LOCAL
+from piiloom.taxonomy.own_entities import unsought
 
 _MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
 _BATCH: Final = 16
@@ -40,6 +42,9 @@ def detect_and_report(asked: DetectCommand) -> None:
     with shown_detection(wanted=not asked.as_json) as watch:
         report = detect_files(asked, watch)
     print_detection(report, asked)
+    settings = detector_settings(asked)
+    if settings.family.catalogue and (lacking := unsought(settings.own_types)):
+        say_aside(f"not looked for, since no pattern says how their values look: {', '.join(lacking)}")
 
 
 def detect_files(asked: DetectCommand, watch: Watch = noop) -> DetectionReport:

@@ -20,7 +20,7 @@ from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.label_maps import label_map
-from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.locales import resolve_locale
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
@@ -60,7 +60,7 @@ class ReadingChoice:
     def options(self) -> ReadOptions:
         """Return the options for a reader. Call it with the own types in force: a label map may name them."""
         return ReadOptions(
-            locale=get_locale(self.locale).code,
+            locale=resolve_locale(self.locale),
             skip_values=self.skip_values,
             columns=self.columns,
             label_map={} if self.label_map is None else label_map(self.label_map),
@@ -88,7 +88,7 @@ def import_into(file: Path, reading: ReadingChoice, store: Path, *, rejects: Pat
     """
     chosen = get_readable_format(reading.format)
     check_columns(chosen, reading.columns)
-    get_locale(reading.locale)
+    resolve_locale(reading.locale)
     if not file.exists():
         raise DataError("the file to import does not exist", where=str(file), remedy="Check the path")
     if file.is_dir() and chosen.suffix:

@@ -54,6 +54,8 @@ _COMMANDS: Final = {
     "detect": ("detect_cmd", "detect"),
     "entities": ("entities_cmd", "entities_app"),
     "benchmark": ("benchmark_cmd", "benchmark_app"),
+    "locales": ("locales_cmd", "locales_app"),
+    "types": ("types_cmd", "types_app"),
     "names": ("names_cmd", "names_app"),
     "stories": ("stories_cmd", "stories_app"),
     "doctor": ("doctor_cmd", "doctor"),

@@ -25,6 +25,7 @@ from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Row, Rows
+from piiloom.taxonomy.locales import resolve_locale
 
 # What a line of the list has room for where nobody says how wide it may be.
 _WIDTH = 160
@@ -75,7 +76,7 @@ def _filter(store: Store, options: Mapping[str, Any]) -> RecordFilter:
     if release is not None:
         get_release(store, release)
         _check("--split", split, list(count_members(store, release)))
-    for option, column in (("status", "status"), ("locale", "locale"), ("type", "entity_type")):
+    for option, column in (("status", "status"), ("type", "entity_type")):
         if options.get(option) is not None:
             _check(f"--{option}", options[option], values_there(store, column))
     if options.get("text") == "":
@@ -85,7 +86,7 @@ def _filter(store: Store, options: Mapping[str, Any]) -> RecordFilter:
         release=release,
         split=split,
         status=options.get("status"),
-        locale=options.get("locale"),
+        locale=_locale(options.get("locale"), values_there(store, "locale")),
         pair=None if options.get("pair") is None else _pair(options["pair"]),
         entity_type=options.get("type"),
         relevance=options.get("relevance"),
@@ -98,6 +99,16 @@ def _filter(store: Store, options: Mapping[str, Any]) -> RecordFilter:
 def _check(option: str, value: str | None, there: Iterable[str]) -> None:
     if value is not None and value not in (known := list(there)):
         raise UsageError(f"no record has {value!r}", where=option, remedy=f"There are: {', '.join(known) or 'no records'}")
+
+
+def _locale(name: str | None, there: list[str]) -> str | None:
+    """Return the locale among *there* that *name* means; it may be one that is not valid, from before imports checked them."""
+    if name is None or name in there:
+        return name
+    try:
+        return resolve_locale(name, there)
+    except UsageError:
+        raise UsageError(f"no record has {name!r}", where="--locale", remedy=f"There are: {', '.join(there) or 'no records'}") from None
 
 
 def _pair(text: str) -> tuple[str, str]:

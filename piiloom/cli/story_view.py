@@ -15,7 +15,7 @@ from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.bank_loading import user_sources
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.own_types import types_in_force
-from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import by_id, load_stories, read_stories
 
@@ -24,7 +24,8 @@ def show_stories(
     wanted: str | None, source: Path | None, *, seed: int, number: int, language: str, types: Path | None, as_json: bool
 ) -> None:
     """Print *number* texts of the story *wanted*, or of each; raises ``UsageError`` for an unknown id."""
-    with types_in_force(read_types_file(types) if types is not None else ()):
+    beside = types_beside_stories(source) if source is not None else ()
+    with types_in_force(read_types_file(types) if types is not None else beside):
         _show_stories(wanted, source, seed=seed, number=number, language=language, as_json=as_json)
 
 

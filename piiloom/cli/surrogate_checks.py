@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.scratch_places import lock, remove_old_drafts
@@ -17,31 +16,25 @@ from piiloom.surrogates.outputs.folder import OutputFolder
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.placeholders.mapping import Mapping
-
-_LOCALE: Final = re.compile(r"[a-z]{2}_[A-Z]{2}")
+from piiloom.taxonomy.locales import resolve_locale
 
 
 def checked_locale(locale: str) -> str:
-    """*locale* as it is; ``UsageError`` where it has another form or its country is none of ISO 3166-1.
+    """Return the locale that *locale* names. Raises ``UsageError`` for an unknown locale, or a country of which no names are known.
 
     A language without words of ours is no error: its dates or names of organisations come in English (``warning_of_language``).
     """
-    if not _LOCALE.fullmatch(locale):
-        raise UsageError(
-            f"{locale!r} is not a locale", where="--locale", remedy="Give language and country, as in en_US, nl_NL or pt_BR (ISO codes)."
-        )
     try:
-        region_of(locale[3:])
-    except UsageError:
-        raise UsageError(
-            f"{locale!r} is not a locale: no country has the code {locale[3:]!r}", where="--locale", remedy="Use ISO 3166-1, as in nl_NL."
-        ) from None
-    return locale
+        found = resolve_locale(locale)
+        region_of(found.partition("_")[2])
+    except UsageError as error:
+        raise UsageError(error.message, where="--locale", remedy=error.remedy) from None
+    return found
 
 
 def warning_of_language(locale: str) -> str | None:
     """What the user must hear where the language of *locale* has no words of ours."""
-    language, known = locale[:2], languages()
+    language, known = locale.partition("_")[0], languages()
     if language in known:
         return None
     return f"no words are known in {language!r}: organisations, occupations and the like come in English (known: {', '.join(known)})"

@@ -15,8 +15,9 @@ from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
+from piiloom.taxonomy.own_type_asides import comes_up
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
-from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
 
 _DRAWN = 5
@@ -30,6 +31,7 @@ def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     Raises ``ConfigError`` (file, line, key) for a types file that cannot be used.
     """
     own = read_types_file(path)
+    bank = path if bank is None and has_bank(path) else bank
     taxonomy = extended(own)
     with types_in_force(own):
         findings, usable = ([], True) if bank is None else lint_bank(bank)
@@ -100,5 +102,7 @@ def _notes(own: OwnTypes, told: list[dict[str, Any]]) -> Iterator[str]:
         if one.asks_model():
             yield f"note: values of {one.name} are asked of the model, so the composer cannot write about it"
         lacking = [pair for pair, count in about["pairs"].items() if not count]
-        if lacking and not one.asks_model():
+        if lacking and comes_up(one) and len(lacking) == len(about["pairs"]):
+            yield f"note: no story is about {one.name}: the composer mentions its values beside the stories, with low relevance"
+        elif lacking and not one.asks_model():
             yield f"note: the composer needs a story in a --bank of your own for {', '.join(lacking)}; a model needs none"

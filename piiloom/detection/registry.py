@@ -11,12 +11,13 @@ from typing import Any, Final, Protocol, cast
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector
 from piiloom.detection.detector_settings import REASONED, VERIFIERS, LocalModel, Prompting, Service, digest_of, types_of_card
-from piiloom.detection.families import FAMILIES, OFFLINE, PATTERNS, TYPES, Family
+from piiloom.detection.families import ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.own_entities import own_types_of
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.own_types_file import read_types_file
 
@@ -132,7 +133,8 @@ class DetectorSettings:
         if self.model is not None and self.model.adapter is not None:
             folders.append(self.model.adapter)
         learnt = [one for folder in folders for one in types_of_card(folder)]
-        given = [one for path in self.own for one in read_types_file(path)] if self.family.own == TYPES else []
+        read = {TYPES: read_types_file, ENTITIES: own_types_of}.get(self.family.own)
+        given = [one for path in self.own for one in read(path)] if read is not None else []
         return tuple({one.name: one for one in (*given, *learnt)}.values())
 
     @property

@@ -16,6 +16,7 @@ from piiloom.generation.shared_work import SharedWork
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
+from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 
@@ -54,12 +55,16 @@ class ItemRejected(PiiloomError):
 
 @dataclass(slots=True, kw_only=True)
 class StageContext:
-    """What stages work with. ``bank`` is set if the provider composes from a bank, ``stories`` if it tells stories."""
+    """What stages work with. ``bank`` is set if the provider composes from a bank, ``stories`` if it tells stories.
+
+    ``coming_up`` are the own types that a text may mention beside its story.
+    """
 
     config: RunConfig
     calls: Calls
     bank: Bank | None = None
     stories: StoryBank | None = None
+    coming_up: OwnTypes = ()
     prompts: PromptLibrary = field(default_factory=open_library)
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     # Retry count of a plan item (by its index), pair or topic (by its key). It is part of a call's key, so that a retry gets new replies.

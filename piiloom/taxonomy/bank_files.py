@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -104,8 +104,9 @@ class TalkEntry(FileModel):
 
 
 class BankFile(FileModel):
-    """A bank file. Each of its parts may be missing."""
+    """A bank file. Each of its parts may be missing. ``types`` are own types, which ``own_types_file`` reads."""
 
+    types: list[Any] = Field(default=[])
     scenarios: list[ScenarioEntry] = Field(default=[])
     frames: list[PatternText | FrameEntry] = Field(default=[])
     talk: TalkEntry = Field(default_factory=TalkEntry)

@@ -1,13 +1,18 @@
-"""The locales: what language, money, measures and dates look like in each; one entry of ``data/locales.yaml`` is one locale."""
+"""The locales: which names of locales are valid, and language, money, measures and dates of those that ``generate`` writes for.
+
+One entry of ``taxonomy/locales.yaml`` is one locale of ``generate``. ``taxonomy/locale_codes.yaml`` has all languages and countries.
+``resolve_locale`` reads every locale that a user writes, in an option, a file of settings, an argument or a row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -61,12 +66,105 @@ def load_locales() -> Mapping[str, Locale]:
 
 
 def get_locale(code: str) -> Locale:
-    """Return the locale *code*, also if written ``en-us``. The ``UsageError`` for an unknown code lists the known ones."""
+    """Return the locale of ``generate`` that *code* names, see ``resolve_locale``."""
     known = load_locales()
-    language, _, country = code.strip().replace("-", "_").partition("_")
-    found = known.get(f"{language.lower()}_{country.upper()}")
-    if found is None:
-        close = get_close_matches(code.replace("-", "_"), list(known), n=1)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
-        raise UsageError(f"unknown locale {code!r}", remedy=f"{hint}Known: {', '.join(known)}.")
-    return found
+    return known.get(code) or known[resolve_locale(code, known)]
+
+
+class _Language(FileModel):
+    name: str
+    countries: list[str]
+
+
+class _CodesFile(FileModel):
+    languages: dict[str, _Language]
+    countries: dict[str, str]
+
+
+_SPELLING: Final = re.compile(r"([A-Za-z]{2,3})(?:_[A-Za-z]{4})?(?:_([A-Za-z]{2}))?(?:[.@].*)?")
+_DEFAULTS: Final = MappingProxyType({"en": "en_US"})
+_COUNTRIES: Final = MappingProxyType({"UK": "GB"})  # what people write for a code
+_MOST_NAMED: Final = 4
+
+
+@lru_cache(maxsize=1)
+def locale_codes() -> _CodesFile:
+    """Return the languages of ISO 639 that Unicode CLDR names, and the countries of ISO 3166-1."""
+    return load_yaml(data_folder("taxonomy") / "locale_codes.yaml", _CodesFile)
+
+
+@lru_cache(maxsize=1)
+def shipped_locales() -> tuple[str, ...]:
+    """Return the locales for which piiloom has data: those of ``generate`` and those of the entity catalogue."""
+    names = (file.name.removesuffix(".yaml") for file in (data_folder("taxonomy") / "entities").iterdir())
+    return tuple(dict.fromkeys((*load_locales(), *sorted(name for name in names if re.fullmatch("[a-z]{2}_[A-Z]{2}", name)))))
+
+
+def resolve_locale(name: str, known: Collection[str] | None = None) -> str:
+    """Return the locale that *name* means, written as in ``pt_BR``.
+
+    Case, hyphens, a script (``zh-Hans-CN``) and an encoding (``pt_BR.UTF-8``) do not matter; UK is GB. A language alone means its only
+    locale, or its usual one: ``en`` is ``en_US``.
+
+    Args:
+        name: The locale as a user writes it.
+        known: The locales to choose from; None means any language with any country.
+
+    Raises:
+        UsageError: *name* is none of these, or a language that has several. The remedy names the nearest ones.
+    """
+    spelling = _SPELLING.fullmatch(name.strip().replace("-", "_"))
+    if spelling is not None:
+        language, written = spelling[1].lower(), (spelling[2] or "").upper()
+        country = _COUNTRIES.get(written, written)
+        code = f"{language}_{country}"
+        if country and (code in known if known is not None else _is_valid(language, country)):
+            return code
+        if not country and (found := _of_language(language, known)):
+            if len(found) == 1:
+                return found[0]
+            raise UsageError(f"{name!r} is the language of several locales", remedy=f"Choose one: {_listed(found)}.")
+    raise UsageError(f"unknown locale {name!r}", remedy=" ".join(filter(None, (_hint(name, known), _choice(known)))))
+
+
+def _is_valid(language: str, country: str) -> bool:
+    return language in locale_codes().languages and country in locale_codes().countries
+
+
+def _of_language(language: str, known: Collection[str] | None) -> list[str]:
+    """Return the locales that *language* alone may mean; the usual one only, if there is one."""
+    if known is None:
+        entry = locale_codes().languages.get(language)
+        found = [f"{language}_{country}" for country in entry.countries] if entry is not None else []
+        own = [code for code in found if code in shipped_locales()]
+        usual = own[:1] if len(own) == 1 and own == found[:1] else []
+        found = list(dict.fromkeys((*own, *found)))
+    else:
+        found, usual = [code for code in known if code.startswith(f"{language}_")], []
+    default = _DEFAULTS.get(language)
+    return [default] if default is not None and default in found else usual or found
+
+
+def _hint(name: str, known: Collection[str] | None) -> str:
+    """Return a question that names the locales nearest to *name*, by language, country or spelling; empty if none is near."""
+    codes = locale_codes()
+    whole, parts = name.strip().casefold(), re.split("[-_. ]", name.strip().casefold())
+    official = (f"{language}_{country}" for language, one in codes.languages.items() for country in one.countries)
+    pool = list(dict.fromkeys(known if known is not None else (*shipped_locales(), *official)))
+    languages = {code for code, one in codes.languages.items() if {whole, parts[0]} & {code, one.name.casefold()}}
+    countries = {code for code, country in codes.countries.items() if {whole, parts[-1]} & {code.casefold(), country.casefold()}}
+    near = get_close_matches(re.sub("[-_ ]", "", name.casefold()), spelled := {c.replace("_", "").casefold(): c for c in pool}, 1, 0.9)
+    near = [spelled[one] for one in near] or [code for code in pool if code.partition("_")[0] in languages]
+    near = near or [code for code in pool if code.partition("_")[2] in countries]
+    near = near or get_close_matches(name, pool, 1, 0.7)
+    return f"Did you mean {_listed([repr(code) for code in near], ' or ')}?" if near else ""
+
+
+def _choice(known: Collection[str] | None) -> str:
+    if known is None:
+        return "Write a language and a country (ISO 639 and 3166-1), as in es_ES or nl_NL."
+    return f"Known: {', '.join(known)}. piiloom locales list shows which command takes which."
+
+
+def _listed(names: list[str], between: str = ", ") -> str:
+    return between.join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")

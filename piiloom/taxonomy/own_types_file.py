@@ -9,9 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from piiloom.foundation.errors import ConfigError, PiiloomError
+from anyascii import anyascii
+
+from piiloom.foundation.data_files import data_folder
+from piiloom.foundation.errors import ConfigError, PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document
+from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Form, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.own_types import ALL_TYPES, VALUE, OwnSubtype, OwnType, OwnTypes, clashes
@@ -22,13 +26,15 @@ MOST_TYPES = 50
 MOST_ENTRIES = 20_000  # of a lexicon
 MOST_NAME = 40
 _CHECKED_DRAWS = 100
+_DRAWN_EXAMPLES = 3
+_SHORT = 3  # letters of words such as "of" and "the", by which nobody names a type
 _NAME = re.compile(r"[a-z]+(?: [a-z]+)*")
 _SUBTYPE = re.compile(r"[a-z][a-z_]*")
 _WORD = re.compile(r"[a-z]+")
 _REMEDY = "Correct the key named here; docs/own-types.md shows a file"
 _TYPE_KEYS = (
     *("name", "definition", "examples", "counts", "does_not_count", "type_words", "aliases"),
-    *("pairs", "form", "generator", "subtypes"),
+    *("pairs", "form", "generator", "pattern", "subtypes"),
 )
 _SUBTYPE_KEYS = ("name", "definition", "examples", "form", "generator")
 _GENERATOR_KEYS = ("lexicon", "pattern", "check", "entity")
@@ -39,6 +45,18 @@ R = TypeVar("R")
 def read_types_file(path: Path) -> OwnTypes:
     """Return the types that the file at *path* defines. Raises ``ConfigError`` (file, line, key) for the first fault."""
     return _Reader(read_document(path), path.parent).types()
+
+
+def has_bank(path: Path) -> bool:
+    """Return whether the types file at *path* is a bank file as well: it has stories, scenarios or other parts of one."""
+    data = read_document(path).data
+    return isinstance(data, dict) and not data.keys().isdisjoint(BankFile.model_fields.keys() - {"types"})
+
+
+def types_beside_stories(path: Path) -> OwnTypes:
+    """Return the types that a bank file at *path* defines itself; none if it is a folder or has no types."""
+    data = read_document(path).data if path.is_file() else None
+    return read_types_file(path) if isinstance(data, dict) and "types" in data else ()
 
 
 def write_types_file(own: OwnTypes, path: Path) -> None:
@@ -67,7 +85,7 @@ class _Reader:
 
     def types(self) -> OwnTypes:
         """Return all types, checked one by one and against each other."""
-        data = self._mapping((), self._document.data, ("types",))
+        data = self._mapping((), self._document.data, ("types", *BankFile.model_fields.keys() - {"types"}))
         entries = self._items(("types",), data.get("types"), "types")
         if len(entries) > MOST_TYPES:
             raise self._fault(("types",), f"{len(entries)} types are defined; at most {MOST_TYPES} are allowed")
@@ -81,7 +99,11 @@ class _Reader:
         name = self._text((*path, "name"), data.get("name"))
         if not _NAME.fullmatch(name) or len(name) > MOST_NAME:
             raise self._fault((*path, "name"), f"a type's name has small letters a to z, single blanks and at most {MOST_NAME} characters")
-        definition = self._text((*path, "definition"), data.get("definition"))
+        if data.get("pattern") is not None:
+            if data.get("generator") is not None:
+                raise self._fault((*path, "pattern"), "a pattern is a generator; give one of both")
+            data = {**data, "generator": {"pattern": data["pattern"]}}
+        definition = self._definition(path, name, data)
         words = self._texts((*path, "type_words"), data.get("type_words"), optional=True)
         for place, word in enumerate(words):
             if not _WORD.fullmatch(word):
@@ -96,6 +118,12 @@ class _Reader:
             type_words=words,
             aliases=self._texts((*path, "aliases"), data.get("aliases"), optional=True),
         )
+
+    def _definition(self, path: KeyPath, name: str, data: dict[str, Any]) -> str:
+        """Return the definition; a type whose values a pattern describes needs no other."""
+        if data.get("definition") is None and isinstance(data.get("generator"), dict) and "pattern" in data["generator"]:
+            return f"Somebody's {name}."
+        return self._text((*path, "definition"), data.get("definition"))
 
     def _pairs(self, path: KeyPath, value: Any) -> Any:
         if value == ALL_TYPES:
@@ -128,6 +156,9 @@ class _Reader:
         form = data.get("form", "code" if generator.kind in ("pattern", "entity") else "noun_phrase")
         if form not in get_args(Form):
             raise self._fault((*path, "form"), f"unknown form; known: {', '.join(get_args(Form))}")
+        if data.get("examples") is None and generator.pattern is not None:
+            rng = derive_rng("examples", generator.pattern)
+            data = {**data, "examples": [draw_own_value(generator, rng) for _ in range(_DRAWN_EXAMPLES)]}
         examples = self._texts((*path, "examples"), data.get("examples"))
         self._fit((*path, "examples"), examples)
         if len(examples) < 2:
@@ -236,3 +267,38 @@ class _Reader:
 
     def _fault(self, path: KeyPath, what: str) -> ConfigError:
         return ConfigError(f"{key_name(path) or 'document'}: {what}", where=self._document.where(path), remedy=_REMEDY)
+
+
+def example_file(name: str) -> tuple[str, str]:
+    """Return the name of a type for *name*, and the text of a types file that has it, a pattern for its values and a story of it.
+
+    The name is written in small letters a to z; another spelling becomes an alias. Raises ``UsageError`` if that is not possible, or if
+    the name means a type already.
+    """
+    plain = " ".join(re.findall("[a-z]+", anyascii(name).casefold()))
+    if not plain or len(plain) > MOST_NAME:
+        fault = f"{name!r} gives no name of a type"
+        raise UsageError(fault, where="NAME", remedy=f"A name has words of letters, at most {MOST_NAME} characters")
+    aliases = [name.strip()] if bare_spelling(name) != bare_spelling(plain) else []
+    pattern = f"{''.join(word[0] for word in plain.split()[:3]).upper()}-[0-9]{{6}}"
+    taken = shipped_taxonomy().resolve(plain) or shipped_taxonomy().resolve(name)
+    if taken is not None:
+        remedy = "Choose another name; piiloom types list shows the types that ship"
+        raise UsageError(f"{name!r} means the type {taken!r} that ships with piiloom", where="NAME", remedy=remedy)
+    words = [word for word in plain.split() if len(word) > _SHORT] or plain.split()
+    topics = ("new employer", "first weeks")
+    filled = {
+        "topic": next((one for one in topics if set(words).isdisjoint(one.split())), topics[0]),
+        "name": plain,
+        "pair": "-".join(sorted((plain.replace(" ", "_"), "occupation"))),
+        "words": f"[{', '.join(words)}]",
+        "aliases": json.dumps(aliases, ensure_ascii=False),
+        "pattern": pattern,
+    }
+    text = (data_folder("taxonomy") / "own_type_example.yaml").read_text(encoding="utf-8")
+    for key, value in filled.items():
+        text = text.replace(f"@{key}@", value)
+    before, asks = text.split("    questions:\n")
+    # A question does not name a type; each has two wordings without a common word.
+    kept = [line for line in asks.splitlines() if '- "' not in line or set(words).isdisjoint(re.findall("[a-z]+", line.lower()))]
+    return plain, "\n".join((f"{before}    questions:", *kept, ""))

@@ -32,6 +32,11 @@ class StoryBank:
         self._by_pair: dict[Pair, tuple[Story, ...]] = {}
 
     @cached_property
+    def told(self) -> frozenset[str]:
+        """The types of which the stories in *extra* tell."""
+        return frozenset(fact.entity_type for story in self.own for fact in story.facts.values())
+
+    @cached_property
     def pairs(self) -> frozenset[Pair]:
         """The pairs that have stories."""
         shipped = (self._shipped.get(source.name) for source in story_sources(self.language))

@@ -92,6 +92,31 @@ def _longest(parts: tuple[_Part, ...]) -> int:
     return sum(part.longest() for part in parts)
 
 
+def catalogue_pattern(pattern: str) -> str:
+    """Return *pattern* as an expression of the entity catalogue, which matches its values and nothing else, the longest first."""
+    return _written(read_value_pattern(pattern).parts)
+
+
+def _written(parts: tuple[_Part, ...]) -> str:
+    return "".join(_written_part(part) for part in parts)
+
+
+def _written_part(part: _Part) -> str:
+    texts = {option for option in part.options if isinstance(option, str)}
+    if len(texts) == len(part.options):
+        one = _escaped(*texts) if len(texts) == 1 else f"[{''.join(sorted(map(_escaped, texts)))}]"
+    else:
+        longest = sorted((option for option in part.options if not isinstance(option, str)), key=_longest, reverse=True)
+        one = f"(?:{'|'.join(dict.fromkeys(map(_written, longest)))})"
+    if (part.fewest, part.most) == (0, 1):
+        return f"{one}?"
+    return one if part.fewest == part.most == 1 else f"{one}{{{part.fewest},{part.most}}}"
+
+
+def _escaped(character: str) -> str:
+    return character if character.isalnum() or character == " " else f"\\{character}"
+
+
 class _Reading:
     """A parser that reads from left to right. ``at`` is the index of the next character."""
 

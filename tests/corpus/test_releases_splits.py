@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -292,6 +293,24 @@ def test_an_id_that_comes_twice_is_refused() -> None:
 def test_one_group_cannot_be_split() -> None:
     with pytest.raises(UsageError, match="nothing to train on"):
         split_members([member(n, "same") for n in range(5)], SplitSettings(test_size=2, seed=0))
+
+
+def test_the_cure_for_one_group_is_not_more_of_the_same() -> None:
+    cures = {
+        "story:health-pet.while-away": "use more stories: all records are of the story 'health-pet.while-away'.*--pairs.*--bank",
+        "scenario:age-health.gym": "use more scenarios",
+        "document:letter": "all have the group key 'document:letter'",
+    }
+    for key, says in cures.items():
+        records = [replace(member(n), group_keys=(key, f"text:{n}")) for n in range(12)]
+        for asked in (SplitSettings(test_size=0.2, seed=0), SplitSettings(folds=3, seed=0)):
+            with pytest.raises(UsageError, match=says) as caught:
+                split_members(records, asked)
+            assert "0" in str(caught.value.remedy)
+            assert "enerate more records" not in str(caught.value)
+    two = [replace(member(n), group_keys=(f"story:{n % 2}",)) for n in range(12)]
+    with pytest.raises(UsageError, match="ask for a smaller size, or generate more records"):
+        split_members(two, SplitSettings(test_size=11, seed=0))
 
 
 @pytest.mark.parametrize(("text", "size"), [("200", 200), ("0", 0), ("0.1", 0.1), (" 7 ", 7), ("1e-2", 0.01)])

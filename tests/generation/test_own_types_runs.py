@@ -7,10 +7,12 @@ from collections import Counter
 
 import pytest
 
+import piiloom
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
+from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.foundation.errors import StoreError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.plan.planning import pair_order
@@ -23,6 +25,7 @@ from piiloom.pii_values.drawing import ValueRequest, draw_values
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
+from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
@@ -139,9 +142,7 @@ def test_the_composer_says_which_stories_it_lacks(tmp_path):
         make_config({"types": TYPES, "pairs": "pet+health"})
     assert make_config({"types": TYPES, "bank": BANK, "pairs": "pet+health"}).chosen_pairs() == (("health", "pet"),)
     types = tmp_path / "types.yaml"
-    types.write_text(
-        "types: [{name: badge, definition: B., examples: [a-1, b-2], pairs: [], generator: {pattern: '[a-z]-[0-9]'}}]", "utf-8"
-    )
+    types.write_text("types: [{name: badge, definition: B., examples: [a-1, b-2], pairs: [], generator: {lexicon: [a-1, b-2]}}]", "utf-8")
     with pytest.raises(UsageError, match="there is no story that holds the type 'badge'"):
         make_config({"types": types})
 
@@ -160,7 +161,7 @@ def test_a_type_that_pairs_with_all_needs_some_sentence(tmp_path):
     )
     assert ("health", "pet") in make_config({"types": types, "bank": BANK, "recipe": "staged"}).chosen_pairs()
     types.write_text(
-        "types: [{name: badge, definition: A badge., examples: [a-1, b-2], pairs: [], generator: {pattern: '[a-z]-[0-9]'}}]",
+        "types: [{name: badge, definition: A badge., examples: [a-1, b-2], pairs: [], generator: {lexicon: [a-1, b-2]}}]",
         encoding="utf-8",
     )
     with pytest.raises(UsageError, match="the bank has no sentence that holds the type 'badge'"):
@@ -222,3 +223,36 @@ def test_all_values_can_be_asked_of_the_model(tmp_path, monkeypatch):
         assert start_on_a_server(store, config).accepted == 4
         spans = [span for record in iter_records(store) for span in record.spans]
     assert "pet" in {span.entity_type for span in spans}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("recipe", "locale"), [("story", "en_US"), ("story", "pt_BR"), ("story", "sv_SE"), ("staged", "en_GB")])
+def test_a_type_with_a_name_and_a_pattern_comes_up_in_texts_without_a_story(tmp_path, recipe, locale):
+    types, path = tmp_path / "types.yaml", tmp_path / "own.duckdb"
+    types.write_text(
+        "types:\n  - {name: badge number, pattern: 'B-[0-9]{6}'}\n  - {name: crew code, pattern: 'C[A-F]{7}'}\n", encoding="utf-8"
+    )
+    assert piiloom.generate(samples=60, store=path, types=types, recipe=recipe, locale=locale, seed=5).accepted == 60
+    with Store.open(path) as store:
+        records = list(iter_records(store))
+    spans = [(record, span) for record in records for span in record.spans if span.entity_type in ("badge number", "crew code")]
+    texts = {record.context for record, _ in spans}
+    assert {span.entity_type for _, span in spans} == {"badge number", "crew code"}
+    assert len(texts) >= len({record.context for record in records}) / 10
+    for record, span in spans:
+        assert re.fullmatch("B-[0-9]{6}|C[A-F]{7}", record.context[span.start : span.end])
+        assert (span.relevance, span.subject) == ("low", "self")
+    if locale != "sv_SE":  # detect finds them by the same file, wherever in a text they are
+        detector = PatternDetector(own=(types,))
+        for record in records:
+            found = {(one.start, one.end, one.entity_type) for one in detector.detect(record.context, locale)}
+            assert {(span.start, span.end, span.entity_type) for other, span in spans if other is record} <= found
+
+
+def test_asides_change_the_digest_of_a_run_and_no_other(tmp_path):
+    minimal, told = tmp_path / "types.yaml", make_config({"types": TYPES, "bank": BANK, "pairs": "pet+health"})
+    minimal.write_text("types:\n  - {name: badge number, pattern: 'B-[0-9]{6}'}\n", encoding="utf-8")
+    assert [one.name for one in make_config({"types": minimal}).coming_up()] == ["badge number"]
+    assert told.coming_up() == make_config({}).coming_up() == make_config({"types": minimal, "provider": "openai"}).coming_up() == ()
+    assert asides_digest(()) == {}
+    assert make_config({"types": minimal}).chosen_pairs() == make_config({}).chosen_pairs()

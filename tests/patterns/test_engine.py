@@ -16,6 +16,7 @@ from piiloom.patterns.folding import fold
 from piiloom.patterns.writing import write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
+from piiloom.taxonomy.own_entities import user_file
 from tests.longer import examples
 
 PATTERNS = (
@@ -155,7 +156,7 @@ entities:
 def test_a_catalogue_with_own_types_finds_them(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(OWN)
-    engine = PatternEngine(load_catalogue("pl_PL", [path]), entity_ids=frozenset({"badge"}))
+    engine = PatternEngine(load_catalogue("pl_PL", [user_file(path)]), entity_ids=frozenset({"badge"}))
     assert [(one.start, one.end) for one in engine.find("badge BD-12345.")] == [(6, 14)]
     assert replace(engine.catalogue.entities["badge"], where="").source == "our own"
 

@@ -15,7 +15,6 @@ __all__ = ["_own_names", "notes", "refused"]
         (("--locale", "xx_YY"), ("--locale", "'xx_YY'", "nl_NL")),
         (("--locale", "nl"), ("--locale", "nl_NL")),
         (("--locale", "Dutch"), ("--locale", "nl_NL")),
-        (("--locale", "nl-NL"), ("--locale", "nl_NL")),
         (("--leakage", "often"), ("--leakage", "'often'", "0.01")),
         (("--leakage", "0.01,1.5"), ("--leakage", "'1.5'")),
         (("--leakage", "nan"), ("--leakage", "'nan'")),

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from babel.localedata import locale_identifiers
 
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.locales import get_locale, load_locales
+from piiloom.taxonomy.locales import get_locale, load_locales, resolve_locale, shipped_locales
 
 
 def test_the_english_locales_are_known_and_composable() -> None:
@@ -30,7 +31,51 @@ def test_a_locale_is_found_however_its_code_is_written(code: str) -> None:
     assert get_locale(code).phone_region == "US"
 
 
-@pytest.mark.parametrize("code", ["", "en", "xx_XX", "en_UK", "../en_US"])
+@pytest.mark.parametrize("code", ["", "xx_XX", "nl_NL", "../en_US"])
 def test_an_unknown_locale_lists_the_known_ones(code: str) -> None:
     with pytest.raises(UsageError, match="Known: en_US, en_GB, en_CA, en_AU, en_IN, en_SG"):
         get_locale(code)
+
+
+def test_names_of_any_locale() -> None:
+    found = {
+        "es-es": "es_ES",
+        "NL_nl": "nl_NL",
+        "ja": "ja_JP",
+        "zh-Hans-CN": "zh_CN",
+        "fil_PH": "fil_PH",
+        "en_UK": "en_GB",
+        "en": "en_US",
+        "sv": "sv_SE",
+        "no": "no_NO",
+        " de_DE ": "de_DE",
+        "fr_CH@euro": "fr_CH",
+    }
+    assert {name: resolve_locale(name) for name in found} == found
+
+
+def test_refusals_name_the_nearest_locales() -> None:
+    told = {
+        "pt": "Choose one: pt_BR, pt_PT",
+        "nl": "Choose one: nl_NL, nl_BE",
+        "es": "Choose one: es_ES",
+        "klingon": "as in es_ES",
+        "xx_YY": "as in es_ES",
+        "english": "Did you mean 'en_US'",
+        "Portuguese": "Did you mean 'pt_BR' or 'pt_PT'",
+        "por_BR": "Did you mean 'pt_BR'",
+        "ptBR": "Did you mean 'pt_BR'[?]",
+        "pt_XX": "Did you mean 'pt_BR' or 'pt_PT'",
+        "": "as in es_ES",
+    }
+    for name, says in told.items():
+        with pytest.raises(UsageError, match=says):
+            resolve_locale(name)
+
+
+def test_all_locales_of_cldr_are_valid() -> None:
+    parts = {(name.split("_")[0], name.split("_")[-1]) for name in locale_identifiers() if "_" in name}
+    names = [f"{language}_{country}" for language, country in parts if len(country) == 2]
+    assert len(names) > 600
+    assert [resolve_locale(name) for name in names] == names
+    assert set(shipped_locales()) <= {*names, "no_NO"}

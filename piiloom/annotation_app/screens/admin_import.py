@@ -25,7 +25,7 @@ from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.taxonomy.locales import load_locales
+from piiloom.taxonomy.locales import resolve_locale, shipped_locales
 
 # Labels of what happens to a row that has the id of a stored record and differs from it.
 _CONFLICTS: Final[dict[OnConflict, str]] = {
@@ -53,13 +53,16 @@ class _Imported:
 def import_tab(services: Services, _person: Person) -> None:
     """Import an uploaded file of records and show the result."""
     st.text(f"A text file, UTF-8, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
-    locales = list(load_locales())
     with st.form("import", clear_on_submit=True):
         suffixes = sorted({"json", *(suffix.removeprefix(".") for suffix in _FORMATS.values())})
         st.file_uploader("A file of records", type=suffixes, key=field("import", "file"))
         st.selectbox("Format", list(_FORMATS), key=field("import", "format"))
-        usual = locales.index("en_US") if "en_US" in locales else 0
-        st.selectbox("Locale of the texts that name none", locales, index=usual, key=field("import", "locale"))
+        st.selectbox(
+            "Locale of the texts that name none: one of these, or any other, as es_ES",
+            shipped_locales(),
+            key=field("import", "locale"),
+            accept_new_options=True,
+        )
         st.selectbox(
             "Rows that differ from the stored record of their id",
             list(_CONFLICTS),
@@ -89,7 +92,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         file.write_bytes(content)
         rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
         try:
-            options = ReadOptions(locale=locale)
+            options = ReadOptions(locale=resolve_locale(locale))
             report = import_file_among(services.shared, file, file_format, rejects_path=rejects, on_conflict=on_conflict, options=options)
         except ImportConflict as error:
             raise DataError(error.message, remedy=f"{error.kept}. Choose what to do with such rows, and import again") from error

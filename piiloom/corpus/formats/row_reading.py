@@ -21,7 +21,9 @@ from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Label, Labels
 from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, as_text, extra_keys
 from piiloom.corpus.formats.placing import keep_disjoint
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.label_maps import label_map
+from piiloom.taxonomy.locales import resolve_locale
 
 Made = TypeVar("Made")
 # Makes something of (1-based number, row in the native shape); raises ``RowFault`` if it cannot.
@@ -55,6 +57,7 @@ class RowReader:
         self._labels = Labels(options, tally)
         self._ids = ImportedIds()
         self._taken: set[str] = set()
+        self._locales: dict[str, str] = {}
 
     def record(self, number: int, content: Json) -> Record:
         """Return the record of row *number* (1-based). Raises ``RowFault`` if the row cannot become a record."""
@@ -77,7 +80,7 @@ class RowReader:
         return Record(
             id=record_id,
             revision=row.meta.revision,
-            locale=row.locale or self._options.locale,
+            locale=self._locale(row.locale),
             context=row.context,
             question=row.question,
             spans=spans,
@@ -86,6 +89,19 @@ class RowReader:
             group_keys=tuple(row.meta.group_keys),
             provenance=_provenance(row.meta),
         )
+
+    def _locale(self, stated: str | None) -> str:
+        """Return the locale of a row that states *stated*; a language alone may be that of the options. Raises ``RowFault``."""
+        if stated is None:
+            return self._options.locale
+        if stated not in self._locales:
+            try:
+                self._locales[stated] = resolve_locale(stated)
+            except UsageError as error:
+                if self._options.locale.partition("_")[0] != stated.strip().lower():
+                    raise RowFault(f"locale: {error.message}. {error.remedy}") from None
+                self._locales[stated] = self._options.locale
+        return self._locales[stated]
 
     def _place(self, number: int, row: NativeRow) -> SourceReference | None:
         """Return this file and line as the origin of a row that piiloom did not write; its own rows state their origin: None."""

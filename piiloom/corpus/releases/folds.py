@@ -30,7 +30,7 @@ def assign_folds(
         raise UsageError(
             f"there are only {counted(len(groups), 'group')} of records that must stay together, too few for {folds} folds",
             where="folds",
-            remedy=f"Ask for at most {len(groups)} folds" if len(groups) > 1 else "Generate more records, or keep fewer together",
+            remedy=f"Ask for at most {len(groups)} folds" if len(groups) > 1 else "Ask for 0 folds",
         )
     order = [at for at in range(len(groups)) if not kept or kept[at] is None]
     free = set(order)

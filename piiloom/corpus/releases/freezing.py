@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Unpack
+from typing import Final, Unpack
 
 from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.exporting import export_release
@@ -38,6 +38,8 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import ReleaseError, UsageError
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
+
+_NO_TEST: Final = "no test split: there are too few records, or groups of them, to divide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +137,13 @@ def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw, place
     """Return the split that *request* asks for, and the settings that it was made with."""
     try:
         return request.split, split_members(members, request.split, draw=draw, places=places)
-    except IndivisibleError:
+    except IndivisibleError as error:
         if not request.test_if_divisible:
             raise
+        cure = error.cure
     undivided = replace(request.split, test_size=0)
     split = split_members(members, undivided, draw=draw)
-    return undivided, replace(split, notes=(*split.notes, "no test split: there are too few records, or groups of them, to divide"))
+    return undivided, replace(split, notes=(*split.notes, _NO_TEST + (f"; to have one, {cure}" if cure else "")))
 
 
 def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:

@@ -8,7 +8,7 @@ questions are near-duplicates, if they were derived from one parent (which is li
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from piiloom.corpus.releases.rare_values import link_rare_values
 from piiloom.corpus.releases.settings import GROUP_BY, GroupBy
 from piiloom.foundation.counting import counted
 
-__all__ = ["Group", "Grouping", "Member", "group_members"]
+__all__ = ["Group", "Grouping", "Member", "cure_of_few", "group_members"]
 
 NEAR = 0.5  # Jaccard similarity of 5-word shingles from which on texts are near-duplicates
 # A question that more than this share of the records has in the same words is one of the corpus ("What should I do?"), not of a record.
@@ -79,6 +79,23 @@ def group_members(members: Iterable[Member], *, group_by: Collection[GroupBy] = 
     groups = tuple(group_of(group) for group in together.values())
     ties = tuple(tuple(ordered[at].id for at in tie) for tie in sorted(links.ties))
     return Grouping(groups=groups, notes=tuple(notes), ties=ties)
+
+
+def cure_of_few(groups: Sequence[Group], by_id: Mapping[str, Member]) -> str:
+    """Return what makes more groups of the records *by_id*, as the end of a remedy: more records only help if they are of other groups."""
+    if len(groups) > 1:
+        return "ask for a smaller size, or generate more records"
+    shared = set.intersection(*(set(by_id[record_id].group_keys) for record_id in groups[0].ids))
+    kinds = {kind: name for kind, colon, name in (key.partition(":") for key in sorted(shared)) if colon}
+    for kind, plural in (("story", "stories"), ("scenario", "scenarios")):
+        if kind in kinds:
+            return (
+                f"use more {plural}: all records are of the {kind} {kinds[kind]!r}, and more records of one {kind} stay together as well. "
+                f"Choose other --pairs, or add {plural} with --bank"
+            )
+    if shared:
+        return f"add records of another origin: all have the group key {min(shared)!r}"
+    return "add records that differ more: all are near-duplicates of one another, share rare values or have common parents (--group-by)"
 
 
 def _link_equal(keys: Sequence[tuple[str, ...]], links: Links) -> None:

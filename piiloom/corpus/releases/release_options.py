@@ -13,7 +13,7 @@ from piiloom.corpus.releases.settings import GROUP_BY, Balance, GroupBy, Overlap
 from piiloom.corpus.releases.sizes import parse_size
 from piiloom.corpus.split_names import TEST, VALIDATION
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.locales import resolve_locale
 
 T = TypeVar("T", SplitSettings, RecordChoice)
 
@@ -150,7 +150,7 @@ def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
         raise UsageError(f"a release has no option {min(unknown)!r}", remedy=f"It has: {', '.join(ReleaseOptions.__annotations__)}")
     choice = _picked(given, RecordChoice, run_id="run")
     if choice.locale is not None:
-        choice = replace(choice, locale=get_locale(choice.locale).code)
+        choice = replace(choice, locale=resolve_locale(choice.locale))
     return ReleaseRequest(
         name=name,
         version=str(given.get("version", DEFAULT_VERSION)),

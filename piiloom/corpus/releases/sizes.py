@@ -13,7 +13,12 @@ _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 
 
 
 class IndivisibleError(UsageError):
-    """There are too few records, or too few groups of them, for a test or validation split beside a train split."""
+    """There are too few records, or too few groups of them, for a test or validation split beside a train split.
+
+    ``cure``: what makes more groups, where these are too few.
+    """
+
+    cure: str = ""
 
 
 def parse_size(text: str, split: str) -> int | float:

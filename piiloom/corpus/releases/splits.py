@@ -20,7 +20,7 @@ from piiloom.corpus.releases.balancing import balance_members
 from piiloom.corpus.releases.choosing import choose_groups
 from piiloom.corpus.releases.covering import Needs, Parts, cover, lost_names
 from piiloom.corpus.releases.folds import assign_folds
-from piiloom.corpus.releases.grouping import Group, group_members
+from piiloom.corpus.releases.grouping import Group, cure_of_few, group_members
 from piiloom.corpus.releases.keeping import Places, keep_places, unsettled
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.redrawing import Draw
@@ -31,7 +31,7 @@ from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
 
 __all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
@@ -172,6 +172,9 @@ class _Assigned:
 
 def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], names: Sequence[str], kept: Mapping[str, str], seed: int) -> _Assigned:
     """Assign groups to the folds *names*; *kept* are the folds of groups that have one, by their first id."""
+    if len(groups) == 1 and not kept:
+        remedy = f"Ask for 0 folds, or {cure_of_few(groups, by_id)}"
+        raise UsageError("all records form one group that must stay together", where="folds", remedy=remedy)
     parts = assign_folds(groups, len(names), derive_rng("folds", seed), kept=[_part(group, kept, names) for group in groups])
     if not kept:
         parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=None)
@@ -198,10 +201,13 @@ def _train_and_others(
         rest = [group for group in free if group.ids[0] not in part_of]
         chosen = _chosen(rest, counts[split], there, derive_rng(f"train-{split} split", seed))
         if len(chosen) == len(rest) and 0 not in part_of.values():
-            raise IndivisibleError(
+            cure = cure_of_few(groups, by_id)
+            error = IndivisibleError(
                 f"{len(by_id)} records form {len(groups)} group(s) that cannot be divided, so a {split} split leaves nothing to train on",
-                remedy=f"Ask for a {split} size of 0, or generate more records",
+                remedy=f"Ask for a {split} size of 0, or {cure}",
             )
+            error.cure = cure
+            raise error
         part_of |= {group.ids[0]: number for group in chosen}
     parts = np.array([part_of.get(group.ids[0], 0) for group in groups], dtype=np.int64)
     fixed = np.array([group.ids[0] in kept for group in groups], dtype=np.bool_)

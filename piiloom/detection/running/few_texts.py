@@ -9,12 +9,12 @@ from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Document
+from piiloom.detection.running.input_settings import detection_locale
 from piiloom.detection.running.model_driver import ModelDriver
 from piiloom.detection.running.native_lines import disjoint_spans
 from piiloom.detection.running.worker import examiner_of
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.noop import noop
-from piiloom.taxonomy.entities.entity_catalogue import known_locale
 from piiloom.taxonomy.own_types import types_in_force
 
 
@@ -23,8 +23,7 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
 
     Raises ``UsageError`` for an unknown locale, and ``DataError`` if a text could not be detected.
     """
-    if settings.family.catalogue:
-        locale = known_locale(locale)
+    locale = detection_locale(locale, any_locale=not settings.family.catalogue)
     with types_in_force(settings.own_types):
         found = _found(texts, locale, question, settings)
     for number, one in enumerate(found, start=1):

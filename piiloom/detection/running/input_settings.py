@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entities.entity_catalogue import known_locale
-
-_LOCALE: Final = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?")
+from piiloom.taxonomy.locales import locale_codes, resolve_locale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +41,8 @@ class InputSettings:
                 raise UsageError(error.message, where="--locale", remedy=error.remedy) from None
 
     def checked_locale(self, name: str) -> str:
-        """Return the locale of that *name*, as we spell it. Raises ``UsageError`` for an unknown one."""
-        try:
-            return known_locale(name)
-        except UsageError:
-            if self.any_locale and _LOCALE.fullmatch(name):
-                return name
-            raise
+        """Return the locale that *name* means, see ``detection_locale``."""
+        return detection_locale(name, any_locale=self.any_locale)
 
     @property
     def named_fields(self) -> dict[str, str]:
@@ -72,3 +65,18 @@ class InputSettings:
             "fields": self.named_fields,
             "locale": self.locale,
         }
+
+
+def detection_locale(name: str, *, any_locale: bool) -> str:
+    """Return the locale that *name* means: one of the catalogue, or with *any_locale* any other, also a language alone.
+
+    Raises ``UsageError`` for an unknown locale.
+    """
+    if not any_locale:
+        return known_locale(name)
+    try:
+        return resolve_locale(name)
+    except UsageError:
+        if (language := name.strip().lower()) in locale_codes().languages:
+            return language
+        raise

@@ -18,6 +18,7 @@ from piiloom.detection.running.tally import Tally
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
+from piiloom.taxonomy.own_entities import user_file
 
 DOCUMENT: Final = "document"  # in the line of a document that failed: its number in the input, from 1 on
 
@@ -74,7 +75,8 @@ class ChunkWriter:
             return ""
         if locale not in self._catalogues:
             chosen = self._settings.detector
-            self._catalogues[locale] = load_catalogue(locale, chosen.own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
+            own = [user_file(path) for path in chosen.own]
+            self._catalogues[locale] = load_catalogue(locale, own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
         return self._catalogues[locale]
 
 

@@ -21,6 +21,7 @@ from piiloom.evaluation.inputs.tab_files import read_tab_predictions
 from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.locales import resolve_locale
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 
 _Item = TypeVar("_Item")
@@ -38,6 +39,8 @@ class InputOptions:
     tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
     name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
     and end. ``types_matter``: mentions of the sides without a common type are an error, see ``refuse_disjoint_types``.
+
+    Raises ``UsageError`` for an unknown locale.
     """
 
     needs: Needs
@@ -50,6 +53,10 @@ class InputOptions:
     skip_values: bool = False
     offsets: bool = False
     types_matter: bool = True
+
+    def __post_init__(self) -> None:
+        if self.locale is not None:
+            object.__setattr__(self, "locale", resolve_locale(self.locale))
 
 
 def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator[Pair], InputsSummary]:

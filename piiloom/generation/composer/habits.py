@@ -14,6 +14,7 @@ from typing import Final
 
 from piiloom.generation.composer.story_writing import clash, folded
 from piiloom.generation.composer.told import ToldSpan, ToldStory
+from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
 
@@ -86,7 +87,7 @@ def _changed(told: ToldStory, change: Change, *, lower: bool) -> tuple[str, tupl
     length = at = 0
     for span in told.spans:
         between = change(told.text[at : span.start])
-        value = folded(span.value) if lower and span.entity_type not in _COPIED else span.value
+        value = folded(span.value) if lower and not _is_copied(span) else span.value
         start = length + len(between)
         length = start + len(value)
         pieces += (between, value)
@@ -94,3 +95,10 @@ def _changed(told: ToldStory, change: Change, *, lower: bool) -> tuple[str, tupl
         at = span.end
     pieces.append(change(told.text[at:]))
     return "".join(pieces), tuple(spans)
+
+
+def _is_copied(span: ToldSpan) -> bool:
+    """Return whether people copy the value of *span* from somewhere, so that it keeps its case."""
+    kind = load_taxonomy().types.get(span.entity_type)
+    own = kind is not None and kind.own and any(one.name == span.subtype and one.form == "code" for one in kind.subtypes)
+    return own or span.entity_type in _COPIED

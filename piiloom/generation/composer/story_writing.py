@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
 
 from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.articles import article
@@ -14,9 +13,7 @@ from piiloom.generation.composer.story_steps import Told
 from piiloom.generation.composer.story_values import StoryValues, subject_of
 from piiloom.generation.composer.told import ToldSpan
 from piiloom.taxonomy.grammar import Slot, Text, combinations, expansion, parse
-from piiloom.taxonomy.stories import Story
-
-_LINE_VOICES: Final = frozenset({"chat", "list"})  # voices whose paragraphs are lines
+from piiloom.taxonomy.stories import LINE_VOICES, Story
 
 
 class _Page:
@@ -68,7 +65,7 @@ def write_text(
 ) -> tuple[str, tuple[ToldSpan, ...]]:
     """Write the text of the steps *told*; returns it and its spans in order."""
     page = _Page(story, values, locale)
-    between = "\n" if story.voice in _LINE_VOICES else "\n\n"
+    between = "\n" if story.voice in LINE_VOICES else "\n\n"
     for number, (step, wording) in enumerate(told):
         if number:
             page.add(between if step.paragraph else " ")

@@ -26,8 +26,7 @@ from piiloom.providers.factory import choose_model, make_batch_api, make_provide
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
-from piiloom.taxonomy.bank_loading import limited, load_bank
-from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.bank_loading import limited
 from piiloom.taxonomy.scenarios import Bank
 
 # Shortest time between commits. Rows of an unpaid provider can be recomputed, so they are gathered into fewer, larger commits.
@@ -79,6 +78,7 @@ class OpenedRun:
             calls=channel.calls,
             bank=self.bank,
             stories=provider.stories if isinstance(provider, StoryProvider) else None,
+            coming_up=config.coming_up(),
             prompts=open_library(config.prompts),
             judge=judge_channel.calls if judge_channel is not None else None,
         )
@@ -189,7 +189,6 @@ def call_policy(config: RunConfig) -> CallPolicy:
 
 def bank_of(config: RunConfig) -> Bank:
     """Load the scenario bank for the composer of *config*, cut to ``composer.scenarios_per_pair`` if that is set."""
-    with config.types_in_force():
-        bank = load_bank(get_locale(config.locale).language, config.bank)
+    bank = config.composed_from()
     most = config.composer.scenarios_per_pair
     return limited(bank, most) if most else bank

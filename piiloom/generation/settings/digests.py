@@ -11,6 +11,7 @@ from piiloom.prompts.library import open_library
 from piiloom.screening.trained_detector import OPTION, THRESHOLD
 from piiloom.tagging.model_folder import model_digest
 from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest
 
 # Part of every record id. Increase it when a change to a stage or to the composer changes its output.
@@ -53,7 +54,7 @@ def run_digest(config: RunConfig) -> str:
 
 
 def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
-    settings = shaping(config) | _recipe(config) | screened
+    settings = shaping(config) | _recipe(config) | asides_digest(config.coming_up()) | screened
     if config.recipe == "story":
         stories = stories_digest(get_locale(config.locale).language, config.bank)
         return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
+from piiloom.taxonomy.own_type_asides import untold
 from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
@@ -29,8 +30,7 @@ def check_drawable(own: OwnTypes, provider: str) -> None:
 
 def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
     """Raise ``UsageError`` if *bank* lacks a pair that the types file names, or has no sentence with one of the *own* types."""
-    told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
-    told |= {kind for frame in bank.frames for kind, _ in frame.slots}
+    told = told_in(bank)
     for one in own:
         named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
         pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
@@ -43,12 +43,18 @@ def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
             )
 
 
+def told_in(bank: Bank) -> set[str]:
+    """Return the names of the types of which *bank* has sentences."""
+    told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
+    return told | {kind for frame in bank.frames for kind, _ in frame.slots}
+
+
 def check_tellable(own: OwnTypes, taxonomy: Taxonomy, stories: StoryBank, asked: Sequence[Pair] | None) -> None:
     """Raise ``UsageError`` if *stories* lack a pair with one of the *own* types, or have no story with one of these types.
 
     *asked*: the pairs to check; None checks all pairs that the types file names.
     """
-    told = {fact.entity_type for story in stories.own for fact in story.facts.values()}
+    told = stories.told | {one.name for one in untold(own, stories.told)}
     for one in own:
         if asked is not None:
             pairs = [pair for pair in asked if one.name in pair]

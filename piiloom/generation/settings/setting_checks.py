@@ -20,7 +20,12 @@ from piiloom.taxonomy.locales import get_locale
 
 
 def make_config(settings: dict[str, Any]) -> RunConfig:
-    """Build a checked configuration from keyword settings; raises ``UsageError`` naming the first bad one."""
+    """Build a checked configuration from keyword settings; raises ``UsageError`` naming the first bad one.
+
+    A locale may be written in any way that ``resolve_locale`` reads.
+    """
+    if isinstance(locale := settings.get("locale"), str):
+        settings = {**settings, "locale": get_locale(locale).code}
     try:
         return check(RunConfig(**settings))
     except ValidationError as error:

@@ -18,6 +18,7 @@ from piiloom.generation.composer.telling_plan import plan_of
 from piiloom.generation.composer.told import ToldStory
 from piiloom.generation.item import Item, ItemValue, Question, TextShare
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.stories import Story
 
 NAME = "story"
@@ -39,6 +40,9 @@ class StoryStage:
         if told is None or share is None or ctx.stories is None:
             raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
         story = ctx.stories.find(plan.pair, told.story)
+        if ctx.coming_up:
+            aside = derive_rng("aside of an own type", share.seed)
+            story = with_own_aside(story, ctx.coming_up, aside, ctx.locale.language)
         text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale)
         if share.number >= len(text.questions):
             raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)

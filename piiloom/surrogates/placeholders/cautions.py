@@ -67,7 +67,7 @@ def foreign_cautions(rules: Iterable[Rule]) -> tuple[str, ...]:
 
 def language_caution(locale: str, told: str) -> str:
     """Return a warning if the texts are told to be in another language than *locale* says, else ""."""
-    if not told or told == locale[:2]:
+    if not told or told == locale.partition("_")[0]:
         return ""
     return f"the texts read as {named(told)}, the locale is {locale}: values come in its language; name the texts' own with --locale"
 

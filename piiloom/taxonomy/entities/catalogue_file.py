@@ -73,7 +73,10 @@ class _File(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueFile:
-    """What one file says. ``context`` adds words of its language to universal entities; ``against`` are words that speak against ids."""
+    """What one file says. ``context`` adds words of its language to universal entities; ``against`` are words that speak against ids.
+
+    ``of_types``: its entities are a user's own types, which are preferred to shipped entities that look the same.
+    """
 
     locale: str
     language: str
@@ -82,6 +85,7 @@ class CatalogueFile:
     context: Mapping[str, tuple[str, ...]]
     entities: tuple[Entity, ...]
     where_of_context: Mapping[str, str]
+    of_types: bool = False
 
 
 def read_catalogue_file(source: Traversable | Path) -> CatalogueFile:

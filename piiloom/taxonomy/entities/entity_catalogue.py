@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, read_catalogue_file
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.locales import resolve_locale
 
 LOCALES: Final = "sv_SE vi_VN zh_CN zh_SG pt_BR pt_PT pl_PL hi_IN fi_FI ar_AE nl_NL nl_BE no_NO".split()
 ENGLISH: Final = ("en_US", "en_GB")
@@ -52,25 +51,14 @@ def _shipped(name: str) -> CatalogueFile:
     return read_catalogue_file(data_folder("taxonomy").joinpath("entities", name))
 
 
-@lru_cache(maxsize=64)
-def _user_file(path: Path, modified: int) -> CatalogueFile:  # noqa: ARG001 - a file that was changed is read again
-    return read_catalogue_file(path)
-
-
 def catalogue_locales() -> tuple[str, ...]:
     """The locales that have entities of their own: the thirteen, then English."""
     return (*LOCALES, *ENGLISH)
 
 
 def known_locale(code: str) -> str:
-    """Return the locale *code*, also if written ``pl-pl``; raises ``UsageError`` for one that the catalogue has not."""
-    language, _, country = code.strip().replace("-", "_").partition("_")
-    found = f"{language.lower()}_{country.upper()}"
-    if found not in catalogue_locales():
-        close = get_close_matches(found, catalogue_locales(), n=1)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
-        raise UsageError(f"unknown locale {code!r}", remedy=f"{hint}Known: {', '.join(catalogue_locales())}.")
-    return found
+    """Return the locale of the catalogue that *code* names, see ``resolve_locale``."""
+    return resolve_locale(code, catalogue_locales())
 
 
 def shipped_entities(locales: Sequence[str] | None = None) -> Iterator[Entity]:
@@ -92,7 +80,9 @@ def find_shipped(entity_id: str) -> Entity | None:
     return None
 
 
-def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool = False, also: Collection[str] = ()) -> LocaleCatalogue:
+def load_catalogue(
+    locale: str, own: Sequence[CatalogueFile] = (), *, unconfirmed: bool = False, also: Collection[str] = ()
+) -> LocaleCatalogue:
     """Return the catalogue for texts of *locale*, with the entities of a user's *own* files (of this locale or universal).
 
     Entities whose format no source confirmed are left out unless *unconfirmed*, those that are looked for on request only unless their ids
@@ -101,20 +91,20 @@ def load_catalogue(locale: str, own: Sequence[Path] = (), *, unconfirmed: bool =
     """
     locale = known_locale(locale)
     shipped = [_shipped(name) for part in (UNIVERSAL, locale) for name in _shipped_names().get(part, ())]
-    added = [_user_file(path, path.stat().st_mtime_ns if path.exists() else 0) for path in own]
+    shipped_ids = {entity.id for file in shipped for entity in file.entities}
     entities: dict[str, Entity] = {}
-    for file in (*shipped, *added):
-        for entity in file.entities:
+    for file in (*shipped, *own):
+        for entity in file.entities if not file.of_types else _of_the_locale(file.entities, locale, shipped_ids):
             if entity.id in entities:
                 first = entities[entity.id].where
                 raise ConfigError(f"the id {entity.id!r} is defined already in {first}", where=entity.where, remedy="Give it another id")
             if file.locale not in (UNIVERSAL, locale):
                 continue
-            if entity.id in also or file in added or ((entity.confirmed or unconfirmed) and entity.default):
+            if entity.id in also or file in own or ((entity.confirmed or unconfirmed) and entity.default):
                 entities[entity.id] = entity
     if missing := sorted(set(also) - entities.keys()):
         raise UsageError(f"there is no entity {missing[0]!r} for {locale}", where="--also", remedy="piiloom entities list shows all")
-    in_force = [file for file in (*shipped, *added) if file.locale in (UNIVERSAL, locale)]
+    in_force = [file for file in (*shipped, *own) if file.locale in (UNIVERSAL, locale)]
     _add_context(entities, in_force)
     against = tuple(dict.fromkeys(word for file in in_force for word in file.against))
     notes = next((file.notes for file in in_force if file.notes and file.locale == locale), None)
@@ -137,6 +127,12 @@ def entities_of_any_place(ids: frozenset[str], region: str | None) -> LocaleCata
         raise UsageError(f"there is no entity {min(missing)!r}", remedy="piiloom entities list shows all")
     digest = hashlib.sha256(repr((region, sorted(map(_facts, found.values())))).encode()).hexdigest()
     return LocaleCatalogue(locale=UNIVERSAL, region=region, entities=found, against=(), notes=None, digest=digest)
+
+
+def _of_the_locale(own: Iterable[Entity], locale: str, taken: Collection[str]) -> Iterator[Entity]:
+    """Yield the entities of own types as those of *locale*, which are preferred to universal ones, under ids that are not *taken*."""
+    for entity in own:
+        yield replace(entity, locale=locale, id=f"own_{entity.id}" if entity.id in taken else entity.id)
 
 
 def _facts(entity: Entity) -> str:
