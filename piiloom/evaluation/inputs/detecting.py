@@ -109,4 +109,5 @@ def _keys(row: Json) -> str:
 
 
 def _unknown(path: Path, why: str) -> UsageError:
-    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {', '.join((*READABLE, TABLE))}")
+    known = (*(name for name in READABLE if name != TAB), TABLE, TAB)
+    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {', '.join(known)}")
