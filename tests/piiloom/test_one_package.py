@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.generation.stages.pipeline import RECIPES, all_stage_names, stage_names
+from tests.annotation_app.served_app import served
 from tests.longer import explored
 from tests.one_at_a_time import made_once
 
@@ -130,6 +131,11 @@ def test_the_same_in_an_environment_with_nothing_but_what_the_wheel_asks_for(bui
     pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--quiet", "--no-compile")
     run(*pip, "-c", ROOT / "constraints.txt", builds[0], where=tmp_path)
     _beside_a_users_project(environment, tmp_path)
+    command = (environment / "bin" / "piiloom", "annotate", "--port", "0", "--store")
+    with served(tmp_path / "project" / "mine.duckdb", by=lambda store: [*command, store], PYTHONPATH="") as server:
+        with server.client() as client:
+            assert client.get("/").status_code == 200
+        assert server.stop()[0] == 0
 
 
 @pytest.mark.long
