@@ -39,7 +39,7 @@ def records(draw: st.DrawFn, record_id: str = "r1") -> Record:
     return Record(
         id=record_id,
         revision=draw(st.integers(0, 3)),
-        locale=draw(names),
+        locale=draw(st.sampled_from(("en_US", "es_ES", "he_IL", "zh_CN"))),
         context=context,
         question=draw(st.one_of(st.none(), texts)),
         spans=spans,

@@ -121,12 +121,12 @@ def with_age() -> Record:
 def test_a_label_out_of_range_is_refused_and_labels_of_columns_are_named_too(file: Path) -> None:
     span = {"start": 5, "end": 7, "text": "34", "type": 0}
     rows = [{"context": "I am 34.", "spans": [{**span, "type": kind}], "locale": 1} for kind in (0, 2, -1)]
-    features = {"locale": LABEL, "spans": {"_type": "Sequence", "feature": {"type": LABEL}}}
+    features = {"locale": {"_type": "ClassLabel", "names": ["en_US", "nl_NL"]}, "spans": {"_type": "Sequence", "feature": {"type": LABEL}}}
     metadata = {METADATA_KEY: json.dumps({"info": {"features": features}})}
     pq.write_table(pa.Table.from_pylist(rows).replace_schema_metadata(metadata), file)
     first, *refused = HUGGINGFACE.read(file, ReadOptions(), ReadTally())
     assert isinstance(first, Record)
-    assert (first.spans[0].entity_type, first.locale) == ("age", "name")
+    assert (first.spans[0].entity_type, first.locale) == ("age", "nl_NL")
     assert [(row.line, row.reason) for row in refused if isinstance(row, RowReject)] == [
         (2, "spans[0].type: the class label 2 has no name"),
         (3, "spans[0].type: the class label -1 has no name"),

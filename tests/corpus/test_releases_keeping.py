@@ -44,7 +44,7 @@ def base() -> tuple[list[Record], dict[str, tuple[int, str]]]:
 
 
 def divided(records: Sequence[Record], places: Places, **sizes: float) -> Split:
-    return split_members([Member.of(record) for record in records], kept(**({"test_size": 8} | sizes)), places=places)
+    return split_members([Member.of(record) for record in records], kept("v1", **({"test_size": 8} | sizes)), places=places)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,8 +87,8 @@ def test_new_groups_bring_the_test_split_near_its_size() -> None:
     sizes = {size: len(divided([*records, *more], places, test_size=size).ids["test"]) for size in (4, 8, 0.2, 0.5)}
     assert sizes == {4: 8, 8: 8, 0.2: 16, 0.5: 40}
     folds = split_members([Member.of(record) for record in records], SplitSettings(folds=4))
-    places = places_of([Member.of(record) for record in records], folds)
-    later = split_members([Member.of(record) for record in [*records, *more]], kept(folds=4), places=places)
+    of_folds = places_of([Member.of(record) for record in records], folds)
+    later = split_members([Member.of(record) for record in [*records, *more]], kept(folds=4), places=of_folds)
     assert [len(ids) for ids in later.ids.values()] == [20] * 4
     assert split_by_id(folds).items() <= split_by_id(later).items()
 

@@ -75,7 +75,7 @@ def marked(text: str, *values: str, **fields: object) -> Record:
 HARD = [
     marked("👩‍🚀 Jose\u0301 met 👍🏽 Zoë\r\nin\tKöln", "Jose\u0301", "Zoë", "Köln", question="Who?\r\n\u2028"),
     marked("אני שרה לוי מתל אביב. مرحبا ليلى", "שרה לוי", "ليلى", question=""),
-    marked('# id = 5\n\n# "Ann" -DOCSTART- O B-NAME\\ \x85 \u2028 \0 Bo', '"Ann"', "B-NAME", "Bo", locale='"x\n'),
+    marked('# id = 5\n\n# "Ann" -DOCSTART- O B-NAME\\ \x85 \u2028 \0 Bo', '"Ann"', "B-NAME", "Bo", locale="he_IL"),
     marked("  Ann\n\nLee  \n", "Ann\n\nLee"),
     marked("<|B-NAME|> [SEP] Ann_Lee-Bo \ufeff\u200b Ann", "Ann_Lee-Bo", "Ann"),
 ]

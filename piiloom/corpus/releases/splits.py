@@ -181,7 +181,7 @@ def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], names: Sequence
     needs = Needs(groups, by_id, folds=len(names), fixed=[group.ids[0] in kept for group in groups])
     covered = cover(parts, needs)
     warnings = () if (covered == parts).all() else ("folds differ in size by more, so that no pair or type is in one fold only",)
-    even = int(np.ptp(needs.totals(covered))) <= max(1, int(np.ptp(needs.totals(parts))))
+    even = int(needs.off(needs.totals(covered))) <= max(1, int(needs.off(needs.totals(parts))))
     return _Assigned([names[part] for part in covered.tolist()], warnings=() if even else warnings)
 
 
