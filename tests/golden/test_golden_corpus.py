@@ -18,7 +18,7 @@ pytestmark = pytest.mark.golden
 STORES = DATA / "stores"
 
 
-def test_a_release_in_every_format(tmp_path):
+def test_a_release_in_every_format(tmp_path, subtests):
     piiloom(tmp_path, "generate", "--samples", 16, "--seed", 7, "--store", "golden.duckdb")
     piiloom(tmp_path, "release", "--name", "golden", "--test-size", 4, "--store", "golden.duckdb")
     asked = [word for name in FORMATS for word in ("--format", name)]
@@ -29,7 +29,8 @@ def test_a_release_in_every_format(tmp_path):
         if name != "native":  # the golden has what the description of the native export does not say
             told = json.loads(files["release.json"])
             files["release.json"] = as_text({key: value for key, value in told.items() if native.get(key) != value})
-        check(f"export-{name}", files)
+        with subtests.test(name):
+            check(f"export-{name}", files)
 
 
 def test_there_is_a_store_of_every_schema_version(tmp_path):
