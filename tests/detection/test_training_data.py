@@ -192,4 +192,4 @@ def test_an_adapter_brings_its_own_types_along(tmp_path: Path) -> None:
     assert DetectorSettings(detector="capid", model=model).own_types == own[1:2]
     both = DetectorSettings(detector="capid", model=model, own=(tmp_path / "mine.yaml",))
     assert [one.name for one in both.own_types] == [one.name for one in own]
-    assert DetectorSettings(own=(tmp_path / "mine.yaml",)).own_types == (), "files of entities are none of types"
+    assert DetectorSettings(own=(tmp_path / "mine.yaml",)).own_types == own, "patterns find own types as well"

@@ -46,13 +46,14 @@ def test_what_makes_no_detector_is_refused(options: str, said: str) -> None:
 @pytest.mark.long
 def test_a_run_is_a_command_whose_errors_are_told(tmp_path: Path) -> None:
     source, out = tmp_path / "records.jsonl", tmp_path / "found.jsonl"
-    source.write_text(json.dumps({"id": "r-1", "locale": "en_US", "context": "Write to ada.stone@example.org"}) + "\n")
+    source.write_text(json.dumps({"id": "r-1", "locale": "en_US", "context": "Write to ada.stone@example.org, badge B-12."}) + "\n")
     detectors = CommandDetectors(["--detector probe --model-path nowhere"])
     probe, patterns, _ = detectors.offered
-    no_types = tmp_path / "no_types.yaml"
-    detectors.detect(patterns, source, out, no_types, threading.Event())  # they look for entities of the catalogue
+    types, no_types = tmp_path / "types.yaml", tmp_path / "no_types.yaml"
+    types.write_text("types:\n  - {name: badge number, pattern: 'B-[0-9]{2}'}\n")
+    detectors.detect(patterns, source, out, types, threading.Event())
     (row,) = map(json.loads, out.read_text().splitlines())
-    assert [(span["text"], span["detector"]) for span in row["spans"]] == [("ada.stone@example.org", "patterns")]
+    assert [(span["text"], span["type"]) for span in row["spans"]] == [("ada.stone@example.org", "code"), ("B-12", "badge number")]
     with pytest.raises(PiiloomError, match="nowhere"):
         detectors.detect(probe, source, tmp_path / "other.jsonl", None, threading.Event())
     with pytest.raises(PiiloomError, match=r"no_types\.yaml"):

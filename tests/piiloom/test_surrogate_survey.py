@@ -59,7 +59,7 @@ def test_the_locale_ranks_the_readings_and_the_other_one_is_shown(cli, tmp_path)
     assert [(rule["kind"], rule["runner_up"]) for rule in told["rules"]] == [("number", "person (es)")]
     assert told["languages"] == ["fr", "en"]
     refused = cli("surrogate", "survey", tmp_path / "in.txt", "--locale", "spanish")
-    assert (refused.code, "not a locale" in refused.error_line()) == (2, True)
+    assert (refused.code, "Did you mean 'es_ES'" in refused.error_line()) == (2, True)
 
 
 def test_a_survey_warns_of_what_is_strange(cli, tmp_path):
