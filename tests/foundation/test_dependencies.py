@@ -40,7 +40,6 @@ INDIRECT = {
     "import-linter": "a command",
     "mypy": "a command",
     "myst-parser": "an extension of Sphinx, named in docs/conf.py",
-    "pandas": "the tables of the annotation app are drawn with it",
     "onnx": "torch.onnx writes files with it",
     "onnxscript": "torch.onnx makes graphs with it",
     "pre-commit": "a command",
