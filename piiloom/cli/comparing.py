@@ -107,7 +107,7 @@ def run_comparison(
         watching[name].append(cost)
     inputs: dict[str, InputsSummary] = {}
     comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching, inputs), scheme, ranking)
-    sides = {"the gold file": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
+    sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
     if scheme.name == CapidScheme.name:
         comparison = replace(comparison, warnings=relevance_warnings(sides))
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}

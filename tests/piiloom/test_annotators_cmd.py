@@ -138,15 +138,6 @@ def test_a_store_that_the_app_holds_can_be_changed_in_the_app(cli, empty_store):
     assert "an admin can do this there" in outcome.error_line()
 
 
-def test_a_missing_extra_is_named(cli, empty_store, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("piiloom.annotation_app", "argon2"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "argon2", None)
-    outcome = cli("annotators", "list", "--store", empty_store)
-    assert outcome.code == 2
-    assert "pip install -e '.[annotate]'" in outcome.error_line()
-
-
 def _read_until(terminal, question):
     shown = b""
     while question not in shown:

@@ -175,7 +175,7 @@ def test_unreadable_imports(cli, tmp_path, store_path, kind):
     assert not store_path.exists()
 
 
-@pytest.mark.parametrize(("option", "value", "says"), [("--format", "csvv", "native, capid"), ("--locale", "xx", "en_US")])
+@pytest.mark.parametrize(("option", "value", "says"), [("--format", "csvv", "native, capid"), ("--locale", "xx", "es_ES")])
 def test_import_options(cli, tmp_path, store_path, option, value, says):
     file = tmp_path / "rows.jsonl"
     file.write_text("{}\n")

@@ -104,7 +104,7 @@ def test_what_is_said_of_a_folder(cli, made):
     ("words", "says"),
     [
         (("--locale", "xx_XX"), ("unknown locale 'xx_XX'", "pl_PL")),
-        (("--locale", "en_US"), ("--locale", "unknown name 'en_US'", "pl_PL")),
+        (("--locale", "en_US"), ("unknown locale 'en_US'", "pl_PL")),
         (("--domain", "Sport"), ("--domain", "unknown name 'Sport'", "Healthcare")),
         (("--length", "huge"), ("--length", "unknown name 'huge'", "medium")),
         (("--perturb", "rain"), ("--perturb", "unknown name 'rain'", "ocr")),

@@ -198,7 +198,7 @@ def test_what_is_wrong_is_found_before_anything_is_sent(cli, asking, tmp_path):
     with LLMServer(Author()) as server:
         for words, code, says in [
             (("--locale", "xx_XX"), 2, "unknown locale 'xx_XX'"),
-            (("--locale", "en_US", "--out", tmp_path / "new"), 2, "unknown name 'en_US'"),
+            (("--locale", "en_US", "--out", tmp_path / "new"), 2, "unknown locale 'en_US'"),
             (("--domain", "Sport"), 2, "unknown name 'Sport'"),
             (("--length", "huge"), 2, "unknown name 'huge'"),
             (("--provider", "magic", "--out", tmp_path / "new"), 2, "no LLM provider 'magic'"),

@@ -146,7 +146,7 @@ def test_records_are_listed_by_any_spelling(cli, tmp_path):
     rows.write_text('{"locale": "es-es", "context": "Ana llama.", "spans": []}\n', encoding="utf-8")
     assert cli("import", rows, "--format", "native", "--store", store).code == 0
     for spelling in ("es_ES", "es-ES", "ES_es", "es"):
-        assert json.loads(cli("records", "list", "--locale", spelling, "--store", store, "--json").out)["total"] == 1
+        assert len(cli("records", "list", "--locale", spelling, "--store", store, "--json").out.splitlines()) == 1
     outcome = cli("records", "list", "--locale", "nl_NL", "--store", store)
     assert (outcome.code, outcome.err) == (2, "error: --locale: no record has 'nl_NL'. There are: es_ES\n")
 

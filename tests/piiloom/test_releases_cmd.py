@@ -45,7 +45,7 @@ def test_a_release_tells_and_keeps_what_it_is(cli, filled):
         (["--overlap-by", "move"], "--max-value-overlap"),
         (["--max-value-overlap", 2], "between 0 and 1"),
         (["--min-agreement", -1], "between 0 and 1"),
-        (["--locale", "xx_YY"], "en_US"),
+        (["--locale", "xx_YY"], "es_ES"),
         (["--version", "two words"], "not a version"),
         (["--license", ""], "one line of text"),
         (["--license", "CC BY 4.0"], "Did you mean cc-by-4.0?"),
@@ -173,7 +173,7 @@ def test_bad_rows_are_refused_with_line_and_reason_and_the_others_come_out_again
         (["--columns", "context"], 2, "context=text,question=q"),
         (["--columns", "context=a,context=b"], 2, "not a column: 'context=b'"),
         (["--format", "xlsx"], 2, "Known formats"),
-        (["--locale", "xx_YY"], 2, "en_US"),
+        (["--locale", "xx_YY"], 2, "es_ES"),
     ],
 )
 def test_what_an_import_cannot_be(cli, store_path, tmp_path, words, code, says):

@@ -48,7 +48,8 @@ def test_empty_lists(cli, empty_store):
         outcome = cli(what, "list", "--store", empty_store)
         assert outcome.code == 0
         assert f"no {what} in {empty_store}" in outcome.out
-        assert json.loads(cli(what, "list", "--store", empty_store, "--json").out)[what] == []
+        printed = cli(what, "list", "--store", empty_store, "--json").out
+        assert printed == "" if what == "records" else json.loads(printed)[what] == []
 
 
 def test_a_run_in_full(cli, paid):
@@ -104,7 +105,7 @@ def test_a_deletion_is_confirmed_or_not_done(cli, released):
         assert outcome.code == 2
         assert "--yes" in outcome.err.splitlines()[-1]
         assert "will be deleted" in outcome.err
-    assert json.loads(cli("records", "list", "--store", released, "--json").out)["total"] == 12
+    assert len(cli("records", "list", "--store", released, "--json").out.splitlines()) == 12
 
 
 def test_a_released_run_is_deleted_after_its_release(cli, released):

@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from piiloom.providers.connections import POOL_SIZE, PooledTransport, time_limits, wide_client
-from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
+from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, make_call
@@ -103,9 +103,7 @@ def test_a_proxy_of_the_environment_is_used(variable, monkeypatch):
     with LLMServer(lambda _: DATA) as proxy:
         monkeypatch.setenv(variable, proxy.root)
         provider = make_provider("openai", base_url="http://llm.invalid/v1")
-        # The fake server is no proxy, so it answers 404; what counts is that it was asked.
-        with pytest.raises(InvalidRequest, match="404"):
-            complete(provider)
+        complete(provider)  # the fake server answers for any host
         assert proxy.requests == 1
 
 
