@@ -268,8 +268,9 @@ class _Shown:
         at, within, overall = value.get(side), value.get(f"{side}Offset"), value.get("globalOffsets")
         if self.begins:
             number = int(at) if isinstance(at, str | int) and str(at).isdecimal() else len(self.begins)
-            known = isinstance(within, int) and number < len(self.begins) - 1
-            return self._after(self.begins[number], within, utf16=utf16) if known else None
+            if not isinstance(within, int) or number >= len(self.begins) - 1:
+                return None
+            return self._after(self.begins[number], within, utf16=utf16)
         offset = at if isinstance(at, int) or not isinstance(overall, dict) else overall.get(side)
         return self._after(0, offset, utf16=utf16) if isinstance(offset, int) else None
 

@@ -76,6 +76,10 @@ def get_readable_format(name: str) -> ReadableFormat:
     if name in READABLE:
         return READABLE[name]
     fault = f"the format {name!r} cannot be read" if name in FORMATS else f"unknown format {name!r}"
+    raise UsageError(fault, remedy=f"{meant(name)}Known formats: {', '.join(READABLE)}")
+
+
+def meant(name: str) -> str:
+    """Return a sentence that names the format of the tool *name*, with a blank behind it; "" if no such tool is known."""
     called = _CALLED.get("-".join(name.lower().replace("_", " ").split()))
-    named = f"Its files are read with {called}. " if called else ""
-    raise UsageError(fault, remedy=f"{named}Known formats: {', '.join(READABLE)}")
+    return f"Its files are read with {called}. " if called else ""
