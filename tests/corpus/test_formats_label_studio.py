@@ -124,9 +124,13 @@ def test_an_export_of_another_project_is_read_in_code_points(file: Path) -> None
     assert tally.ignored_fields == {"results of None": 1}
 
 
-def test_offsets_in_utf16_units_as_of_old_versions_are_refused(file: Path) -> None:
-    assert reason(read(file, [task(label(16, 18, "34", "age"))])).startswith('spans[0].text: "34" has the range [16, 18), which is empty')
-    assert reason(read(file, [task(label(5, 12, "Ann\\nLee", "name"))])).startswith('spans[0].text: "Ann\\\\nLee" differs from')
+def test_offsets_in_utf16_units_as_of_old_versions_are_read_where_the_text_shows_them(file: Path) -> None:
+    tally = ReadTally()
+    (row,) = read(file, [task(label(5, 8, "Ann", "name"), label(16, 18, "34", "age"))], tally)
+    assert [place[:2] for place in places(row)] == [("Ann", "name"), ("34", "age")]
+    assert tally.ignored_fields["offsets in UTF-16 units (code points took their place)"] == 2
+    assert reason(read(file, [task(label(17, 19, "34", "age"))])).startswith('spans[0].text: "34" has the range [17, 19), which is empty')
+    assert reason(read(file, [task(label(6, 13, "Ann\\nLee", "name"))])).startswith('spans[0].text: "Ann\\\\nLee" differs from')
 
 
 def test_the_last_annotation_that_is_not_cancelled_is_read_and_the_others_are_told(file: Path) -> None:
@@ -223,9 +227,11 @@ def test_a_relevance_of_two_choices_or_of_no_region_is_not_guessed(file: Path) -
     assert tally.ignored_fields == {"relevance of no region": 1}
 
 
-@pytest.mark.parametrize("content", ["{", '{"data": {}}', "5"])
-def test_a_file_that_is_no_array_is_an_error(file: Path, content: str) -> None:
-    file.write_text(content, encoding="utf-8")
+def test_a_file_that_is_cut_off_is_an_error_and_lines_are_rows(file: Path) -> None:
+    file.write_text("[{", encoding="utf-8")
     with pytest.raises(DataError, match=r"tasks\.json(:1)?: the file is not"):
         list(STUDIO.read(file, ReadOptions(), ReadTally()))
+    file.write_text('{"data": {}}\n5\n', encoding="utf-8")
+    faults = [reason([row]) for row in STUDIO.read(file, ReadOptions(), ReadTally())]
+    assert faults == ["data.text: must be text; say with --columns which key holds the context", "not a JSON object"]
     assert reason(read(file, [{"data": 5}])) == "data: must have keys and values"

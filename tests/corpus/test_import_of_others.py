@@ -30,6 +30,7 @@ OFFSETS = [[0, 7, "PER"], [11, 16, "LOC"]]
 SPANS = [{"start": 0, "end": 7, "label": "PER"}, {"start": 11, "end": 16, "label": "LOC"}]
 HTML = "<p>Hi &amp; bye,<br>Ann</p><p>Lee of <b>Gh</b>ent</p>"  # the text of its nodes: "Hi & bye,\nAnnLee of Ghent"
 XPATHS = {"start": "/p[1]/text()[2]", "end": "/p[2]/text()[1]", "startOffset": 0, "endOffset": 3}
+COLUMNAR = {"start": [0], "end": [7], "label": [1]}
 FEATURES = {"ner_tags": {"feature": {"names": NAMES, "_type": "ClassLabel"}, "_type": "List"}}
 CARD = "---\ndataset_info:\n  features:\n  - name: ner_tags\n    sequence:\n      class_label:\n        names:\n" + "".join(
     f"          '{at}': {name}\n" for at, name in enumerate(NAMES)
@@ -151,6 +152,43 @@ CASES = {
         found=[[("Ann  Lee", "name"), ("n@x.ch", "code")]],
         texts=["By Ann  Lee, n@x.ch "],
     ),
+    "numbers in lists of objects": Case(
+        format="json",
+        rows=[{"text": TEXT, "entities": [{"start": 0, "end": 7, "label": 1}]}, {"text": TEXT, "entities": COLUMNAR}],
+        found=[[("Ann Lee", "name")]] * 2,
+        beside={"dataset_info.json": json.dumps({"features": {"entities": [{"label": {"names": ["O", "PER"], "_type": "ClassLabel"}}]}})},
+    ),
+    "numbers in an object of lists": Case(
+        format="json",
+        rows=[{"text": TEXT, "entities": COLUMNAR}],
+        found=[[("Ann Lee", "name")]],
+        beside={
+            "dataset_info.json": json.dumps(
+                {"features": {"entities": {"label": {"feature": {"names": ["O", "PER"], "_type": "ClassLabel"}, "_type": "List"}}}}
+            )
+        },
+    ),
+    "… named in the card": Case(
+        format="json",
+        rows=[{"text": TEXT, "entities": COLUMNAR}],
+        found=[[("Ann Lee", "name")]],
+        beside={
+            "README.md": "---\ndataset_info:\n  features:\n  - name: entities\n    struct:\n    - name: label\n      list:\n"
+            "        class_label:\n          names: {'0': O, '1': PER}\n---\n"
+        },
+    ),
+    "lists that numpy printed": Case(
+        format="csv",
+        rows="tokens,ner_tags\n\"['Ann' 'Lee']\",[1 2]\n",
+        suffix=".csv",
+        found=["a list without commas, as numpy prints it; write the table as JSON lines or Parquet"],
+    ),
+    "numbered tokens": Case(
+        format="conll",
+        rows="1\tAnn\tB-PER\n2\tLee\tI-PER\n\n1\tCD\tB-PER\n",
+        suffix=".conll",
+        found=["the first column numbers the tokens", [("1", "name")]],
+    ),
     # a text with spans
     "doccano": Case(
         format="json", rows=json.dumps({"id": 3, "text": TEXT, "label": OFFSETS}), suffix=".jsonl", found=MARKED, ignored={"id": 1}
@@ -182,7 +220,11 @@ CASES = {
     "numeric ids in native rows": Case(
         format="native",
         rows=json.dumps(
-            {"id": 5, "context": TEXT, "spans": [{"start": 0, "end": 7, "text": "Ann Lee", "type": "name", "id": 7, "value_id": 1}]}
+            {
+                "id": 5,
+                "context": TEXT,
+                "spans": [{"start": 0, "end": 7, "text": "Ann Lee", "type": "name", "id": 7, "value_id": 1, "subject": 2}],
+            }
         ),
         suffix=".jsonl",
         found=[[("Ann Lee", "name")]],
@@ -199,6 +241,12 @@ CASES = {
         suffix=".jsonl",
         columns={"context": "text", "spans.type": "label"},
         found=['answer: the annotator did not accept the row: "reject"'],
+    ),
+    "Prodigy without spans, and a choice": Case(
+        format="json",
+        rows="\n".join(json.dumps({"text": TEXT, "answer": "accept", "_input_hash": 1, **more}) for more in ({}, {"accept": ["A"]})),
+        suffix=".jsonl",
+        found=[[], "context: is missing"],
     ),
     "spaCy's pairs": Case(format="json", rows=[[TEXT, {"entities": OFFSETS}]], found=MARKED),
     "spaCy's ents": Case(format="json", rows=[{"text": TEXT, "ents": SPANS}], found=MARKED),
@@ -231,7 +279,7 @@ CASES = {
         format="tab",
         rows=[
             {
-                "doc_id": "001-1",
+                "doc_id": 1,
                 "text": TEXT,
                 "dataset_type": "dev",
                 "annotations": {
@@ -245,7 +293,7 @@ CASES = {
                                 "span_text": "Ann Lee",
                                 "edit_type": "check",
                                 "identifier_type": "DIRECT",
-                                "entity_id": "e1",
+                                "entity_id": 1,
                                 "confidential_status": "NOT_CONFIDENTIAL",
                             }
                         ]
@@ -277,7 +325,16 @@ CASES = {
         found=[[("Lee & Co", "name"), ("5/6", "datetime")], []],
         texts=["\nSeen by Lee & Co on 5/6 .\n", "Nothing."],
     ),
-    "XML with an entity": Case(format="i2b2", rows=BOMB, suffix=".xml", found=['"rows": the file declares an entity, which is not read']),
+    "XML with an entity of a DTD elsewhere": Case(
+        format="i2b2",
+        rows='<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a><TEXT>By &who; Lee</TEXT></a>',
+        suffix=".xml",
+        found=['"rows": the file has an entity of its own, which is not read'],
+    ),
+    "XML in a ZIP archive": Case(format="i2b2", rows="PK\3\4", suffix=".zip", found=['"rows": a ZIP archive; unpack it']),
+    "XML with an entity": Case(
+        format="i2b2", rows=BOMB, suffix=".xml", found=['"rows": the file has an entity of its own, which is not read']
+    ),
     "XML that is cut off": Case(format="i2b2", rows=I2B2[:150], suffix=".xml", found=['"rows": not valid XML (line ']),
     # Label Studio
     "labels of HTML": Case(
@@ -310,6 +367,54 @@ CASES = {
         format="label-studio",
         rows=[task(DIALOGUE, paragraph("1", 5, "1", 8, "Ann"), key="dialogue")],
         found=['spans[0].text: "Ann" has the range [14, 17)'],
+    ),
+    "offsets in UTF-16 units": Case(
+        format="label-studio",
+        rows=[
+            task("\U0001f600 Ann", region("labels", {"start": 3, "end": 6, "text": "Ann"})),
+            task("\U0001f600 Ann", region("labels", {"start": 4, "end": 7, "text": "Ann"})),
+            task([{"text": "a"}, {"text": "\U0001f600 Ann"}], paragraph("1", 3, "1", 6, "Ann"), key="dialogue"),
+        ],
+        found=[[("Ann", "name")], 'spans[0].text: "Ann" has the range [4, 7)', [("Ann", "name")]],
+        ignored={"offsets in UTF-16 units (code points took their place)": 2},
+    ),
+    "HTML with offsets in UTF-16 units": Case(
+        format="label-studio", rows=[task("<p>&#128512;&nbsp;Ann</p>", html_region(3, 6, "Ann"))], found=[[("Ann", "name")]]
+    ),
+    "addresses of texts": Case(
+        format="label-studio",
+        rows=[task(address) for address in ("https://x.ch/a.txt", "s3://b/a.txt", "/data/upload/1/a.txt")] + [task("see https://x.ch")],
+        found=["data.text: is the address of a text, not the text"] * 3 + [[]],
+    ),
+    "drafts, other data, JSON lines": Case(
+        format="label-studio",
+        rows="\n".join(json.dumps({**task(TEXT), "data": {"text": TEXT, "source": "x"}, "drafts": [{}]}) for _ in range(2)),
+        suffix=".jsonl",
+        found=[[], []],
+        ignored={"drafts": 2, "data.source": 2},
+    ),
+    "a choice in JSON-MIN": Case(
+        format="label-studio",
+        rows=[{"id": 1, "text": TEXT, "ner": [], "sentiment": "good", "topic": {"choices": ["a", "b"]}, "annotator": 1}],
+        found=[[]],
+        ignored={"sentiment": 1, "topic": 1},
+    ),
+    "labels in CSV": Case(
+        format="csv",
+        rows=f'text,label\n{TEXT},"[{{""start"": 0, ""end"": 7, ""text"": ""Ann Lee"", ""labels"": [""PER""]}}]"\n',
+        suffix=".csv",
+        found=[[("Ann Lee", "name")]],
+    ),
+    "a dialogue with another key": Case(
+        format="label-studio",
+        rows=[task([{"phrase": "I am Ann"}], paragraph("0", 5, "0", 8, "Ann"), key="chat")],
+        columns={"context": "chat.phrase"},
+        found=[[("Ann", "name")]],
+    ),
+    "… that is not named": Case(
+        format="label-studio",
+        rows=[task([{"phrase": "I am Ann"}], key="dialogue")],
+        found=["data.dialogue: no key has the text of every paragraph; name it with --columns, as context=dialogue.KEY"],
     ),
     "two annotators, one of them cancelled, and predictions": Case(
         format="label-studio",
@@ -439,10 +544,22 @@ def test_what_cannot_be_imported_says_why(
 
 def test_a_folder_of_i2b2_is_read_by_names_and_other_files_are_left(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    for name in ("b.xml", "a.xml", "sub/c.xml", "d.txt"):
+    for name in ("b.xml", "a.xml", "sub/c.XML", "d.txt"):
         (tmp_path / name).write_text(I2B2, encoding="utf-8")
     (tmp_path / "b.xml").write_text("<x/>", encoding="utf-8")
     rows = list(get_readable_format("i2b2").read(tmp_path, ReadOptions(), ReadTally()))
     assert [row.reason if isinstance(row, RowReject) else row.id for row in rows] == ["a", '"b": there is no TEXT element', "sub/c"]
     with pytest.raises(UsageError, match="cannot be written"):
         get_format("i2b2")
+
+
+def test_the_names_of_tools_lead_to_the_format_that_reads_their_files() -> None:
+    for name, called in (
+        ("doccano", "json"),
+        ("Prodigy", "json"),
+        ("hf", r"huggingface \(Parquet\) or json"),
+        ("spacy_json", "json"),
+        ("CoNLL 2003", "conll"),
+    ):
+        with pytest.raises(UsageError, match=rf"unknown format '{name}'.* Its files are read with {called}\. Known formats: native"):
+            get_readable_format(name)

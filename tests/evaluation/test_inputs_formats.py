@@ -23,7 +23,7 @@ from tests.shared_files import shared
 
 READABLE = [name for name, each in FORMATS.items() if isinstance(each, ReadableFormat)]
 # Formats in which all files have to be named; the others are found out.
-FOUND_OUT = {"native", "capid", "csv", "parquet", "huggingface", "json", "conll", "spacy", "brat", "bio", "presidio"}
+FOUND_OUT = {"native", "capid", "csv", "parquet", "huggingface", "json", "conll", "spacy", "brat", "bio", "presidio", "label-studio"}
 
 
 def _record(name: str, context: str, *values: tuple[str, str]) -> Record:
@@ -153,7 +153,7 @@ def test_all_that_a_row_says_is_in_its_document(tmp_path: Path) -> None:
         ({"context": "a", "spans": [{"start": True, "end": 1}]}, r"spans\[0\]\.start: must be a whole number"),
         ({"context": "a", "spans": [span(0, 1, relevance="1")]}, r"spans\[0\]\.relevance: must be 'high', 'low' or null"),
         ({"context": "a", "spans": [span(0, 1, identifier=[])]}, r"spans\[0\]\.identifier: must be 'direct'"),
-        ({"context": "a", "spans": [span(0, 1, subject=1)]}, r"spans\[0\]\.subject: must be text or null"),
+        ({"context": "a", "spans": [span(0, 1, subject=True)]}, r"spans\[0\]\.subject: must be text or null"),
         ({"context": "a", "spans": [], "id": ""}, "id: must be text that is not empty"),
         ({"context": "a", "spans": [], "id": True}, "id: must be text that is not empty"),
         ({"context": "a", "spans": [], "question": 1}, "question: must be text or null"),

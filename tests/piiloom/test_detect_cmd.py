@@ -104,6 +104,7 @@ def test_engines_and_workers_change_nothing(cli, texts, own, tmp_path):
         (("--locale", "xx_XX"), 2, ("--locale: unknown locale 'xx_XX'", "pl_PL")),
         (("--format", "word"), 2, ("holds native rows, not word",)),
         (("--input-format", "word"), 2, ("unknown format 'word'", "jsonl")),
+        (("--input-format", "doccano"), 2, ("unknown format 'doccano'. Its files are read with json. Known",)),
         (("--threshold", "1.5"), 2, ("threshold", "between 0 and 1")),
         (("--mask", "hide"), 2, ("no mask 'hide'", "subtype")),
         (("--mask-char", "X"), 2, ("nothing is masked", "--mask char")),

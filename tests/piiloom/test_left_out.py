@@ -122,6 +122,36 @@ def test_second_annotators_of_the_predictions_are_reported_too(cli: Any, tmp_pat
     assert "A: not read: annotations, of several but the last 1" in out.splitlines()
 
 
+@pytest.mark.parametrize("ids", [False, True])
+@pytest.mark.parametrize("kept", [False, True])
+def test_rows_that_nobody_accepted_are_left_out_with_their_predictions(cli: Any, tmp_path: Path, ids: bool, kept: bool) -> None:
+    texts = {"1 of": "accept", "2 in": "reject", "3 at": "accept", "4 by": "ignore"}
+    gold, found = tmp_path / "gold.jsonl", tmp_path / "found.jsonl"
+    rows = [(text, answer, {"id": text} if ids else {}) for text, answer in texts.items()]
+    span = {"start": 0, "end": 1, "label": "name"}
+    gold.write_text("\n".join(json.dumps({"text": t, "spans": [span], "answer": a, **more}) for t, a, more in rows), encoding="utf-8")
+    found.write_text(
+        "\n".join(json.dumps({"context": t, "spans": [{**span, "type": "name"}], **more}) for t, a, more in rows if kept or a == "accept"),
+        encoding="utf-8",
+    )
+    columns = ("--columns", "context=text,id=id", "--gold-format", "json") if ids else ()
+    told = json.loads(cli("evaluate", gold, found, *columns, "--json").out)
+    assert (told["inputs"]["pairs"], told["metrics"]["overall"]["f1"]) == (2, 1)
+    assert told["inputs"]["pairing"] == ("id" if ids else "position")
+    refused = 'rows (answer: the annotator did not accept the row: "%s")'
+    assert told["inputs"]["gold"]["left_out"] == {refused % "reject": 1, refused % "ignore": 1}
+    assert told["inputs"]["found"]["left_out"] == ({"documents of rows that the gold leaves out": 2} if kept else {})
+
+
+def test_tasks_without_an_annotation_are_left_out(cli: Any, tmp_path: Path) -> None:
+    gold, found = tmp_path / "gold.json", tmp_path / "found.jsonl"
+    gold.write_text(json.dumps([task(ANN), task(predictions=[{}], text="Bo")]), encoding="utf-8")
+    found.write_text(json.dumps(NATIVE), encoding="utf-8")
+    told = json.loads(cli("evaluate", gold, found, "--json").out)
+    assert told["inputs"]["gold"]["format"] == "label-studio"
+    assert told["inputs"]["gold"]["left_out"] == {"rows (annotations: there is none that is not cancelled)": 1}
+
+
 def test_a_side_without_mentions_is_reported(cli: Any, tmp_path: Path) -> None:
     gold, found = tmp_path / "gold.json", tmp_path / "found.jsonl"
     gold.write_text(json.dumps([task({"result": []})]), encoding="utf-8")

@@ -45,11 +45,12 @@ def fault_kinds(reason: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowReject:
-    """A refused row: its 1-based line, the reason, and the unchanged row."""
+    """A refused row: its 1-based line, the reason, and the unchanged row. *left_out*: by the file's own word it does not count."""
 
     line: int
     reason: str
     row: str
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,9 @@ class ClassLabel:
     def name_in(self, row: Json) -> None:
         """Replace the numbers in *row* by names; raises ``RowFault`` if one has none."""
         held = row.get(self.column)
+        if self.key is not None and isinstance(held, dict):  # an object of lists
+            ClassLabel(self.key, None, self.names).name_in(held)
+            return
         if self.key is None:
             row[self.column] = [self.name(one, self.column) for one in held] if isinstance(held, list) else self.name(held, self.column)
             return
@@ -123,26 +126,21 @@ def _descriptions(folder: Path) -> Iterator[list[ClassLabel]]:
 
 
 def _found(column: str, feature: Any) -> Iterator[ClassLabel]:
-    inner = feature.get("feature")  # of List, LargeList and Sequence
-    for one in (feature, inner):
-        if isinstance(one, dict) and one.get("_type") == "ClassLabel":
-            yield ClassLabel(column, None, tuple(one["names"]))
-    if isinstance(inner, dict) and "_type" not in inner:
-        for key, held in inner.items():
-            if held["_type"] == "ClassLabel":
-                yield ClassLabel(column, key, tuple(held["names"]))
+    inner = feature[0] if isinstance(feature, list) else feature.get("feature", feature)  # of List, LargeList and Sequence
+    if inner.get("_type") == "ClassLabel":
+        yield ClassLabel(column, None, tuple(inner["names"]))
+    if "_type" not in inner:  # a list of objects, or an object of lists
+        yield from (ClassLabel(column, key, label.names) for key, held in inner.items() for label in _found(key, held) if label.key is None)
 
 
 def _in_card(feature: Any) -> Iterator[ClassLabel]:
-    """Yield the class labels of a feature in the YAML of a card: of the column, of its list, or of the objects in its list."""
-    held = feature.get("list", feature.get("sequence"))
+    """Yield the class labels of a feature in the YAML of a card: of the column, of its list, or of the objects in it."""
+    held = feature.get("list", feature.get("sequence", feature.get("struct")))
     for one in (feature.get("dtype"), held):
         if isinstance(one, dict) and "class_label" in one:
             yield ClassLabel(feature["name"], None, _card_names(one))
     for part in held if isinstance(held, list) else ():
-        dtype = part.get("dtype")
-        if isinstance(dtype, dict) and "class_label" in dtype:
-            yield ClassLabel(feature["name"], part["name"], _card_names(dtype))
+        yield from (ClassLabel(feature["name"], part["name"], label.names) for label in _in_card(part) if label.key is None)
 
 
 def _card_names(dtype: Any) -> tuple[str, ...]:

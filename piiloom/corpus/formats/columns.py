@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, quoted
 from piiloom.corpus.formats.class_labels import ClassLabel, class_labels_beside
-from piiloom.corpus.formats.json_rows import RowFault, parse_value
+from piiloom.corpus.formats.json_rows import RowFault, RowLeftOut, parse_value
 from piiloom.corpus.formats.token_labels import token_row
 from piiloom.foundation.errors import DataError, UsageError
 
@@ -44,10 +44,13 @@ _TOKENS: Final = ("tokens", "words", "tokenized_text", "tokenised_text")
 _TAGS: Final = ("ner_tags", "labels", "tags", "bio_labels", "ner", "ner_labels", "entity_tags")
 _STARTS: Final = ("start", "start_offset", "start_char", "start_position", "startOffset", "begin")
 _ENDS: Final = ("end", "end_offset", "end_char", "end_position", "endOffset")
-_ALIASES: Final = {"start": _STARTS[1:], "end": _ENDS[1:], "type": ("label", "entity_type", "entity_group", "entity", "tag")}
+_ALIASES: Final = {"start": _STARTS[1:], "end": _ENDS[1:], "type": ("label", "entity_type", "entity_group", "entity", "tag", "labels")}
 _IN_ORDER: Final = ("start", "end", "type", "text")  # of a span that is a list
+_WITHOUT_COMMAS: Final = re.compile(r"""\s*\[\s*('[^']*'|"[^"]*"|[\d.]+)\s+['"\d]""")  # as numpy prints a list
 _WRITTEN_LIST: Final = re.compile(r"\s*(?:\[\s*[\[({\]]|\{)")
 _REFUSED: Final = ("reject", "ignore")  # answers of Prodigy
+_PRODIGY: Final = {"answer", "_input_hash"}  # keys of its rows, which have no spans where nothing was marked …
+_CHOICE: Final = {"options", "accept", "label", "relations"}  # … and of those of other tasks than marking
 _MOST_SHOWN: Final = 40
 MISSING: Final = object()
 _REMEDY: Final = (
@@ -107,10 +110,9 @@ class Columns:
     def native(self, row: Json) -> Json:
         """Return *row* in the native shape; raises ``RowFault`` if it lacks the context or its spans cannot be understood."""
         if not self.named and not self._tokens:
-            fields = {} if "context" in row else shape_of(row)
+            fields = self._shape(row)
             if not fields:
                 return _own(row)
-            self._unseen.clear()
         else:
             fields = self._chosen(row)
         if len(self._known) < _MOST_SHOWN:
@@ -123,7 +125,7 @@ class Columns:
             del found[field]
         used = {name if name in row else name.partition(".")[0] for name in fields.values()}
         if "answer" in row and "answer" not in used and row["answer"] in _REFUSED:
-            raise RowFault(f"answer: the annotator did not accept the row: {quoted(str(row['answer']))}")
+            raise RowLeftOut(f"answer: the annotator did not accept the row: {quoted(str(row['answer']))}")
         rest = {key: value for key, value in row.items() if key not in used and (key, value) != ("answer", "accept")}
         if isinstance(found.get("id"), int) and not isinstance(found["id"], bool):
             found["id"] = str(found["id"])
@@ -134,6 +136,16 @@ class Columns:
         spans = _span_list(found["spans"]) if "spans" in found else []
         found["spans"] = [self._span(span, at, context, fields["spans"]) for at, span in enumerate(spans)]
         return found
+
+    def _shape(self, row: Json) -> dict[str, str]:
+        try:
+            fields = {} if "context" in row else shape_of(row)
+        except RowFault:
+            self._unseen.clear()  # the columns are there
+            raise
+        if fields:
+            self._unseen.clear()
+        return fields
 
     def _chosen(self, row: Json) -> dict[str, str]:
         """Return the named columns by field, with those of a known shape for the tokens and tags, or the spans, if they are not named."""
@@ -167,12 +179,16 @@ class Columns:
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: not an object")
         found = {key: value for key, name in self._keys.items() if (value := reached(span, name)) is not MISSING}
+        names = dict(self._keys)
         for key, aliases in _ALIASES.items():
             alias = next((one for one in aliases if one in span), None)
             if key not in found and alias is not None and _SPANS + key not in self.named:
                 found[key] = span[alias]
+                names[key] = alias
+        if isinstance(found.get("type"), list) and len(found["type"]) == 1:  # Label Studio in CSV
+            found["type"] = found["type"][0]
         if _is_number(found.get("type")):
-            found["type"] = self._label(found["type"], column, self._keys["type"])
+            found["type"] = self._label(found["type"], column, names["type"])
         if "text" not in found and _SPANS + "text" not in self.named:
             start, end = found.get("start"), found.get("end")
             if isinstance(context, str) and isinstance(start, int) and isinstance(end, int) and start >= 0:
@@ -205,12 +221,17 @@ class Columns:
 
 
 def shape_of(row: Json) -> dict[str, str]:
-    """Return the keys of a row that another tool wrote, by field; none if it has neither a text with spans nor tokens with tags."""
+    """Return the keys of a row that another tool wrote, by field; none if it has neither a text with spans nor tokens with tags.
+
+    Raises ``RowFault`` for lists that numpy printed.
+    """
     text = _first(row, _TEXTS, lambda value: isinstance(value, str))
     tokens = _tokens_in(row)
     if len(tokens) > 1:
         return {**({"context": text} if text is not None else {}), **tokens}
     spans = _span_key(row)
+    if text is not None and spans is None and _PRODIGY & row.keys() and not {*_CHOICE, *_SPAN_LISTS} & row.keys():
+        return {"context": text}
     return {"context": text, "spans": spans} if text is not None and spans is not None else {}
 
 
@@ -249,6 +270,8 @@ def _listed(value: object) -> object:
         try:
             return _parsed(value)
         except RowFault:
+            if _WITHOUT_COMMAS.match(value):
+                raise
             return value
     return value
 
@@ -315,6 +338,8 @@ def _parsed(text: str) -> Any:
     try:
         return parse_value(text)
     except RowFault as fault:
+        if _WITHOUT_COMMAS.match(text):
+            raise RowFault("a list without commas, as numpy prints it; write the table as JSON lines or Parquet") from fault
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # escapes that Python does not know

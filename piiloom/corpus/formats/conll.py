@@ -139,6 +139,8 @@ def _content(block: str, tally: ReadTally) -> Json:
         text, places = stated["text"], token_places(tokens, stated["text"])
         relevance: list[str | None] = [row[1] if len(row) > 2 else None for row in rows]
     else:
+        if len(tokens) > 1 and len(rows[0]) > 2 and tokens == [str(at) for at, _ in enumerate(tokens, start=1)]:
+            raise RowFault("the first column numbers the tokens: leave it out, so that the token comes first and the tag last")
         text, places = joined(tokens)
         relevance = [None] * len(rows)
         tally.joined_texts += 1

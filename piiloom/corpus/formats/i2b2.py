@@ -5,7 +5,8 @@ and ``end`` (or ``spans="3~9"``), ``text`` and ``TYPE``, which count from the st
 ``<RECORD ID="1"><TEXT>… <PHI TYPE="DOCTOR">Smith</PHI> …</TEXT></RECORD>``. The type of a span is its TYPE, or else its element's name.
 Labels are looked up in the label map ``i2b2``, unless the given map has them.
 
-Files that declare entities are refused: expanding these can take all memory, and none of the corpora has any.
+Files that declare entities, or use one of a DTD elsewhere, are refused: expanding these can take all memory, and none of the corpora
+has any.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class _Document:
 
 def _documents(path: Path) -> Iterator[_Document]:
     try:
-        files = sorted(path.rglob("*.xml")) if path.is_dir() else [path]
+        files = sorted(file for file in path.rglob("*") if file.suffix.lower() == ".xml") if path.is_dir() else [path]
         if not files:
             raise DataError("the folder has no .xml files", where=str(path), remedy="Name the folder or the file of the corpus")
         for file in files:
@@ -95,7 +96,7 @@ class _Reader:
     def documents(self, raw: bytes) -> list[_Document]:
         """Return the records of the file; one with a fault if it cannot be read."""
         parser = expat.ParserCreate()
-        parser.EntityDeclHandler = _refuse_entity
+        parser.EntityDeclHandler = parser.SkippedEntityHandler = _refuse_entity
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
@@ -105,7 +106,8 @@ class _Reader:
         except RowFault as fault:
             return [self._refused(raw, str(fault))]
         except expat.ExpatError as error:
-            return [self._refused(raw, f"not valid XML (line {error.lineno})")]
+            packed = raw.startswith(b"PK")
+            return [self._refused(raw, "a ZIP archive; unpack it" if packed else f"not valid XML (line {error.lineno})")]
         return self._found or [self._refused(raw, "there is no TEXT element")]
 
     def _refused(self, raw: bytes, fault: str) -> _Document:
@@ -163,4 +165,4 @@ class _Reader:
 
 
 def _refuse_entity(*_declared: object) -> None:
-    raise RowFault("the file declares an entity, which is not read")
+    raise RowFault("the file has an entity of its own, which is not read")

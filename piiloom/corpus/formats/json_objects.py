@@ -27,7 +27,7 @@ class JsonFormat(NativeShapedFormat):
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, see ``NativeShapedFormat``; in an array, which is read as a whole, an object's number is its line."""
         columns = Columns(path, options, tally)
-        yield from read_rows(array_or_lines(path), lambda number, text: make(number, columns.native(_object(text))), tally)
+        yield from read_rows(array_or_lines(path), lambda number, text: make(number, columns.native(object_in(text))), tally)
         columns.check_all_seen()
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
@@ -36,7 +36,7 @@ class JsonFormat(NativeShapedFormat):
         return LossReport()
 
 
-def _object(text: str) -> Json:
+def object_in(text: str) -> Json:
     """Return the object in *text*, or what spaCy's pair of a text and an object of annotations is as one."""
     match parse_value(text):
         case dict(row):

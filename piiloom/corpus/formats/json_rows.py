@@ -30,6 +30,10 @@ class RowFault(Exception):
     """Why a row cannot become a record; the message names fields, positions and the value at fault, no other text."""
 
 
+class RowLeftOut(RowFault):
+    """Why the file itself says that a row does not count: its annotator did not accept it."""
+
+
 class _RepeatedKey(ValueError):
     """A JSON object has the same key twice."""
 
@@ -62,7 +66,7 @@ def read_rows(
         try:
             yield read(number, row)
         except RowFault as fault:
-            yield RowReject(line=number, reason=str(fault), row=shown(row))
+            yield RowReject(line=number, reason=str(fault), row=shown(row), left_out=isinstance(fault, RowLeftOut))
 
 
 def parse_object(line: str) -> Json:

@@ -7,14 +7,16 @@ writes the number of the task over ``data.id``, hence ``record_id``.)
 
 Offsets are **code points**. Label Studio splits a text by JavaScript's ``[...text]``, which gives code points, and counts these
 (HumanSignal/label-studio, ``web/libs/editor/src/tags/object/RichText/domManager.ts``, pull request 6135 of July 2024); some older
-versions counted UTF-16 units (issues 1008 and 1347 there), so spans of theirs behind an emoji have another text here and are
-refused. ``\r`` and ``\n`` count as one each (``view.jsx`` splits at ``/\n|\r/``). ``value.text`` is a derived copy with ``\n``
-in two characters for a line break and without blanks that a browser folds, so line breaks and blanks are not compared.
+versions counted UTF-16 units (issues 1008 and 1347 there). A span whose ``value.text`` is not at its offsets, but is there if these
+count UTF-16 units, gets those code points, and the tally counts it; any other is refused. ``\r`` and ``\n`` count as one each
+(``view.jsx`` splits at ``/\n|\r/``). ``value.text`` is a derived copy with ``\n`` in two characters for a line break and without blanks
+that a browser folds, so line breaks and blanks are not compared.
 
 Labels of HTML (``hypertextlabels``) count with their ``globalOffsets``: in code points over the text nodes of the body, a ``<br>`` as one
 (``domManager.ts``). That text is the context. Labels of a dialogue (``paragraphlabels``) name a paragraph and an offset in it; the
-context is the paragraphs' texts, a line each, without who says them. A region is refused if it has no such place, or its text is not
-what is there. A file with a label of HTML is one of HTML throughout, so tasks without labels get the same kind of context.
+context is the paragraphs' texts, a line each, without who says them (with ``columns``, ``dialogue.phrase`` names their key). A region is
+refused if it has no such place, or its text is not what is there. A file with a label of HTML is one of HTML throughout, so tasks
+without labels get the same kind of context.
 
 Of several annotations the last that is not cancelled is read. JSON-MIN has a row an annotation, the newest first, and no region
 ids: its relevance cannot be assigned and is not read.
@@ -31,7 +33,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, objects_in, parse_object, read_rows, write_array
+from piiloom.corpus.formats.json_rows import RowFault, RowLeftOut, array_or_lines, objects_in, parse_object, read_rows, write_array
 from piiloom.corpus.formats.labels import types_of_release
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.formats.rejoining import details_of, with_all_ids, with_details
@@ -45,6 +47,8 @@ _OURS = "piiloom"  # the key in data
 _CONTEXTS = (_TEXT, "html", "dialogue")  # where the templates of Label Studio have what is labelled
 _SAID = ("text", "content", "message", "body")  # keys of what a paragraph says
 _LABEL_TYPES = ("labels", "hypertextlabels", "paragraphlabels")  # of results, and the keys of their labels
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*:/|/data)/\S+")  # where a project keeps its texts, with valueType="url"
+_ABOUT_TASK = {"id", "annotation_id", "annotator", "created_at", "updated_at", "lead_time"}  # what JSON-MIN writes besides
 _FOLDED = re.compile(r"\\n|\s+")
 
 
@@ -70,7 +74,7 @@ class LabelStudioFormat(NativeShapedFormat):
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the tasks of *path*, see ``NativeShapedFormat``. ``options.columns`` names the keys of ``data`` of other projects."""
-        rows = list(array_rows(path))
+        rows = list(array_or_lines(path))
         tasks = _Tasks(options, tally, html=any('"hypertextlabels"' in row or '"globalOffsets"' in row for _, row in rows))
         return read_rows(rows, lambda number, row: make(number, tasks.native(parse_object(row))), tally)
 
@@ -138,21 +142,36 @@ class _Tasks:
         if not isinstance(data, dict):
             raise RowFault("data: must have keys and values")
         shown = self._shown(data, "data.")
+        self._ignored.update(f"data.{key}" for key in self._unread(data))
         return {**self._about(data), "context": shown.text, "spans": self._spans(shown, self._result(task))}
 
     def _shown(self, data: Json, place: str) -> _Shown:
         """Return what the labelling page shows: a plain text, the text of HTML, or the paragraphs of a dialogue."""
-        key = self._columns.get("context") or next((one for one in _CONTEXTS if one in data), _TEXT)
+        key, part = self._key(data)
         found = data.get(key)
         if isinstance(found, str):
+            if _ADDRESS.fullmatch(found) and _OURS not in data:
+                raise RowFault(f"{place}{key}: is the address of a text, not the text; put the text itself into the tasks")
             return _Shown(_HtmlText(found).text if self._html else found)
         if isinstance(found, list) and found and all(isinstance(one, dict) for one in found):
-            said = next((name for name in _SAID if all(isinstance(one.get(name), str) for one in found)), None)
+            said = next((name for name in ([part] if part else _SAID) if all(isinstance(one.get(name), str) for one in found)), None)
             if said is not None:
                 self._ignored.update(f"{place}{key}.{name}" for one in found for name in one if name != said)
                 lines = [str(one[said]) for one in found]
                 return _Shown("\n".join(lines), tuple(accumulate((len(line) + 1 for line in lines), initial=0)))
+            raise RowFault(f"{place}{key}: no key has the text of every paragraph; name it with --columns, as context={key}.KEY")
         raise RowFault(f"{place}{key}: must be text; say with --columns which key holds the context")
+
+    def _key(self, data: Json) -> tuple[str, str]:
+        """Return the key of the context, and the key of what a paragraph says, if it is named."""
+        key = self._columns.get("context") or next((one for one in _CONTEXTS if one in data), _TEXT)
+        whole, _, part = key.partition(".")
+        return (key, "") if key in data else (whole, part)
+
+    def _unread(self, data: Json) -> list[str]:
+        """Return the keys of *data* whose values are not read."""
+        read = {self._key(data)[0], "question", _OURS, *self._columns.values(), *(("record_id", "locale") if _OURS in data else ())}
+        return [key for key, value in data.items() if key not in read and value not in (None, "", [], {})]
 
     def _about(self, data: Json) -> Json:
         """Return what *data* tells besides the text; id, locale and meta only of tasks of ours, or if ``columns`` names the key."""
@@ -168,10 +187,10 @@ class _Tasks:
         annotations = objects_in(given)
         counting = [one for one in annotations if not (one.get("was_cancelled") or one.get("skipped"))]
         if not counting:
-            raise RowFault("annotations: there is none that is not cancelled")
+            raise RowLeftOut("annotations: there is none that is not cancelled")
         self._ignored.update(["annotations, of several but the last"] * (len(counting) - 1))
         self._ignored.update(["annotations that are cancelled"] * (len(annotations) - len(counting)))
-        self._ignored.update(["predictions"] * bool(task.get("predictions")))
+        self._ignored.update(key for key in ("predictions", "drafts") if task.get(key))
         return objects_in(counting[-1].get("result"))
 
     def _spans(self, shown: _Shown, result: Sequence[Json]) -> list[Json]:
@@ -206,9 +225,13 @@ class _Tasks:
         if not isinstance(labels, list) or not labels or not isinstance(labels[0], str):
             raise RowFault(f"spans[{number}].{key}: must be a list of labels")
         self._ignored.update(["labels of a region but the first"] * (len(labels) - 1))
-        there = text[start:end] if 0 <= start < end else ""
-        said = found.get("text", there)
-        same = isinstance(said, str) and _FOLDED.sub("", said) == _FOLDED.sub("", there)
+        there = text[start:end] if 0 <= start < end <= len(text) else ""
+        said = found.get("text", text[max(start, 0) : max(end, 0)])
+        same = _is_same(said, there)
+        if not same and (units := shown.place(found, utf16=True)) != (start, end) and _is_same(said, text[slice(*units)].strip() or "?"):
+            (start, end), same = units, True
+            there = text[start:end]
+            self._ignored["offsets in UTF-16 units (code points took their place)"] += 1
         return {"start": start, "end": end, "text": there if same and there else said, "type": labels[0]}
 
     def _minimal(self, row: Json) -> Json:
@@ -216,17 +239,16 @@ class _Tasks:
         shown = self._shown(row, "")
         if "annotation_id" in row:
             if row.get("id") in self._seen:
-                raise RowFault("annotation_id: an older annotation of a task that was read already")
+                raise RowLeftOut("annotation_id: an older annotation of a task that was read already")
             self._seen.add(row.get("id"))
         spans: list[Json] = []
-        for name, value in row.items():
+        for name in self._unread(row):
+            value = row[name]
             places = objects_in(value)
             key = next((key for key in _LABEL_TYPES if places and all(key in place for place in places)), None)
             if key is not None:
                 spans += (self._span(shown, number, place, key) for number, place in enumerate(places))
-            elif name in _CONTEXTS:
-                continue
-            elif name == _RELEVANCE or places:
+            elif name not in _ABOUT_TASK:
                 self._ignored[name] += 1
         return {**self._about(row), "context": shown.text, "spans": spans}
 
@@ -238,17 +260,28 @@ class _Shown:
     text: str
     begins: tuple[int, ...] = ()
 
-    def place(self, value: Json) -> tuple[int | None, int | None]:
-        """Return start and end of the region *value*; None if it states none in this text."""
-        return self._offset(value, "start"), self._offset(value, "end")
+    def place(self, value: Json, *, utf16: bool = False) -> tuple[int | None, int | None]:
+        """Return start and end of the region *value*; None if it states none in this text. *utf16*: its offsets count such units."""
+        return self._offset(value, "start", utf16=utf16), self._offset(value, "end", utf16=utf16)
 
-    def _offset(self, value: Json, side: str) -> int | None:
+    def _offset(self, value: Json, side: str, *, utf16: bool) -> int | None:
         at, within, overall = value.get(side), value.get(f"{side}Offset"), value.get("globalOffsets")
         if self.begins:
             number = int(at) if isinstance(at, str | int) and str(at).isdecimal() else len(self.begins)
-            return self.begins[number] + within if isinstance(within, int) and number < len(self.begins) - 1 else None
+            if not isinstance(within, int) or number >= len(self.begins) - 1:
+                return None
+            return self._after(self.begins[number], within, utf16=utf16)
         offset = at if isinstance(at, int) or not isinstance(overall, dict) else overall.get(side)
-        return offset if isinstance(offset, int) else None
+        return self._after(0, offset, utf16=utf16) if isinstance(offset, int) else None
+
+    def _after(self, begin: int, offset: int, *, utf16: bool) -> int:
+        if not utf16:
+            return begin + offset
+        return begin + len(self.text[begin:].encode("utf-16-le")[: 2 * max(offset, 0)].decode("utf-16-le", "ignore"))
+
+
+def _is_same(said: object, there: str) -> bool:
+    return isinstance(said, str) and _FOLDED.sub("", said) == _FOLDED.sub("", there)
 
 
 class _HtmlText(HTMLParser):

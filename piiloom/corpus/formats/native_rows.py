@@ -40,7 +40,7 @@ class SpanRow(_Part):
     id: _Name | int | None = None
     subtype: str | None = None
     value_id: str | int | None = None
-    subject: str | None = None
+    subject: str | int | None = None
     score: float | None = None
     detector: str | None = None
     validated: bool | None = None
@@ -63,7 +63,7 @@ class SourceRow(_Part):
 
     file: str
     line: int | None = None
-    id: str | None = None
+    id: str | int | None = None
     lost: list[LostRow] = []
     relevance_as: Literal["high/low"] | None = None
 
@@ -73,7 +73,7 @@ class SourceRow(_Part):
             LostValue(text=one.text, entity_type=one.type, reason=one.reason, relevance=one.relevance, start=one.start, end=one.end)
             for one in self.lost
         )
-        return SourceReference(file=self.file, line=self.line, id=self.id, lost=tuple(lost), relevance_as=self.relevance_as)
+        return SourceReference(file=self.file, line=self.line, id=as_text(self.id), lost=tuple(lost), relevance_as=self.relevance_as)
 
 
 class ProvenanceRow(_Part):

@@ -51,6 +51,17 @@ _ALL: tuple[Format, ...] = (
 FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in _ALL}
 READABLE: dict[str, ReadableFormat] = {one.name: one for one in (*_ALL, TabFormat(), I2b2Format()) if isinstance(one, ReadableFormat)}
 
+# Names under which files of a format go, with that format.
+_CALLED = {
+    **dict.fromkeys(("doccano", "prodigy", "spacy-json", "jsonl", "json-lines", "ndjson"), "json"),
+    **dict.fromkeys(("hf", "datasets", "hugging-face", "hf-datasets"), "huggingface (Parquet) or json"),
+    **dict.fromkeys(("iob", "iob1", "iob2", "bilou", "bioes", "conll2003", "conll-2003", "conll03"), "conll"),
+    **dict.fromkeys(("crapii", "kaggle", "tokens", "ner-tags"), "bio"),
+    **dict.fromkeys(("labelstudio", "ls"), "label-studio"),
+    **dict.fromkeys(("n2c2", "i2b2-2014"), "i2b2"),
+    **dict.fromkeys(("docbin", "spacy-docbin"), "spacy"),
+}
+
 
 def get_format(name: str) -> Format:
     """Return the format called *name*; raises ``UsageError``, listing the known ones, if there is none that can be written."""
@@ -65,4 +76,10 @@ def get_readable_format(name: str) -> ReadableFormat:
     if name in READABLE:
         return READABLE[name]
     fault = f"the format {name!r} cannot be read" if name in FORMATS else f"unknown format {name!r}"
-    raise UsageError(fault, remedy=f"Known formats: {', '.join(READABLE)}")
+    raise UsageError(fault, remedy=f"{meant(name)}Known formats: {', '.join(READABLE)}")
+
+
+def meant(name: str) -> str:
+    """Return a sentence that names the format of the tool *name*, with a blank behind it; "" if no such tool is known."""
+    called = _CALLED.get("-".join(name.lower().replace("_", " ").split()))
+    return f"Its files are read with {called}. " if called else ""

@@ -213,7 +213,7 @@ def _span(row: SpanRow, label: Label, span_id: str) -> Span:
         relevance=row.relevance,
         subtype=label.subtype if row.subtype is None else row.subtype,
         value_id=as_text(row.value_id),
-        subject=row.subject,
+        subject=as_text(row.subject),
     )
 
 

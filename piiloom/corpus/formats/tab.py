@@ -29,7 +29,7 @@ class _Mention(BaseModel):
     start_offset: _Offset
     end_offset: _Offset
     identifier_type: Literal["DIRECT", "QUASI", "NO_MASK"] | None = None
-    entity_id: str | None = None
+    entity_id: str | int | None = None
     span_text: str | None = None
 
 
@@ -42,7 +42,7 @@ class _Annotations(BaseModel):
 class _Row(BaseModel):
     model_config = ConfigDict(extra="allow")
 
-    doc_id: str
+    doc_id: str | int
     text: str
     annotations: dict[str, _Annotations]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.arrow_rows import parquet_size
-from piiloom.corpus.formats.registry import READABLE
+from piiloom.corpus.formats.registry import READABLE, meant
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.foundation.errors import DataError, UsageError
@@ -54,7 +54,7 @@ def find_files(settings: InputSettings) -> list[InputFile]:
     """
     path, told = settings.path, settings.format
     if told is not None and told not in KNOWN:
-        raise UsageError(f"unknown format {told!r}", where="--input-format", remedy=f"Known formats: {', '.join(KNOWN)}")
+        raise UsageError(f"unknown format {told!r}", where="--input-format", remedy=f"{meant(told)}Known formats: {', '.join(KNOWN)}")
     if not path.exists():
         raise DataError("there is no such file or folder", where=str(path), remedy="Check the path")
     found = list(_in_folder(path, told)) if path.is_dir() else [(path.name, path, told or _by_suffix(path))]

@@ -40,16 +40,19 @@ def read_file(path: Path, format_name: str | None, *, skip_values: bool, where: 
     if not path.exists():
         raise DataError("there is no such file", where=f"{where} {path}", remedy="Check the path")
     chosen = get_readable_format(format_name or _guessed(path))
-    own_types, tally, records = types_beside(path), ReadTally(), []
+    own_types, tally, records, left_out = types_beside(path), ReadTally(), [], 0
     with types_in_force(own_types):
         for row in chosen.read(path, ReadOptions(blank_contexts=True, skip_values=skip_values), tally):
+            if isinstance(row, RowReject) and row.left_out:
+                left_out += 1
+                continue
             if isinstance(row, RowReject):
                 remedy = (
                     "Correct the row, or leave such values out with --skip-values" if chosen.name == CapidFormat.name else "Correct the row"
                 )
                 raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
             records.append(row)
-    notes = []
+    notes = [f"{path.name}: {counted(left_out, 'row')} that nobody accepted left out"] if left_out else []
     if tally.skipped_values:
         notes.append(f"{path.name}: {counted(len(tally.skipped_values), 'value')} without an exact place left out")
     if tally.overlapping:

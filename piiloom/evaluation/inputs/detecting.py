@@ -1,8 +1,8 @@
 """Find out in which format a file is, where none is named: by its suffix, then by its first row.
 
-Native rows have ``context`` and ``spans``, CAPID rows ``context`` and ``piis``, and rows of other tools a shape that
-``piiloom.corpus.formats.columns`` knows, or the columns that are named; the columns of a table tell an entity table from one of
-records. All other formats have to be named.
+Native rows have ``context`` and ``spans``, CAPID rows ``context`` and ``piis``, tasks of Label Studio ``data`` and ``annotations``, and
+rows of other tools a shape that ``piiloom.corpus.formats.columns`` knows, or the columns that are named; the columns of a table tell an
+entity table from one of records. All other formats have to be named.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.columns import check_columns, has_shape, shape_of
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines, parse_object
+from piiloom.corpus.formats.json_objects import object_in
+from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines
 from piiloom.corpus.formats.registry import READABLE, get_readable_format
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
 from piiloom.foundation.errors import DataError, UsageError
@@ -84,7 +85,7 @@ def is_array(path: Path) -> bool:
 
 def _first_row(path: Path) -> Json:
     try:
-        return parse_object(next(array_rows(path) if is_array(path) else numbered_lines(path), (1, "{}"))[1])
+        return object_in(next(array_rows(path) if is_array(path) else numbered_lines(path), (1, "{}"))[1])
     except RowFault as fault:
         raise _unknown(path, f"its first row is {fault}" if str(fault).startswith("not") else str(fault)) from fault
 
@@ -97,7 +98,12 @@ def _of_json(path: Path, columns: Mapping[str, str]) -> str:
         return "json" if is_array(path) else "native"
     if "full_text" in row and "spans" in row:
         return "presidio"
-    shape, named = shape_of(row), _has_named(row, columns)
+    if isinstance(row.get("data"), dict) and ("annotations" in row or "completions" in row):
+        return "label-studio"
+    try:
+        shape, named = shape_of(row), _has_named(row, columns)
+    except RowFault as fault:
+        raise _unknown(path, str(fault)) from fault
     if shape or named:
         return "bio" if "tags" in (columns if named else shape) else "json"
     raise _unknown(path, f"its first row has {_keys(row)}")

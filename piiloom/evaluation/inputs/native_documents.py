@@ -56,8 +56,8 @@ class NativeDocuments:
         """Return the mention of a span, or None if it is left out."""
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: must have keys and values")
-        if isinstance(span.get("value_id"), int):
-            span = {**span, "value_id": as_text(span["value_id"])}
+        if numbers := {key: as_text(span[key]) for key in ("value_id", "subject") if type(span.get(key)) is int}:
+            span = {**span, **numbers}
         texts = tuple(map(span.get, _TEXTS))
         start, end = offsets = tuple(map(span.get, _OFFSETS))
         relevance, identifier = span.get("relevance"), span.get("identifier")

@@ -2,7 +2,8 @@
 
 If the first documents of both sides have ids, documents are paired by them, in whatever order they come: in equal order nothing but one
 document is held. Otherwise they are paired by position. Pairs must have the same text and, if both state one, the same question.
-An entity table pairs by id, too, and a document that only one side has is empty on the other.
+Of the prediction, as many documents may have no partner as rows of the gold were left out. An entity table pairs by id, too, and a
+document that only one side has is empty on the other.
 """
 
 from __future__ import annotations
@@ -49,20 +50,23 @@ def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
 
 
 def _by_position(gold: Iterator[Document], found: Iterator[Document], summary: InputsSummary) -> Iterator[Pair]:
+    spare = _Spare(summary)
     for wanted in gold:
         given = next(found, None)
+        while given is not None and None not in (wanted.text, given.text) and wanted.text != given.text and spare.take():
+            given = next(found, None)
         if given is None:
             counts = f"{summary.gold.documents + sum(1 for _ in gold):,} and {summary.found.documents:,}"
             raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {wanted.where}", summary)
         yield Pair(gold=wanted, found=given)
-    given = next(found, None)
+    given = next((one for one in found if not spare.take()), None)
     if given is not None:
         counts = f"{summary.gold.documents:,} and {summary.found.documents + sum(1 for _ in found):,}"
         raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {given.where}", summary)
 
 
 def _by_ids(gold: Iterator[tuple[str, Document]], found: Iterator[tuple[str, Document]], summary: InputsSummary) -> Iterator[Pair]:
-    waiting: dict[str, Document] = {}
+    waiting, spare = dict[str, Document](), _Spare(summary)
     for name, wanted in gold:
         while name not in waiting:
             other, given = next(found, ("", None))
@@ -70,9 +74,25 @@ def _by_ids(gold: Iterator[tuple[str, Document]], found: Iterator[tuple[str, Doc
                 raise _different(f"the document {name!r} ({wanted.where}) is not in the prediction", summary)
             waiting[other] = given
         yield Pair(gold=wanted, found=waiting.pop(name))
-    left = next(chain(waiting.items(), found), None)
+    left = next((one for one in chain(waiting.items(), found) if not spare.take()), None)
     if left is not None:
         raise _different(f"the document {left[0]!r} ({left[1].where}) is not in the gold", summary)
+
+
+class _Spare:
+    """The documents that the prediction may have besides those of the gold: as many as rows of the gold were left out."""
+
+    def __init__(self, summary: InputsSummary) -> None:
+        self._summary = summary
+        self._taken = 0
+
+    def take(self) -> bool:
+        """Whether another document can be one of these; counts it."""
+        if self._taken == self._summary.gold.rows_left_out:
+            return False
+        self._taken += 1
+        self._summary.found.left_out["documents of rows that the gold leaves out"] += 1
+        return True
 
 
 def _unique(documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:

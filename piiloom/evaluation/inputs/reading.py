@@ -1,7 +1,8 @@
 """Documents of a file of any readable format, one after the other.
 
 Types are as they are written, mentions may overlap and repeat, and every row must be a document: a row that is none is an error with
-its line, for an evaluation of a part of the rows would be of something else.
+its line, for an evaluation of a part of the rows would be of something else. Rows that do not count by the file's own word, as those that
+an annotator rejected, are left out and counted.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ def read_documents(path: Path, options: ReadingOptions, types: TypeNames, unplac
     """
     tally = ReadTally()
     for row in _rows(path, options, types, unplaced, tally):
+        if isinstance(row, RowReject) and row.left_out:
+            summary.rows_left_out += 1
+            summary.left_out[f"rows ({row.reason})"] += 1
+            continue
         if isinstance(row, RowReject):
             remedy = f"Correct the row; all rows of the file must be of the format {options.format}"
             raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)

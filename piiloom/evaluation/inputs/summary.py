@@ -21,7 +21,7 @@ class SideSummary:
     ``entity_tables``). ``joined_texts`` are texts made of tokens, ``seams`` CAPID values that are marked inside a word. ``types``
     counts mentions by type, as they are compared. ``left_out`` counts what the reader of the format does not read: further annotators,
     predictions, relations, other columns. ``relevances`` counts mentions of a CAPID file by the spelling of their relevance, where one
-    that is not known is "other".
+    that is not known is "other". ``rows_left_out`` are those of ``left_out`` that are whole rows.
     """
 
     file: str
@@ -37,6 +37,7 @@ class SideSummary:
     absent: int = 0
     joined_texts: int = 0
     seams: int = 0
+    rows_left_out: int = 0
     types: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     relevances: Counter[str] = field(default_factory=Counter)
