@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
 from piiloom.cli.importing import ReadingChoice, import_into
+from piiloom.cli.keyword_checks import known_keywords
 from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
@@ -82,6 +83,7 @@ __all__ = [
 StorePath = str | Path | None
 
 
+@known_keywords(RunOptions)
 def generate(*, store: StorePath = None, watch: Watch | None = None, **settings: Unpack[RunOptions]) -> RunProgress:
     """Generate until ``samples`` records (100 when not given) are accepted; gives the final progress (``status``, ``accepted`` …).
 
@@ -98,6 +100,7 @@ def generate(*, store: StorePath = None, watch: Watch | None = None, **settings:
         return run_to_end(opened, watch=watch or noop)
 
 
+@known_keywords()
 def import_file(
     path: str | Path,
     *,
@@ -132,6 +135,7 @@ def import_file(
     return import_into(Path(path), reading, _store(store), rejects=rejects_path, on_conflict=on_conflict).report
 
 
+@known_keywords(ReleaseOptions)
 def release(name: str, *, store: StorePath = None, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
     """Freeze records of the store as release *name*, split into train, test and validation, or into folds.
 
@@ -170,6 +174,7 @@ def export(
 ) -> Rows[ExportReport]: ...
 
 
+@known_keywords()
 def export(
     release: str,
     out: str | Path,
@@ -197,6 +202,7 @@ def export(
     return made[0] if isinstance(format, str) else Rows(made, _export_rows, ())
 
 
+@known_keywords()
 def load(
     path: str | Path,
     *,
@@ -225,6 +231,7 @@ def load(
     return Rows(load_records(Path(path), reading, split=split, stated_format=format), _record_row, COLUMNS)
 
 
+@known_keywords()
 def records(
     store: StorePath = None,
     *,
@@ -261,6 +268,7 @@ def records(
     return stored_records(_store(store), options, limit=limit, offset=offset)
 
 
+@known_keywords()
 def report(
     path: StorePath = None,
     *,
@@ -291,6 +299,7 @@ def report(
     return Figures(report_json(made.source, made.figures))
 
 
+@known_keywords()
 def probe(
     train: FileOrRecords,
     *tests: FileOrRecords,
@@ -324,6 +333,7 @@ def probe(
     return Figures(result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)}))
 
 
+@known_keywords(SurrogateOptions)
 def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOptions]) -> RunReport:
     """Put surrogates where the corpus *source* (a file, or a folder of files) was redacted, and write the folder *out*.
 

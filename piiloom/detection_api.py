@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from piiloom.cli.detect_options import DetectCommand
-from piiloom.cli.keyword_checks import checked_keywords
+from piiloom.cli.keyword_checks import checked_keywords, known_keywords
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Row, Rows
 from piiloom.foundation.noop import noop
@@ -95,6 +95,7 @@ def detect(
 ) -> Rows[Rows[ScoredSpan]]: ...
 
 
+@known_keywords(DetectorOptions)
 def detect(
     texts: str | list[str] | tuple[str, ...], *, locale: str, question: str | None = None, **options: Unpack[DetectorOptions]
 ) -> Rows[ScoredSpan] | Rows[Rows[ScoredSpan]]:
@@ -129,6 +130,7 @@ def _text_rows(number: int, spans: Rows[ScoredSpan]) -> list[Row]:
     return [{"text": number, **row} for row in spans.frame_rows()]
 
 
+@known_keywords(DetectOptions)
 def detect_files(source: str | Path, out: str | Path, *, watch: Watch | None = None, **options: Unpack[DetectOptions]) -> DetectionReport:
     """Detect in the file or folder *source* and write *out*: a ``.jsonl`` file of native rows, or a folder in any ``file_format``.
 

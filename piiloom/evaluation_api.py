@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from piiloom.cli.keyword_checks import known_keywords
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.record import Record
@@ -31,6 +32,7 @@ _LISTS = {"schemes", "beta"}
 FileOrRecords = str | Path | Sequence[Record]
 
 
+@known_keywords()
 def evaluate(
     gold: FileOrRecords,
     predictions: FileOrRecords,
@@ -78,6 +80,7 @@ def evaluate(
         return run_evaluation(EvaluateCommand(**_fields({**paths, **given})))[0]
 
 
+@known_keywords()
 def compare(
     gold: FileOrRecords,
     predictions: Mapping[str, FileOrRecords] | Sequence[str | Path] = (),

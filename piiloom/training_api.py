@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from piiloom.cli.keyword_checks import checked_keywords
+from piiloom.cli.keyword_checks import checked_keywords, known_keywords
 from piiloom.cli.train_options import EncoderCommand
 from piiloom.foundation.noop import noop
 
@@ -51,6 +51,7 @@ class EncoderOptions(TypedDict, total=False):
     store: str | Path
 
 
+@known_keywords(EncoderOptions)
 def train_encoder(
     base: str | Path, out: str | Path, *, watch: Callable[[TrainingProgress], None] | None = None, **options: Unpack[EncoderOptions]
 ) -> About:

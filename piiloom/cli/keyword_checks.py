@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, get_type_hints
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.schema_faults import unknown
+
+P = ParamSpec("P")
+ReturnT = TypeVar("ReturnT")
+
+
+def known_keywords(options: type | None = None) -> Callable[[Callable[P, ReturnT]], Callable[P, ReturnT]]:
+    """Decorate a function, so that it raises ``UsageError`` for a keyword that neither it nor the typed dictionary *options* has."""
+
+    def decorated(function: Callable[P, ReturnT]) -> Callable[P, ReturnT]:
+        own = {name for name, one in signature(function).parameters.items() if one.kind is not one.VAR_KEYWORD}
+
+        @wraps(function)
+        def checked(*args: P.args, **keywords: P.kwargs) -> ReturnT:
+            known = own | (get_type_hints(options).keys() if options else set())
+            for name in keywords.keys() - known:
+                raise UsageError("; ".join(unknown(name, known, "keyword")), remedy=f"See help(piiloom.{function.__name__})")
+            return function(*args, **keywords)
+
+        return checked
+
+    return decorated
 
 
 def checked_keywords(keywords: type, groups: Sequence[Any], given: Mapping[str, Any], *, command: str) -> dict[str, Any]:

@@ -41,6 +41,14 @@ class PiiloomError(Exception):
         stop = "" if head.endswith(("?", "!")) else "."
         return f"{head}{stop} {self.remedy}" if self.remedy else head
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython prints: the lines of cells, which are in no file, and the message. ``%debug`` has the whole stack."""
+        import traceback  # noqa: PLC0415 - only a notebook wants them
+        from pathlib import Path  # noqa: PLC0415
+
+        frames = [one for one in traceback.extract_tb(self.__traceback__) if one.line and not Path(one.filename).exists()]
+        return [line.rstrip() for line in traceback.format_list(frames)] + [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(PiiloomError):
     """The request itself is invalid."""

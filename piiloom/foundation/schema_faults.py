@@ -100,7 +100,7 @@ def schema_faults(error: ValidationError, model: type[BaseModel], *, noun: str =
         kind, told = fault["type"], fault.get("ctx", {})
         path, known = _walked(model, [step for step in fault["loc"] if step != _KEY])
         if kind == "extra_forbidden":
-            found[SchemaFault(path, *_unknown(str(fault["loc"][-1]), known, noun))] = None
+            found[SchemaFault(path, *unknown(str(fault["loc"][-1]), known, noun))] = None
         else:
             said = plain_words(kind, told)
             found[SchemaFault(path, f"the {noun} {said}" if _KEY in fault["loc"] else said)] = None
@@ -112,7 +112,8 @@ def plain_words(kind: str, told: Mapping[str, Any]) -> str:
     return _WORDS.get(kind) or (_WITH_LIMITS[kind](told) if kind in _WITH_LIMITS else "has a value that cannot be used here")
 
 
-def _unknown(name: str, known: Iterable[str], noun: str) -> tuple[str, str]:
+def unknown(name: str, known: Iterable[str], noun: str) -> tuple[str, str]:
+    """Return what is wrong with the *name* of a *noun* that is not among the *known* ones, and a hint."""
     names = sorted(known)
     shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
     near = get_close_matches(name.casefold(), names, n=1, cutoff=0.6)

@@ -86,10 +86,17 @@ def with_own_aside(story: Story, own: OwnTypes, rng: random.Random, language: st
     elif story.voice in LINE_VOICES:
         place = 1 + int(rng.random() * len(story.steps))
     else:
-        # A last paragraph of its own is how a mail or letter ends.
-        place = len(story.steps) - (len(story.steps) > 1 and story.steps[-1].paragraph)
+        # A last paragraph of its own or a name is how a mail or letter ends.
+        last = story.steps[-1]
+        place = len(story.steps) - (len(story.steps) > 1 and (last.paragraph or not _has_full_stops(last)))
+        if not _has_full_stops(story.steps[place - 1]):
+            return story
     apart = story.voice in LINE_VOICES or rng.random() < _SHARE
     return _with_step(story, one, subtype.name, place, language, paragraph=apart)
+
+
+def _has_full_stops(step: Step) -> bool:
+    return all(wording.pattern.endswith((".", "?", "!")) for wording in step.wordings)
 
 
 @lru_cache(maxsize=4096)

@@ -9,11 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
+import yaml
 from anyascii import anyascii
 
 from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import content_words
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
@@ -285,20 +287,31 @@ def example_file(name: str) -> tuple[str, str]:
     if taken is not None:
         remedy = "Choose another name; piiloom types list shows the types that ship"
         raise UsageError(f"{name!r} means the type {taken!r} that ships with piiloom", where="NAME", remedy=remedy)
-    words = [word for word in plain.split() if len(word) > _SHORT] or plain.split()
+    words = [word for word in plain.split() if len(word) > _SHORT] or sorted(content_words(plain)) or plain.split()
     topics = ("new employer", "first weeks")
     filled = {
         "topic": next((one for one in topics if set(words).isdisjoint(one.split())), topics[0]),
         "name": plain,
+        "type": _as_text(plain),
         "pair": "-".join(sorted((plain.replace(" ", "_"), "occupation"))),
-        "words": f"[{', '.join(words)}]",
+        "words": f"[{', '.join(map(_as_text, words))}]",
         "aliases": json.dumps(aliases, ensure_ascii=False),
         "pattern": pattern,
     }
     text = (data_folder("taxonomy") / "own_type_example.yaml").read_text(encoding="utf-8")
     for key, value in filled.items():
         text = text.replace(f"@{key}@", value)
-    before, asks = text.split("    questions:\n")
-    # A question does not name a type; each has two wordings without a common word.
-    kept = [line for line in asks.splitlines() if '- "' not in line or set(words).isdisjoint(re.findall("[a-z]+", line.lower()))]
-    return plain, "\n".join((f"{before}    questions:", *kept, ""))
+    before, *questions = text.split("      - id: ")
+    # A question does not name a type. It goes if each of its wordings does.
+    kept = (
+        "".join(
+            line for line in one.splitlines(keepends=True) if '- "' not in line or set(words).isdisjoint(re.findall("[a-z]+", line.lower()))
+        )
+        for one in questions
+    )
+    return plain, "      - id: ".join((before, *(one for one in kept if '- "' in one)))
+
+
+def _as_text(word: str) -> str:
+    """Return *word* as YAML reads it as a text: in quotes, if it means something else, such as true."""
+    return word if yaml.safe_load(word) == word else json.dumps(word)

@@ -13,7 +13,10 @@ from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.own_entities import unsought, user_file
+from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.stories import LINE_VOICES
+from piiloom.taxonomy.story_bank import StoryBank
 from tests.taxonomy.own_types_example import BANK, MINE, TYPES, written
 
 # Patterns with every part of the notation, by name of the type.
@@ -102,3 +105,18 @@ def test_generated_values_are_found_in_their_records(tmp_path):
         assert found == drawn
         seen += len(drawn)
     assert seen > 20
+
+
+@pytest.mark.long
+def test_an_aside_follows_a_full_stop_and_no_signature(tmp_path):
+    """In stories without full stops, and behind the name that ends a mail, a sentence would run into the one before."""
+    types = written(tmp_path, "types:\n  - {name: gym card, pattern: 'GYM-[0-9]{5}'}\n")
+    (own,) = read_types_file(types)
+    for language in ("en", "pt", "sv"):
+        bank = StoryBank(language)
+        for story in (story for pair in sorted(bank.pairs) for story in bank.for_pair(pair)):
+            for seed in range(6):
+                told = with_own_aside(story, (own,), random.Random(seed), language)
+                place = next((n for n, step in enumerate(told.steps) if any("own_aside" in one.pattern for one in step.wordings)), 0)
+                if place and story.voice not in LINE_VOICES:
+                    assert all(one.pattern.endswith((".", "?", "!")) for one in told.steps[place - 1].wordings)

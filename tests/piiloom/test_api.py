@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_type_hints
 
@@ -101,6 +102,36 @@ def test_errors_are_ours(store_path, filled, tmp_path):
         piiloom.release("v1", store=filled)
     with pytest.raises(UsageError, match="native, capid"):
         piiloom.export("v1", tmp_path / "out", format="xml", store=filled)
+
+
+def test_a_misspelt_keyword_gets_the_nearest_one():
+    """Each function knows its own keywords and those of its options."""
+    misspelt = {
+        "compare": ("schem", "scheme"),
+        "detect": ("local", "locale"),
+        "detect_files": ("resum", "resume"),
+        "evaluate": ("scheme", "schemes"),
+        "export": ("fromat", "format"),
+        "generate": ("stor", "store"),
+        "import_file": ("colums", "columns"),
+        "load": ("splt", "split"),
+        "probe": ("size", "sizes"),
+        "records": ("typ", "type"),
+        "release": ("testsize", "test_size"),
+        "report": ("relase", "release"),
+        "surrogate": ("sede", "seed"),
+        "train_encoder": ("epoch", "epochs"),
+    }
+    assert misspelt.keys() == {name for name in dir(piiloom) if inspect.isfunction(getattr(piiloom, name))}
+    for name, (given, meant) in misspelt.items():
+        with pytest.raises(UsageError, match=rf"unknown keyword '{given}'; did you mean {meant}\? See help\(piiloom\.{name}\)"):
+            getattr(piiloom, name)(**{given: 1})
+
+
+def test_threads_make_one_store_together(store_path):
+    told = {"samples": 2, "store": store_path, **SMALL}
+    with ThreadPoolExecutor(4) as pool:
+        assert [one.accepted for one in pool.map(lambda seed: piiloom.generate(seed=seed, **told), range(4))] == [2] * 4
 
 
 def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_path, tmp_path):

@@ -43,6 +43,14 @@ def kernel(tmp_path, monkeypatch):
     manager.cleanup_resources()
 
 
+# Cells that fail, each with the last words that are shown.
+FAILING = {
+    "piiloom.records('nothing.duckdb')": "nothing.duckdb: there is no store here. Generate one first, or name another with --store",
+    "piiloom.load('out', splt='train')": "unknown keyword 'splt'; did you mean split? See help(piiloom.load)",
+    "piiloom.generate(provider='openai', base_url='http://127.0.0.1:9/v1')": "OPENAI_API_KEY",
+}
+
+
 def test_cells_of_a_notebook(kernel):
     for cell, expected in CELLS.items():
         shown: list[str] = []
@@ -62,5 +70,10 @@ def test_cells_of_a_notebook(kernel):
         assert reply["status"] == "ok", printed[-2000:]
         assert printed == expected or (expected.startswith("report") and printed.startswith(expected)), cell
         assert "ipywidgets" not in printed
+    for cell, expected in FAILING.items():
+        shown = kernel.execute_interactive(f"1\n{cell}", timeout=60, output_hook=lambda _: None)["content"]["traceback"]
+        assert expected in shown[-1]
+        assert cell in "".join(shown)
+        assert len("\n".join(shown).splitlines()) <= 5
     completed = kernel.complete("piiloom.", reply=True, timeout=60)["content"]["matches"]
     assert {"piiloom.generate", "piiloom.records", "piiloom.load"} <= {*completed} | {f"piiloom.{name}" for name in completed}

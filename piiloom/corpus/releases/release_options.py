@@ -145,9 +145,6 @@ def _license_key(name: str) -> tuple[str, str]:
 def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
     """Return the request that *options* describe. Raises ``UsageError`` if they contradict each other or a value is not possible."""
     given = {option: value for option, value in options.items() if value is not None}
-    unknown = given.keys() - ReleaseOptions.__annotations__.keys()
-    if unknown:
-        raise UsageError(f"a release has no option {min(unknown)!r}", remedy=f"It has: {', '.join(ReleaseOptions.__annotations__)}")
     choice = _picked(given, RecordChoice, run_id="run")
     if choice.locale is not None:
         choice = replace(choice, locale=resolve_locale(choice.locale))

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +24,8 @@ from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 MEMORY = Path(":memory:")
 # Bytes before the first block of a DuckDB file. A file with a table has at least one block, or a write-ahead log beside it.
 _HEADERS = 3 * 4096
+# Threads that open a new store together would make its tables twice.
+_ONE_UPGRADE = Lock()
 # Rows per fetch where a result is read in batches.
 _FETCH = 10_000
 
@@ -81,7 +84,8 @@ class Store:
                 hide_progress_bar(connection)
             if not in_memory:
                 _refuse_unwritten(connection, path)
-            upgrade(connection, path, migrations, is_new=in_memory or _is_blank(path))
+            with _ONE_UPGRADE:
+                upgrade(connection, path, migrations, is_new=in_memory or _is_blank(path))
         except BaseException:
             connection.close()
             raise

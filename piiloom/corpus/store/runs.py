@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Literal, cast
 
 from piiloom.corpus.store.database import Store
@@ -12,6 +13,8 @@ from piiloom.corpus.store.statements import select
 from piiloom.foundation.errors import RunError
 
 RunStatus = Literal["running", "interrupted", "finished", "failed"]
+# Threads that add runs together would number them alike.
+_ONE_NEW_RUN = Lock()
 _COLUMNS = ("id", "created_order", "provider", "model", "seed", "samples", "config", "config_digest", "status")
 _SELECT = select(_COLUMNS, "runs")
 # The calls of a deleted run stay in the journal under its id, so that number must never be used again.
@@ -54,7 +57,7 @@ def create_run(
     status: RunStatus = "running",
 ) -> RunRow:
     """Add a run. The default id is ``r<order>-<first 8 digits of config_digest>``. Raises ``RunError`` if the id is taken."""
-    with store.writing():
+    with _ONE_NEW_RUN, store.writing():
         order = store.rows(_NEXT_ORDER)[0][0]
         name = run_id or f"r{order:04d}-{config_digest[:8]}"
         if store.rows("SELECT 1 FROM runs WHERE id = ?", [name]):
