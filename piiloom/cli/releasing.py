@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
@@ -16,6 +17,8 @@ from piiloom.corpus.store.releases import WARNING, ReleaseRow, count_members, ne
 from piiloom.foundation.counting import counted
 
 HASH_SHOWN = 12
+# The first ten names of a list in a warning, and those after them.
+_LONG_LIST = re.compile(r"((?:[^,:]+, ){9}[^,:]+)((?:, (?!since )[^,:]+){2,})")
 # The figures of a leakage report that are printed: their places in it by title.
 _LEAKS = {
     "values": ("values",),
@@ -72,9 +75,14 @@ def say_findings(row: ReleaseRow, new_values: int) -> None:
     if new_values:
         say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
     for note in row.notes:
-        say(f"  {note.replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}")
+        say(f"  {_shortened(note).replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}")
     if row.leakage is not None:
         _say_leakage(row.leakage)
+
+
+def _shortened(warning: str) -> str:
+    """Return *warning* with the first ten names of each list and the number of the others; ``--json`` has them all."""
+    return _LONG_LIST.sub(lambda found: f"{found[1]} and {found[2].count(', ')} more (--json names all)", warning)
 
 
 def _say_leakage(leakage: Mapping[str, Any]) -> None:

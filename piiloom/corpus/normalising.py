@@ -25,17 +25,28 @@ from piiloom.foundation.words import words
 
 APOSTROPHES = "'\u2018\u2019\u201a\u201b\u02b9\u02bc\u00b4\u2032\uff07"
 _DOUBLE_QUOTES = '"\u201c\u201d\u201e\u201f\u02ba\u2033\uff02\u00ab\u00bb'
-_DASHES = "-\u058a\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d"
-_TYPOGRAPHY = str.maketrans({**dict.fromkeys(APOSTROPHES, "'"), **dict.fromkeys(_DOUBLE_QUOTES, '"'), **dict.fromkeys(_DASHES, "-")})
+_DASHES = "-\u058a\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e17\u2e3a\u301c\u30a0\ufe58\ufe63\uff0d"
+_LIKE_APOSTROPHES = "\u02bb\u2039\u203a\u275b\u275c\ua78c"  # quotes and letters that are written in the place of an apostrophe
+_TYPOGRAPHY = str.maketrans(
+    {**dict.fromkeys(APOSTROPHES + _LIKE_APOSTROPHES, "'"), **dict.fromkeys(_DOUBLE_QUOTES, '"'), **dict.fromkeys(_DASHES, "-")}
+)
 # ASCII text without a match keeps its length when folded, so that it only needs lower-casing.
 _UNEVEN_SPACE = re.compile(r"[^\S ]|  ")
 # A run of printable ASCII with single spaces; its last character is followed by ASCII, so no combining mark belongs to it.
 _ASCII_RUN = re.compile(r"[!-~]+(?: [!-~]+)*(?=[\x00-\x7f]|\Z)")
 _SPACES = re.compile(r"\s+")
-_SEPARATORS = re.compile(r"[\s\-./()+·]+")
+_SPACED_HYPHEN = re.compile(r" ?-+ ?")
+# The "(0)" of "+49 (0)30" is not dialled after a country code.
+_SEPARATORS = re.compile(r"(?<=\d)\s?\(0\)|[\s\-./()\[\]+·•\u2044\u2215]+")
 _FEWEST_DIGITS = 5
-# Codes in which separators are more than spacing: e-mail and web addresses, IP addresses, dates.
-_SEPARATED = re.compile(r"@|://|[a-z]\.[a-z]|^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$|^\d{1,4}([./-])\d{1,2}\1\d{1,4}$")
+# Codes in which separators are more than spacing: e-mail and web addresses, IP addresses, dates, decimal numbers, coordinates.
+_OCTET = r"(?:25[0-5]|2[0-4]\d|[01]?\d{1,2})"
+_SEPARATED = re.compile(
+    r"@|://|[a-z]\.[a-z]"
+    rf"|^{_OCTET}(?:\.{_OCTET}){{3}}(?![\d.])"
+    r"|^(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{1,2})|\d{4}([./-])\d{1,2}\2\d{1,2}|\d{1,2} \d{1,2} (?:1[5-9]|20)\d\d(?! \d))(?![\d./-])"
+    r"|^[+-]?\d+\.\d{1,2}$|^[+-]?\d+\.\d+[,; ] ?[+-]?\d+\.\d+$"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +84,7 @@ def is_zero_width(character: str) -> bool:
 def _is_ignorable(character: str) -> bool:
     return (
         is_zero_width(character)
-        or character == "\u034f"  # combining grapheme joiner
+        or character in "\u034f\u0640\u180b\u180c\u180d"  # combining grapheme joiner, tatweel, Mongolian variation selectors
         or "\ufe00" <= character <= "\ufe0f"
         or "\U000e0100" <= character <= "\U000e01ef"
     )
@@ -136,20 +147,27 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def value_form(entity_type: str, value: str) -> str:
     """Return *value* as values of its type are compared: case, width, typography and spacing make no difference."""
-    form = unicodedata.normalize("NFC", fold(value).text).strip()
+    form = _SPACED_HYPHEN.sub("-", unicodedata.normalize("NFC", fold(value).text).strip())
+    if not form.isascii():
+        form = "".join(map(_ascii_digit, form))
     if entity_type == "code" and sum(map(str.isdigit, form)) >= _FEWEST_DIGITS and not _SEPARATED.search(form):
         return without_separators(form)
     return form
 
 
 def without_separators(text: str) -> str:
-    """Return *text* without white space, hyphens, dots, slashes, brackets and plus signs."""
+    """Return *text* without white space, hyphens, dots, slashes, brackets and plus signs, and without "(0)" after a country code."""
     return _SEPARATORS.sub("", text)
 
 
 def text_words(text: str) -> list[str]:
     """Return the words of *text*; width, typography, composition and zero-width characters make no difference, case does."""
-    return words(text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_VISIBLE)))
+    return words(text if text.isascii() else "".join(map(_ascii_digit, unicodedata.normalize("NFKC", text.translate(_VISIBLE)))))
+
+
+def _ascii_digit(character: str) -> str:
+    """Return *character*, or the ASCII digit for a digit of another script."""
+    return character if character.isascii() or not character.isdecimal() else str(unicodedata.decimal(character))
 
 
 class _Visible(dict[int, str]):

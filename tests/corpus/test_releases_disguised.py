@@ -16,6 +16,30 @@ from tests.corpus.planted_leaks import plain_record
 from tests.longer import EXPLORE
 
 NAME, PHONE, IBAN = ("name", "José O’Neill-Müller Ångström"), ("code", "+49 (30) 901-820 55"), ("code", "DE89 3704 0044 0532 0130 00")
+# Disguises of values alone: type, value, the same value in another spelling.
+SAME = [
+    ("code", "523-45-6789", "523 45 6789"),  # not a date
+    ("code", "523-45-6789", "523456789"),
+    ("code", "+49 (0)30 9018255", "+49 30 9018255"),
+    ("code", "+49 30 9018255", "+\u0664\u0669 \u0663\u0660 \u0669\u0660\u0661\u0668\u0662\u0665\u0665"),
+    ("code", "+91 98765 43210", "+\u096f\u0967 \u096f\u096e\u096d\u096c\u096b \u096a\u0969\u0968\u0967\u0966"),
+    ("code", "(555) 867 5309", "[555] 867•5309"),
+    ("code", "030/901820", "030\u2044901820"),
+    ("code", "06 12 34 56 78", "06.12.34.56.78"),
+    ("code", "0170 12 3456", "0170-12-3456"),
+    ("code", "030.901.820.55", "03090182055"),
+    ("code", "12.345.678/0001-95", "12345678000195"),
+    ("code", "DE89 3704 0044 0532 0130 00", "de89-3704-0044-0532-0130-00"),
+    ("name", "Ana Neill-Müller", "Ana Neill -- Müller"),
+    ("name", "Ana Neill-Müller", "Ana Neill\u2e17Müller"),
+    ("name", "Ana O’Neill", "Ana O\u02bbNeill"),
+    ("name", "Ana O’Neill", "Ana O\ua78cNeill"),
+    ("name", "Ana Strauß", "ANA STRAUSS"),
+    ("name", "Josefine Griffith", "Jose\ufb01ne Gri\ufb03th"),
+    ("name", "Ana Torres", "\u202bAna\u2009Torres\u202c"),
+    ("name", "Ngọ Nguyễn", "Ngo\u0323 Nguye\u0302\u0303n"),
+    ("name", "محمد علي", "محـمد علي"),
+]
 FULL_WIDTH = {ord("0") + digit: 0xFF10 + digit for digit in range(10)}
 
 
@@ -74,10 +98,27 @@ def test_a_disguised_value_or_text_is_the_same(kind: str) -> None:
     assert changes_words or (seen.contexts_same.seen, seen.questions_same.seen) == (1, 1)
 
 
+@pytest.mark.parametrize(("entity_type", "one", "other"), SAME)
+def test_a_value_in_another_spelling_is_seen(entity_type: str, one: str, other: str) -> None:
+    assert one != other
+    records = [with_value(plain_record(number), entity_type, value) for number, value in enumerate((one, other))]
+    assert measure_leakage({"train": records[:1], "test": records[1:]}).splits["test"].values.seen == 1
+
+
 @pytest.mark.parametrize(
     ("entity_type", "one", "other"),
     [
         ("code", "192.168.1.10", "192.168.11.0"),
+        ("code", "192.168.1.10/24", "192.168.11.0/24"),
+        ("code", "1 11 2020", "11 1 2020"),
+        ("code", "1.11.2020 10:15", "11.1.2020 10:15"),
+        ("code", "2020-1-11", "2020-11-1"),
+        ("code", "12345.67", "1234567"),
+        ("code", "51.5074, -0.1278", "51.5074, 0.1278"),
+        ("finance", "1.000", "1,000"),
+        ("finance", "1.50", "150"),
+        ("education", "C", "C++"),
+        ("datetime", "10:30", "1030"),
         ("code", "ana.b12345@example.org", "an.ab12345@example.org"),
         ("code", "1.11.2020", "11.1.2020"),
         ("code", "https://example.org/12/345", "https://example.org/123/45"),

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import piiloom
+from piiloom.cli.releasing import _shortened
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import UsageError
 
@@ -290,3 +291,11 @@ def test_pairs_that_a_split_lacks_and_many_withheld_records_are_warnings(cli, tm
     assert (later["settings"]["keep_split_of"], later["settings"]["test_size"]) == ("v1", 6)
     moved = json.loads(cli("releases", "diff", "v1", "v2", "--store", store, "--json").out)
     assert moved["moved"] == []
+
+
+def test_a_long_warning_is_shortened_where_it_is_printed() -> None:
+    names = [f"a+{number}" for number in range(42)]
+    long = f"warning: test has no record of 42 pairs: {', '.join(names)}, since its fair share of each is less than 5 records. Ask, or add"
+    assert f"pairs: {', '.join(names[:10])} and 32 more (--json names all), since its fair share" in _shortened(long)
+    short = long.replace(", ".join(names), ", ".join(names[:11]))
+    assert _shortened(short) == short

@@ -307,4 +307,12 @@ def _reason(having: Sequence[Member], carriers: int, split: str, present: Collec
         (kind for kind in ("story", "scenario", "document", "persona") if any(key.startswith(f"{kind}:") for key in shared)), None
     )
     whole = f"one {source}" if source else "one group that must not be parted"
-    return f"all records of {{it}} come from {whole}. Add records of other {plural(source or 'group')}, or divide groups with --group-by"
+    return f"all records of {{it}} come from {whole}. {_cure(source)}"
+
+
+def _cure(source: str | None) -> str:
+    if source in ("story", "scenario"):  # more records of a run have the same stories
+        added = f"Add {plural(source)} with --bank (or choose other --pairs)"
+    else:
+        added = f"Add records of other {plural(source or 'group')}"
+    return f"{added}, or divide groups with --group-by" + (" contexts,questions,values,parents" if source else "")

@@ -99,6 +99,8 @@ def _much_withheld(withheld: Mapping[str, str], count: int, whole: Mapping[str, 
     share = f"{len(withheld):,} of {counted(count, 'record')} ({len(withheld) / count:.0%}) are withheld"
     sizes = f"Ask for the size of whole groups ({', '.join(f'{split} {size}' for split, size in whole.items())}), " if whole else ""
     remedy = f"{sizes}add records of other groups, or divide groups with --group-by"
+    if reasons[0][0].startswith("left out to balance"):
+        remedy = "release without --balance, or add records of the rarer kinds"
     remedy = remedy[0].upper() + remedy[1:]
     return (f"{share}: {told}. {remedy}",)
 
