@@ -107,16 +107,16 @@ def run_comparison(
         watching[name].append(cost)
     inputs: dict[str, InputsSummary] = {}
     comparison = compare_files(request.gold, systems, _reader(request, scheme, systems, watching, inputs), scheme, ranking)
-    sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
+    gold, results = next(iter(inputs.values())).gold, {name: summary.found for name, summary in inputs.items()}
     if scheme.name == CapidScheme.name:
-        comparison = replace(comparison, warnings=relevance_warnings(sides))
+        comparison = replace(comparison, warnings=relevance_warnings({"the gold file": gold, **results}))
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     extra = {**_cost_columns(costs), **measured_columns(measured, {name: one.ece for name, one in figures.items()})}
     pictures = () if request.plots is None else _drawn(request.plots, comparison, measured, figures)
     compared = Compared(
         comparison=comparison,
         extra=extra,
-        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ()), *_left_out(sides)),
+        notes=(*((NOTE,) if measured else ()), *((ECE_NOTE,) if figures else ()), *_left_out({"gold": gold, **results})),
         calibrations=figures,
         pictures=pictures,
         inputs=inputs,

@@ -126,7 +126,7 @@ def _descriptions(folder: Path) -> Iterator[list[ClassLabel]]:
 
 
 def _found(column: str, feature: Any) -> Iterator[ClassLabel]:
-    inner = feature[0] if isinstance(feature, list) else feature.get("feature", feature)  # of List, LargeList and Sequence
+    inner = (feature or [{}])[0] if isinstance(feature, list) else feature.get("feature", feature)  # of List, LargeList and Sequence
     if inner.get("_type") == "ClassLabel":
         yield ClassLabel(column, None, tuple(inner["names"]))
     if "_type" not in inner:  # a list of objects, or an object of lists
