@@ -25,7 +25,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.patterns.prefilters import BACKENDS
 from piiloom.providers.factory import LOCAL
-from piiloom.taxonomy.own_entities import unsought
+from piiloom.taxonomy.own_entities import without_pattern
 
 _MODEL_ONLY: Final = {"model": "--model", "base_url": "--base-url", "budget_usd": "--budget-usd", "adapter": "--adapter"}
 _BATCH: Final = 16
@@ -43,7 +43,7 @@ def detect_and_report(asked: DetectCommand) -> None:
         report = detect_files(asked, watch)
     print_detection(report, asked)
     settings = detector_settings(asked)
-    if settings.family.catalogue and (lacking := unsought(settings.own_types)):
+    if settings.family.catalogue and (lacking := without_pattern(settings.own_types)):
         say_aside(f"not looked for, since no pattern says how their values look: {', '.join(lacking)}")
 
 

@@ -16,7 +16,7 @@ from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
 from piiloom.taxonomy.entity_types import EntityType, load_taxonomy
 from piiloom.taxonomy.locales import load_locales, locale_codes, shipped_locales
-from piiloom.taxonomy.own_entities import unsought
+from piiloom.taxonomy.own_entities import without_pattern
 from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 from piiloom.taxonomy.own_types_file import example_file, read_types_file
 
@@ -105,7 +105,7 @@ def print_types(path: Path | None, *, as_json: bool) -> None:
 def _types(own: OwnTypes) -> list[dict[str, Any]]:
     of_catalogue = Counter(entity.entity_type for entity in shipped_entities())
     with_patterns = Counter(entity.entity_type for entity in shipped_entities() if entity.patterns)
-    sought = {one.name for one in own} - set(unsought(own))
+    with_own_pattern = {one.name for one in own} - set(without_pattern(own))
     return [
         {
             "type": one.name,
@@ -113,8 +113,8 @@ def _types(own: OwnTypes) -> list[dict[str, Any]]:
             "definition": one.definition,
             "generate": _generated(one),
             "detect": {
-                "patterns": len(one.subtypes) if one.name in sought else with_patterns[one.name],
-                "hybrid": len(one.subtypes) if one.name in sought else of_catalogue[one.name],
+                "patterns": len(one.subtypes) if one.name in with_own_pattern else with_patterns[one.name],
+                "hybrid": len(one.subtypes) if one.name in with_own_pattern else of_catalogue[one.name],
             },
             "surrogate": kind_of_span(one.name, None).replace("_", " "),
             "subtypes": [subtype.name for subtype in one.subtypes],

@@ -15,7 +15,7 @@ from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
-from piiloom.taxonomy.own_type_asides import comes_up
+from piiloom.taxonomy.own_type_asides import fits_an_aside
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
@@ -102,7 +102,7 @@ def _notes(own: OwnTypes, told: list[dict[str, Any]]) -> Iterator[str]:
         if one.asks_model():
             yield f"note: values of {one.name} are asked of the model, so the composer cannot write about it"
         lacking = [pair for pair, count in about["pairs"].items() if not count]
-        if lacking and comes_up(one) and len(lacking) == len(about["pairs"]):
+        if lacking and fits_an_aside(one) and len(lacking) == len(about["pairs"]):
             yield f"note: no story is about {one.name}: the composer mentions its values beside the stories, with low relevance"
         elif lacking and not one.asks_model():
             yield f"note: the composer needs a story in a --bank of your own for {', '.join(lacking)}; a model needs none"

@@ -57,14 +57,14 @@ class ItemRejected(PiiloomError):
 class StageContext:
     """What stages work with. ``bank`` is set if the provider composes from a bank, ``stories`` if it tells stories.
 
-    ``coming_up`` are the own types that a text may mention beside its story.
+    ``aside_types`` are the own types that a text may mention beside its story.
     """
 
     config: RunConfig
     calls: Calls
     bank: Bank | None = None
     stories: StoryBank | None = None
-    coming_up: OwnTypes = ()
+    aside_types: OwnTypes = ()
     prompts: PromptLibrary = field(default_factory=open_library)
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     # Retry count of a plan item (by its index), pair or topic (by its key). It is part of a call's key, so that a retry gets new replies.

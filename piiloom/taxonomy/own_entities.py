@@ -40,8 +40,8 @@ def own_types_of(path: Path) -> OwnTypes:
     return read_types_file(path) if _form(path) == TYPES else ()
 
 
-def unsought(own: OwnTypes) -> list[str]:
-    """Return the names of the types of *own* that no pattern can find."""
+def without_pattern(own: OwnTypes) -> list[str]:
+    """Return the names of the types of *own* that have no pattern."""
     return [one.name for one in own if not any(_entities_of(one, ""))]
 
 

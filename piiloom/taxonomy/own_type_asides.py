@@ -1,7 +1,7 @@
-"""Own types of which no story tells: a sentence beside the story mentions a value of the type, so that it occurs in texts all the same.
+"""Asides for own types that are in no story: a sentence next to the story mentions a value of the type, with low relevance.
 
-Only identifiers can come up so: types whose values have the form of codes, drawn from a pattern or the entity catalogue. Their relevance
-is low. The sentences are data, ``taxonomy/own_type_asides.yaml``.
+Asides are for identifiers only: types whose values have the form of codes, drawn from a pattern or the entity catalogue. The sentences
+are data, ``taxonomy/own_type_asides.yaml``.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ class _File(RootModel[dict[str, _Sentences]]):
     pass
 
 
-def comes_up(one: OwnType) -> bool:
-    """Return whether a sentence can mention a value of *one* by the way. The types file leaves its pairs open, or says it has none."""
+def fits_an_aside(one: OwnType) -> bool:
+    """Return whether an aside can mention a value of *one*. The types file leaves its pairs open, or gives it none."""
     return one.pairs in (ALL_TYPES, ()) and all(
         subtype.form == "code" and subtype.generator.kind in ("pattern", "entity") for subtype in one.subtypes
     )
 
 
-def untold(own: OwnTypes, told: Collection[str]) -> OwnTypes:
-    """Return those of *own* that come up by the way, since their names are not among the types *told* by stories."""
-    return tuple(one for one in own if one.name not in told and comes_up(one))
+def types_for_asides(own: OwnTypes, in_stories: Collection[str]) -> OwnTypes:
+    """Return the types of *own* that asides can mention and whose names are not *in_stories*."""
+    return tuple(one for one in own if one.name not in in_stories and fits_an_aside(one))
 
 
 def asides_digest(own: OwnTypes) -> dict[str, str]:
-    """Return what *own* add to the digest of a run in which they come up by the way; nothing without any."""
+    """Return the digest of the asides for *own*, as an entry of a run's digest; nothing without any."""
     content = _source().read_bytes() + repr([one.name for one in own]).encode()
     return {"asides of own types": hashlib.sha256(content).hexdigest()} if own else {}
 

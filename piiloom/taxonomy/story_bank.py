@@ -32,8 +32,8 @@ class StoryBank:
         self._by_pair: dict[Pair, tuple[Story, ...]] = {}
 
     @cached_property
-    def told(self) -> frozenset[str]:
-        """The types of which the stories in *extra* tell."""
+    def own_story_types(self) -> frozenset[str]:
+        """The types of the facts in the stories of *extra*."""
         return frozenset(fact.entity_type for story in self.own for fact in story.facts.values())
 
     @cached_property

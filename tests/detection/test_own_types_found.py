@@ -12,7 +12,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
-from piiloom.taxonomy.own_entities import unsought, user_file
+from piiloom.taxonomy.own_entities import user_file, without_pattern
 from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.stories import LINE_VOICES
@@ -58,7 +58,7 @@ def test_values_of_every_pattern_are_found_exactly(tmp_path):
 def test_values_of_several_kinds_in_one_type_are_found_and_others_are_named(tmp_path):
     path = written(tmp_path)
     assert MINE.count("- name: pet") == 1
-    assert unsought(read_types_file(path)) == ["hobby"]
+    assert without_pattern(read_types_file(path)) == ["hobby"]
     chip = draw_own(read_types_file(path)[1].subtypes[1].generator, "en_US", random.Random(1))
     found = PatternDetector(own=(path,)).detect(f"The plate KLM-4821, the chip {chip}, a beagle.", "en_US")
     assert [(span.entity_type, span.subtype, span.validated) for span in found] == [

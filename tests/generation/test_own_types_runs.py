@@ -252,7 +252,7 @@ def test_a_type_with_a_name_and_a_pattern_comes_up_in_texts_without_a_story(tmp_
 def test_asides_change_the_digest_of_a_run_and_no_other(tmp_path):
     minimal, told = tmp_path / "types.yaml", make_config({"types": TYPES, "bank": BANK, "pairs": "pet+health"})
     minimal.write_text("types:\n  - {name: badge number, pattern: 'B-[0-9]{6}'}\n", encoding="utf-8")
-    assert [one.name for one in make_config({"types": minimal}).coming_up()] == ["badge number"]
-    assert told.coming_up() == make_config({}).coming_up() == make_config({"types": minimal, "provider": "openai"}).coming_up() == ()
+    assert [one.name for one in make_config({"types": minimal}).aside_types()] == ["badge number"]
+    assert told.aside_types() == make_config({}).aside_types() == make_config({"types": minimal, "provider": "openai"}).aside_types() == ()
     assert asides_digest(()) == {}
     assert make_config({"types": minimal}).chosen_pairs() == make_config({}).chosen_pairs()

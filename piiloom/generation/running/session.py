@@ -78,7 +78,7 @@ class OpenedRun:
             calls=channel.calls,
             bank=self.bank,
             stories=provider.stories if isinstance(provider, StoryProvider) else None,
-            coming_up=config.coming_up(),
+            aside_types=config.aside_types(),
             prompts=open_library(config.prompts),
             judge=judge_channel.calls if judge_channel is not None else None,
         )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.generation.settings.composer_settings import ComposerSettings
-from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, told_in
+from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, types_in_bank
 from piiloom.generation.settings.sampling import ExtraBody, StageSampling, Temperature, TopP
 from piiloom.providers.factory import KINDS
 from piiloom.providers.prices import parse_prices
@@ -18,7 +18,7 @@ from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.own_type_asides import untold, with_own_frames
+from piiloom.taxonomy.own_type_asides import types_for_asides, with_own_frames
 from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_force
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.registers import load_registers
@@ -258,16 +258,16 @@ class RunConfig(BaseModel):
             return StoryBank(get_locale(self.locale).language, self.bank)
 
     def composed_from(self) -> Bank:
-        """Return the scenario bank that the composer uses, with asides of own types that it does not speak of."""
+        """Return the scenario bank that the composer uses, with asides for own types that it lacks."""
         with self.types_in_force():
             bank = load_bank(get_locale(self.locale).language, self.bank)
-        return with_own_frames(bank, untold(self.types, told_in(bank))) if self.types else bank
+        return with_own_frames(bank, types_for_asides(self.types, types_in_bank(bank))) if self.types else bank
 
-    def coming_up(self) -> OwnTypes:
-        """Return the own types that the composer mentions by the way, since no story or scenario tells of them."""
+    def aside_types(self) -> OwnTypes:
+        """Return the own types that the composer mentions in asides, since they are in no story or scenario."""
         if not self.types or self.provider != "composer":
             return ()
         if self.recipe == "story":
-            return untold(self.types, self.stories().told)
+            return types_for_asides(self.types, self.stories().own_story_types)
         with self.types_in_force():
-            return untold(self.types, told_in(load_bank(get_locale(self.locale).language, self.bank)))
+            return types_for_asides(self.types, types_in_bank(load_bank(get_locale(self.locale).language, self.bank)))

@@ -54,7 +54,7 @@ def run_digest(config: RunConfig) -> str:
 
 
 def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
-    settings = shaping(config) | _recipe(config) | asides_digest(config.coming_up()) | screened
+    settings = shaping(config) | _recipe(config) | asides_digest(config.aside_types()) | screened
     if config.recipe == "story":
         stories = stories_digest(get_locale(config.locale).language, config.bank)
         return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)

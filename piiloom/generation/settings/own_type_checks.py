@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
-from piiloom.taxonomy.own_type_asides import untold
+from piiloom.taxonomy.own_type_asides import types_for_asides
 from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
@@ -30,7 +30,7 @@ def check_drawable(own: OwnTypes, provider: str) -> None:
 
 def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
     """Raise ``UsageError`` if *bank* lacks a pair that the types file names, or has no sentence with one of the *own* types."""
-    told = told_in(bank)
+    told = types_in_bank(bank)
     for one in own:
         named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
         pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
@@ -43,7 +43,7 @@ def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
             )
 
 
-def told_in(bank: Bank) -> set[str]:
+def types_in_bank(bank: Bank) -> set[str]:
     """Return the names of the types of which *bank* has sentences."""
     told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
     return told | {kind for frame in bank.frames for kind, _ in frame.slots}
@@ -54,7 +54,7 @@ def check_tellable(own: OwnTypes, taxonomy: Taxonomy, stories: StoryBank, asked:
 
     *asked*: the pairs to check; None checks all pairs that the types file names.
     """
-    told = stories.told | {one.name for one in untold(own, stories.told)}
+    told = stories.own_story_types | {one.name for one in types_for_asides(own, stories.own_story_types)}
     for one in own:
         if asked is not None:
             pairs = [pair for pair in asked if one.name in pair]

@@ -40,9 +40,9 @@ class StoryStage:
         if told is None or share is None or ctx.stories is None:
             raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
         story = ctx.stories.find(plan.pair, told.story)
-        if ctx.coming_up:
+        if ctx.aside_types:
             aside = derive_rng("aside of an own type", share.seed)
-            story = with_own_aside(story, ctx.coming_up, aside, ctx.locale.language)
+            story = with_own_aside(story, ctx.aside_types, aside, ctx.locale.language)
         text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale)
         if share.number >= len(text.questions):
             raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
