@@ -80,20 +80,23 @@ def new_or_known_run(path: Path, config: RunConfig, *, refuse: Refuse = noop) ->
     also a lower budget, or None for no limit; what it was not given stays as the run has it.
     """
     refuse(config)
-    with store_for_writing(path) as store:
-        known = known_run(store, config)
-        check_provider(config if known is None else changed_config(known, changes_of(config, known)))
-        with started_or_known_run(store, config) as opened:
-            yield opened
+    with store_for_writing(path) as store, started_or_known_run(store, config, refuse=check_provider) as opened:
+        yield opened
 
 
 @contextmanager
-def started_or_known_run(store: Store, config: RunConfig) -> Iterator[OpenedRun]:
-    """Resume the run that *store* has of the settings and the seed of *config*, or start it; raises as ``start_run``."""
+def started_or_known_run(store: Store, config: RunConfig, *, refuse: Refuse = noop) -> Iterator[OpenedRun]:
+    """Resume the run that *store* has of the settings and the seed of *config*, or start it; raises as ``start_run``.
+
+    *refuse* is called with the settings of the run before anything is changed.
+    """
     known = known_run(store, config)
     if known is not None:
-        yield resume_run(store, known, **changes_of(config, known))
+        changes = changes_of(config, known)
+        refuse(changed_config(known, changes))
+        yield resume_run(store, known, **changes)
         return
+    refuse(config)
     with forgotten_if_refused(start_run(store, config)) as opened:
         yield opened
 
