@@ -51,7 +51,7 @@ def test_the_guide_to_python_tells_of_every_function():
 
 
 def test_after_make_demo_it_is_told_how_to_call_piiloom():
-    recipe = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    recipe = subprocess.run(["make", "--no-print-directory", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     said = recipe.strip().splitlines()[-1]
     assert ".venv/bin/piiloom --help" in said
     assert ". .venv/bin/activate" in said
