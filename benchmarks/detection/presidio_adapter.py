@@ -22,6 +22,7 @@ from typing import Any
 from piiloom.detection.adapters.presidio.pipelines import blank_pipeline
 from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
 from piiloom.detection.findings import Findings, Text
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 
 _SHARED = Path("../shared/data")
@@ -79,12 +80,15 @@ def main() -> None:
     texts = texts_of(given.texts)
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters")
     for title, model in (("patterns alone", None), (given.model, given.model)):
-        _compare(title, model, texts, given.rounds)
+        try:
+            detector = PresidioDetector(model=model)
+        except UsageError as error:
+            raise SystemExit(f"error: {error}") from None
+        _compare(title, model, detector, texts, given.rounds)
 
 
-def _compare(title: str, model: str | None, texts: Sequence[str], rounds: int) -> None:
-    itself = presidio_itself(model)
-    detector = PresidioDetector(model=model)
+def _compare(title: str, model: str | None, detector: PresidioDetector, texts: Sequence[str], rounds: int) -> None:
+    itself = presidio_itself(model)  # spaCy would try to download a missing pipeline: the detector has found it by now
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     batch = [told(one) for one in detector.results(texts, _LOCALE)]
     single = [told(next(iter(detector.results([text], _LOCALE)))) for text in texts]

@@ -9,7 +9,10 @@ from functools import cache
 import pytest
 
 from tests.docs.pages import ROOT
-from tests.foundation.test_house import SOURCES
+from tests.foundation.test_house import SOURCES, parsed
+
+# Parsing all code takes seconds.
+pytestmark = pytest.mark.long
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 MESSAGES = [message for cell in re.findall(r"^\| (`.+?`) \| ", PAGE, re.MULTILINE) for message in re.findall(r"`([^`]+)`", cell)]
@@ -27,7 +30,7 @@ def _texts() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """All texts of the code, ``…`` standing for what is filled in, each with its pattern."""
     found = []
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in parsed(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.append(node.value)
             elif isinstance(node, ast.JoinedStr):
@@ -46,9 +49,8 @@ def test_the_page_has_messages():
     assert len(MESSAGES) > 40
 
 
-@pytest.mark.parametrize("message", MESSAGES)
-def test_the_code_has_the_message(message):
-    assert _is_said(message)
+def test_the_code_has_the_messages():
+    assert [message for message in MESSAGES if not _is_said(message)] == []
 
 
 def test_a_message_that_the_code_has_not_is_found_out():

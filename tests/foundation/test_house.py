@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -15,6 +16,12 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted([*(ROOT / "piiloom").rglob("*.py"), *(ROOT / "generation").glob("*.py"), *(ROOT / "annotation_app").glob("*.py")])
 PACKAGES = {path.parent.name for path in (ROOT / "piiloom").glob("*/__init__.py")} | {"piiloom"}
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
+
+
+@cache
+def parsed(path: Path) -> tuple[ast.AST, ...]:
+    """Return all syntax nodes of a source file, for the several tests that read them."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def test_no_module_shadows_the_standard_library_a_dependency_or_a_package():
@@ -31,7 +38,7 @@ def test_files_and_functions_stay_readable():
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
         too_long += [f"{path}: {text.count(chr(10))} lines"] * (text.count("\n") > 500)
-        for node in ast.walk(ast.parse(text)):
+        for node in parsed(path):
             if (
                 isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 64
             ):  # a constructor call of 40 fields
