@@ -152,6 +152,14 @@ class RunOptions:
         Literal["document", "corpus"],
         typer.Option("--scope", rich_help_panel=_PEOPLE, help="Whether numbered people and roles are the same ones in all documents."),
     ] = "document"
+    same_value: Annotated[
+        Literal["document", "corpus", "off"],
+        typer.Option(
+            "--same-value",
+            rich_help_panel=_PEOPLE,
+            help="With --spans: replace a value that a span marks also where none marks it, in its document, in the corpus, or nowhere.",
+        ),
+    ] = "document"
     strategy: Annotated[
         Literal["consistent", "per-mention", "markov"],
         typer.Option("--strategy", rich_help_panel=_PEOPLE, help="Whether a person keeps one surrogate."),

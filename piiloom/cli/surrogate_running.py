@@ -84,6 +84,8 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     settings = _settings(options)
     count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
+    if options.same_value != "document" and not inputs.use_spans:
+        raise UsageError("the values of placeholders are not known", where="--same-value", remedy="Add --spans, or leave it out.")
     check_places(options.out, inputs.path, options.vault, force=options.force)
     scans, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)
     mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, scans, rows)
@@ -169,4 +171,5 @@ def _settings(options: RunOptions) -> Settings:
         script=options.script,
         names=str(options.names) if options.names else None,
         keep_weekdays=options.keep_weekdays,
+        same_value=options.same_value,
     )

@@ -13,7 +13,7 @@ class Document(NamedTuple):
     """One text. ``number`` is its position in the input (0-based).
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
-    question about the text begins, which is at its end (``inputs.questions``).
+    question about the text begins, which is at its end (``inputs.questions``). ``lines_apart``: a surrogate cannot go over a line's end.
     """
 
     number: int
@@ -23,6 +23,7 @@ class Document(NamedTuple):
     line: int | None = None
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
+    lines_apart: bool = False
 
 
 class Placed(NamedTuple):

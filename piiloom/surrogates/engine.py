@@ -22,6 +22,7 @@ from piiloom.surrogates.persona_assignment.groups import OPEN, assign_groups
 from piiloom.surrogates.placeholders.finder import Found
 from piiloom.surrogates.planning import Plan, Planner
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
+from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
 from piiloom.surrogates.seeds import mix, seed_of
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.strategies import apart
@@ -64,6 +65,7 @@ class Engine:
     ) -> None:
         self.settings = settings
         self._finder = finder
+        self.same_values = SameValues(settings.same_value, settings.language) if finder is None else None
         self._planner = Planner(settings.language, settings.country, scope=settings.scope, genders=genders)
         self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country), genders or ())
         self._given = given
@@ -81,6 +83,11 @@ class Engine:
         """Whether ``scan`` reads the documents' numbers: only the runs of the Markov strategy depend on them."""
         return self.settings.strategy == "markov"
 
+    @property
+    def scan_needs_known(self) -> bool:
+        """Whether documents are to be scanned again when the known originals of all of them are loaded."""
+        return self.same_values is not None and self.same_values.mode == "corpus" and self.same_values.corpus is None
+
     # Pass 1
 
     def plan(self, document: Document) -> Planned:
@@ -91,7 +98,7 @@ class Engine:
         found: Found | None = None
         mentions: Sequence[Mention]
         if document.mentions is not None:
-            mentions = document.mentions
+            mentions = document.mentions if self.same_values is None else self.same_values.widened(document)
         elif self._finder is not None:
             found = self._finder.find(document.text, document.id)
             mentions = found.mentions
@@ -106,41 +113,48 @@ class Engine:
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         """Return the people of a chunk, as marshalled bytes.
 
-        One gender code per document-local person, and (role, index, code, size) for each person shared across the corpus. The plans of
-        *chunk* are kept for ``replace`` as long as there is room for them.
+        One gender code per document-local person, (role, index, code, size) for each person shared across the corpus, and the known
+        originals. The plans of *chunk* are kept for ``replace`` as long as there is room for them.
         """
         codes = bytearray()
         shared: dict[tuple[str, str], list[int]] = {}
         kept: list[Planned] = []
+        known: list[Entry] = []
+        if self.scan_needs_known:
+            chunk = None
         room = self._room if chunk is not None else 0
         with gc_paused():
             for document in documents:
                 planned = self.plan(document)
                 _note_people(planned[0], codes, shared)
+                if self.same_values is not None:
+                    known += entries_of(document)
                 room -= len(document.text) + _PER_MENTION * len(planned[0].mentions)
                 if room > 0:
                     kept.append(planned)
         if chunk is not None and room > 0:
             self._room, self._kept[chunk] = room, kept
-        return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()]))
+        return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()], known))
 
     def assign(self, scans: Iterable[bytes]) -> bytes:
         """Assign a group to each person of the corpus, from the ``scan`` results in input order. Return the bytes that ``load`` reads."""
         parts: list[bytes] = []
         sizes: list[int] = []
         shared: dict[tuple[str, str], list[int]] = {}
+        known: dict[int, Told] = {}
         for scan in scans:
-            codes, entries = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
+            codes, entries, originals = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
+            merge_entries(known, originals)
             sizes.append(len(codes))
             for role, index, code, size in entries:
                 _note_shared(shared, (role, index), code, size)
-        assigned = self._assign(b"".join(parts), sizes, shared)
+        assigned = self._assign(b"".join(parts), sizes, shared, known)
         if self._statistics is not None:
             self._statistics.note_groups(assigned)
         return assigned
 
-    def _assign(self, codes: bytes, sizes: list[int], shared: dict[tuple[str, str], list[int]]) -> bytes:
+    def _assign(self, codes: bytes, sizes: list[int], shared: dict[tuple[str, str], list[int]], known: Mapping[int, Told]) -> bytes:
         for code, size in shared.values():
             codes += bytes([code, *[OPEN] * (size - 1)])
         weights = self.settings.weights if self.settings.balance != "balanced" else None
@@ -151,13 +165,15 @@ class Engine:
             people.append((*key, groups[at : at + size]))
             at += size
         told = Counter(codes)
-        return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told)))
+        return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told), list(known.items())))
 
     # Pass 2
 
     def load(self, assigned: bytes) -> None:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
-        self._groups, self._starts, people, _ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
+        self._groups, self._starts, people, _, known = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
+        if self.same_values is not None:
+            self.same_values.corpus = packed(known)
         self._shared = {(role, index): (seed_of("shared", self._seed, role, index), groups) for role, index, groups in people}
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
@@ -165,6 +181,9 @@ class Engine:
         with gc_paused():
             planned = self._kept.pop(chunk, None) or [self.plan(document) for document in documents]
             replaced = list(self._each(documents, planned, self._starts[chunk]))
+            if self.same_values is not None:
+                for document, (plan, _), done in zip(documents, planned, replaced, strict=True):
+                    done.tallies.update(self.same_values.tallies(document, plan.mentions))
         if self._statistics is not None:
             planned.reverse()
             for done in replaced:  # a plan goes before the text is scanned: a long document's takes much space
@@ -203,12 +222,17 @@ class Engine:
             yield from self._both_passes(documents)
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
+        known: dict[int, Told] = {}
+        if self.same_values is not None:
+            for document in documents:
+                merge_entries(known, entries_of(document))
+            self.same_values.corpus = packed(known.items())
         planned = [self.plan(document) for document in documents]
         codes = bytearray()
         shared: dict[tuple[str, str], list[int]] = {}
         for plan, _ in planned:
             _note_people(plan, codes, shared)
-        self.load(self._assign(bytes(codes), [len(codes)], shared))
+        self.load(self._assign(bytes(codes), [len(codes)], shared, known))
         yield from self._each(documents, planned, 0)
 
 

@@ -16,7 +16,6 @@ from piiloom.surrogates.inputs.parts import (
     BAD_ROWS,
     DROPPED_SPANS,
     NO_TEXT,
-    ORIGINALS,
     PLACEHOLDER_KEYS,
     WHOLE_FILES,
     Chunk,
@@ -115,7 +114,6 @@ class InputCounts:
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
             NO_QUESTION: "rows without a question",
             AUTHORS: "Word documents whose properties, comments or changes name their authors, and keep it",
-            ORIGINALS: "rows or files that hold elsewhere what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():
             total = sum(count.notes[what] for count in self.files.values())

@@ -23,8 +23,10 @@ from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.foundation.version import __version__
 from piiloom.surrogates.input_counts import SKIPPED, InputCounts
 from piiloom.surrogates.inputs.kept_rows import KeptRows
+from piiloom.surrogates.inputs.parquet_files import headers_of
+from piiloom.surrogates.inputs.parts import BratLayout
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import Source
+from piiloom.surrogates.inputs.source import Source, words_of_name
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
@@ -33,6 +35,7 @@ from piiloom.surrogates.outputs.samples import Chosen
 from piiloom.surrogates.outputs.tallies import Tally, most_common
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.progress import Phase, Progress, RunReport
+from piiloom.surrogates.same_values import FILE_NAMES, HEADERS, known_warnings
 from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of
 
 SCHEMA: Final = 1
@@ -149,6 +152,10 @@ class _Run:
             scans = self._counted("count and scan")
         assigned = engine.assign(scans)
         deque(scans, maxlen=0)  # an engine's ``assign`` may not have consumed all scans
+        if engine.scan_needs_known:
+            known = self._assigned.with_suffix(".known")
+            known.write_bytes(assigned)
+            assigned = engine.assign(self._scanned(known))
         self._assigned.write_bytes(assigned)
 
     def _counted(self, task: Literal["count", "count and scan"]) -> Iterator[bytes]:
@@ -167,16 +174,15 @@ class _Run:
         self._counts.check(self._source)
         self._ids, self._repeated = digests.repeated(self._counts.documents)
 
-    def _scanned(self) -> Iterator[bytes]:
+    def _scanned(self, assigned: Path | None = None) -> Iterator[bytes]:
         done, total = 0, self._source.size
-        for job, result in self._executor.map(self._jobs("scan")):
+        for job, result in self._executor.map(self._jobs("scan", assigned)):
             assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
             done += sum(map(self._source.bytes_of, job.chunk.parts))
             self.tell("scanning", done, total)
             yield result.scan
 
-    def _jobs(self, task: Literal["scan", "replace"]) -> Iterator[Job]:
-        assigned = self._assigned if task == "replace" else None
+    def _jobs(self, task: Literal["scan", "replace"], assigned: Path | None = None) -> Iterator[Job]:
         for chunk, first in self._counts.placed(self._source):
             yield Job(task, chunk, first, self._ids, assigned)
 
@@ -185,7 +191,7 @@ class _Run:
         mirrors = MirrorFolder(self._partial / MIRROR, self._source.archives)
         self._stack.callback(mirrors.abandon)
         with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
-            for job, result in self._executor.map(self._jobs("replace")):
+            for job, result in self._executor.map(self._jobs("replace", self._assigned)):
                 assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
                 records.writelines(result.records)
                 maps.writelines(result.maps)
@@ -209,6 +215,7 @@ class _Run:
             warnings.append(f"documents with the id of an earlier one, which got another: {self._repeated}")
         if tally.unknown:
             warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
+        warnings += self._count_known()
         if cautions is not None:
             warnings += cautions(tally.by_kind())
         inputs = self._settings.inputs
@@ -233,6 +240,19 @@ class _Run:
         (self._partial / REPORT).write_text(text, encoding="utf-8", newline="\n")
         (self._partial / PAGE).write_text(report_page(report, self._chosen.samples), encoding="utf-8", newline="\n")
         return report
+
+    def _count_known(self) -> list[str]:
+        """Count the known originals in the names and headers of files, which nothing replaces; return the warnings of all that are left."""
+        engine, source, tally = self._worker.engine, self._source, self.tally
+        if engine.same_values is None:
+            return []
+        engine.load(self._assigned.read_bytes())
+        companions = [file.layout.name for file in source.files if isinstance(file.layout, BratLayout)]
+        for name in (source.settings.path.resolve().name, *(file.name for file in source.files), *companions, *source.skipped):
+            tally.note(engine.same_values.tallies_of(FILE_NAMES, [words_of_name(name)]), name)
+        for file in source.files:
+            tally.note(engine.same_values.tallies_of(HEADERS, headers_of(file)), file.name)
+        return known_warnings(tally.engine, tally.first, engine.same_values.mode)
 
     def end(self) -> None:
         """Stop the workers and remove the spool folder."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
@@ -13,11 +14,12 @@ from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
 from piiloom.surrogates.inputs.questions import parted, parted_document
-from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
+from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, vault_lines
 from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
+from piiloom.surrogates.same_values import FIELDS
 
 
 class Worker:
@@ -30,7 +32,7 @@ class Worker:
         self._settings = settings
         self._reader = PartReader(settings.inputs)
         self._engine: RunEngine | None = None
-        self._loaded = False
+        self._loaded: Path | None = None
         self.alone = False
 
     def be_alone(self, kept: KeptRows) -> None:
@@ -65,7 +67,13 @@ class Worker:
         """Close open files."""
         self._reader.close()
 
+    def _load(self, job: Job) -> None:
+        if job.assigned is not None and self._loaded != job.assigned:
+            self.engine.load(job.assigned.read_bytes())
+            self._loaded = job.assigned
+
     def _scan(self, job: Job) -> ChunkScanned:
+        self._load(job)
         counts = job.task != "scan"
         parts = [self._reader.read(part, note_keys=counts) for part in job.chunk.parts]
         scan = b"" if job.task == "count" else self._scan_people(job, parts)
@@ -86,9 +94,7 @@ class Worker:
         return self.engine.scan(_documents(job._replace(chunk=chunk), parts))
 
     def _replace(self, job: Job) -> ChunkReplaced:
-        if not self._loaded and job.assigned is not None:
-            self.engine.load(job.assigned.read_bytes())
-            self._loaded = True
+        self._load(job)
         parts = [self._reader.read(part, again=False) for part in job.chunk.parts]
         documents = _documents(job, parts)
         replaced = self.engine.replace(documents, job.chunk.number)
@@ -116,6 +122,10 @@ class Worker:
                 if question is not None:
                     vault.append(vault_lines(*question, field="question"))
         mirrors = _mirrors(parts, documents, replaced)
+        if self.engine.same_values is not None:
+            for part, parsed in zip(job.chunk.parts, parts, strict=True):
+                for line, text in parsed.beside():
+                    tally.note(self.engine.same_values.tallies_of(FIELDS, [plain_of(part, text)]), f"{part.file.name}:{part.line + line}")
         skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
         samples = samples_of(zip(documents, replaced, strict=True))
         if len(documents) > 1:  # a long document is alone in its chunk

@@ -37,6 +37,9 @@ class TagEngine:
         self._strike(documents, "scan")
         return len(documents).to_bytes(4, "big") + b"".join(document.number.to_bytes(8, "big") for document in documents)
 
+    scan_needs_known = False
+    same_values = None
+
     @property
     def scan_needs_numbers(self) -> bool:
         return self.numbers_first

@@ -75,6 +75,14 @@ class TokenSlot:
         """Return the lines between tokens: blank ones and comments."""
         return [raw[one.line_end : other.line_start].strip("\r\n") for one, other in _breaks(self._tokens)]
 
+    def other_columns(self) -> Iterator[str]:
+        """Yield the words of each column that holds neither tokens nor tags."""
+        most = max(len(token.fields) for token in self._tokens)
+        for column in range(most):
+            if column != self._layout.token:
+                fields = [token.fields[column] for token in self._tokens if column < len(token.fields)]
+                yield " ".join(field for field in fields if tag_in(field) is None)
+
     def columns_outside(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
         """Return the fields of the tokens that none of *ranges* (of the text) touches."""
         found, number = [], 0
@@ -136,11 +144,22 @@ class TokenSlot:
             yield line
 
 
+class ConllParsed(Parsed):
+    """A part of a CoNLL file."""
+
+    def beside(self) -> Iterator[tuple[int, str]]:
+        """Yield the columns that ``rewritten`` does not change, with what ``Parsed`` yields."""
+        yield from Parsed.beside(self)
+        for one in self.found:
+            assert isinstance(one.slot, TokenSlot)  # noqa: S101 - made below
+            yield from ((one.line, words) for words in one.slot.other_columns())
+
+
 def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
     """Read a part of a file. A line without the token's column has no token."""
     layout = part.file.layout
     assert isinstance(layout, ConllLayout)  # noqa: S101 - such a file has one
-    parsed = Parsed(raw, [], 0, raw.count("\n"), Notes())
+    parsed = ConllParsed(raw, [], 0, raw.count("\n"), Notes())
     for tokens, row_id, line in _documents(raw, layout):
         parsed.rows += 1
         if not tokens:

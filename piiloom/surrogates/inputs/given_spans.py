@@ -6,9 +6,9 @@ spaCy and doccano write it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
-from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.day_roles import role_before
@@ -34,7 +34,6 @@ _FORMS: Final = {
     **dict.fromkeys(("lastname", "surname", "familyname", "lname", "namelast", "namefamily"), "family"),
 }
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
-_TELLING: Final = 4  # shortest original (code points) that is searched for in other fields; shorter ones match by chance
 
 
 class GivenSpans(NamedTuple):
@@ -45,12 +44,6 @@ class GivenSpans(NamedTuple):
 
     mentions: tuple[Mention, ...]
     dropped: int
-
-    def told_in(self, *rest: str) -> bool:
-        """Whether one of the pieces of JSON source in *rest* contains an original of at least four characters."""
-        known = {mention.original for mention in self.mentions if len(mention.original) >= _TELLING}
-        spelled = known | {encode_basestring_ascii(name)[1:-1] for name in known}
-        return any(name in piece for piece in rest for name in spelled)
 
 
 class GivenSpan(NamedTuple):
@@ -146,6 +139,11 @@ class SpanRewriter:
     def __init__(self, hit: Hit, text: str) -> None:
         self._hit, self._text = hit, text
 
+    def rest(self) -> tuple[tuple[int, int], str]:
+        """Return the range of the spans in the file, and what of them stays: all but offsets and words, as JSON."""
+        items = self._hit.value if isinstance(self._hit.value, list) else []
+        return (self._hit.start, self._hit.end), json.dumps([bare_span(item, self._text) for item in items], ensure_ascii=False)
+
     def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
         """Return (start, end, new JSON) for each offset and each copy of the text to replace in *raw*, in order. *spell* escapes text."""
         moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in replaced.placed)
@@ -163,6 +161,21 @@ class SpanRewriter:
                 elif span.tells_words(hit.path, hit.value, self._text):
                     changes.append((hit.start, hit.end, words))
         return changes
+
+
+def bare_span(item: Any, text: str) -> Any:
+    """Return a span with its offsets and copies of the text set to None."""
+    span = GivenSpan.of(item)
+    if span is None:
+        return item
+    told = values_of(item)
+    moves = {span.start_at, span.end_at}
+    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
+
+
+def values_of(item: Any) -> dict[str, Any]:
+    """Return a span's values by key; those of a list by their positions."""
+    return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
 
 
 def _items(raw: str, start: int, spans: list[Any]) -> Iterator[list[Hit]]:

@@ -128,8 +128,7 @@ def test_with_spans_the_elements_of_tei_are_replaced(tmp_path: Path) -> None:
     path.write_text(TEI.replace("[NAME]", "Ann Archer").replace("[CITY]", "Rome").replace("<persName>", '<persName key="Ann Archer">'))
     (document,) = read(path, kind_of=lambda kind, _: kind)
     assert [(one.kind, one.original) for one in document.mentions or ()] == [("name", "Ann Archer"), ("location", "Rome")]
-    report = run_surrogates(InputSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine, seed=1)
-    assert any("hold elsewhere what a span replaced" in warning for warning in report.warnings)
+    run_surrogates(InputSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine, seed=1)
 
 
 @pytest.mark.long
