@@ -15,6 +15,7 @@ from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     BAD_ROWS,
     DROPPED_SPANS,
+    NO_SPANS,
     NO_TEXT,
     PLACEHOLDER_KEYS,
     WHOLE_FILES,
@@ -110,6 +111,7 @@ class InputCounts:
         words = {
             NO_TEXT: "rows without text, which stay as they are",
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
+            NO_SPANS: "documents in which no span was read",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
             NO_QUESTION: "rows without a question",

@@ -12,7 +12,7 @@ from piiloom.foundation.repeated_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.kept_rows import KeptRows
-from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
 from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
@@ -178,6 +178,9 @@ def _skips(job: Job, parts: Sequence[Parsed]) -> Iterator[tuple[Part, Skip]]:
 
 
 def _counted(part: Part, parsed: Parsed) -> PartCount:
+    for one in parsed.found:
+        if one.mentions == ():
+            parsed.notes.add(NO_SPANS, one.line)
     ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
     return PartCount(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.notes, parsed.keys)
 

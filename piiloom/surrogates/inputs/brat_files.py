@@ -23,6 +23,7 @@ from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, r
 SUFFIX: Final = ".ann"
 _BOUND: Final = re.compile(r"^\ufeff?T[^\t\n]*\t(?P<type>[^\t\n ]+) (?P<offsets>\d+ \d+(?:;\d+ \d+)*)\t(?P<words>[^\r\n]*)", re.MULTILINE)
 _LINE: Final = re.compile(r"^\ufeff?T", re.MULTILINE)
+_OTHER: Final = re.compile(r"^(?!\ufeff?(?:#|[TREAMN*][^\t\n]*\t))[^\n]*\S|\r(?!\n)", re.MULTILINE)  # no annotation, or an old line end
 
 
 def annotations_of(name: str) -> str:
@@ -89,6 +90,8 @@ def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
     for line in _LINE.finditer(ann):
         if line.start() not in known:
             raise _fault(layout, ann, line.start(), "a text-bound annotation has another form than T1<tab>Type 0 6<tab>words")
+    if settings.takes_spans and (other := _OTHER.search(ann)) is not None:
+        raise _fault(layout, ann, other.start(), "the line is no annotation of BRAT, so a span may be missing")
     told = [Told(place["type"], _fragments(place["offsets"]), place["words"], place.start()) for place in places]
     try:
         standoff = read_standoff(raw, told)

@@ -10,9 +10,11 @@ from piiloom.surrogates.offset_map import OffsetMap
 
 
 def span_items(value: Any) -> Any:
-    """Return the spans in *value* as a list of objects, or *value* itself if it is neither form."""
+    """Return the spans in *value* as a list of objects, or *value* itself if it is neither form, or its lists are not equally long."""
     if isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
-        return [dict(zip(value, items, strict=False)) for items in zip(*value.values(), strict=False)]
+        if len({len(one) for one in value.values()}) > 1:
+            return value
+        return [dict(zip(value, items, strict=True)) for items in zip(*value.values(), strict=True)]
     return value
 
 

@@ -21,6 +21,7 @@ WHOLE_FILES: Final = ("txt", "xml", "brat", "docx", CARRIED)  # formats of which
 NO_TEXT: Final = "rows without text"  # notes of a reader
 BAD_ROWS: Final = "bad rows set aside"
 AUTHORS: Final = "names of authors"
+NO_SPANS: Final = "documents without a span"
 DROPPED_SPANS: Final = "overlapping spans left out"
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 

@@ -81,6 +81,7 @@ def test_line_ends_of_two_characters_may_count_as_one(tmp_path: Path) -> None:
     [
         ('<NAME start="2" end="9" text="secret" TYPE="P"/>', "the words of the span differ"),
         ('<NAME start="2" end="9999" TYPE="P"/>', "lies outside the text"),
+        ('<NAME start="0.0" end="6.0" text="secret" TYPE="P"/>', "not whole numbers"),
     ],
 )
 def test_a_tag_that_does_not_fit_is_refused_by_line(tmp_path: Path, tag: str, says: str) -> None:
