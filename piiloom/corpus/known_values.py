@@ -15,10 +15,10 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.normalising import fold
-from piiloom.corpus.word_edges import stands_alone
+from piiloom.corpus.word_edges import SPACELESS, stands_alone
 from piiloom.foundation.words import STOP_WORDS, words_like_names
 
-_SPACELESS: Final = r"\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
+_SPACELESS: Final = SPACELESS + r"\u1100-\u11ff"  # and the letters of folded Hangul
 _NO_BLANKS: Final = re.compile(rf"[{_SPACELESS}]")
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n\s*")

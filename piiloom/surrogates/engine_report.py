@@ -119,6 +119,7 @@ class EngineStatistics:
         }
         report["found_by_rule"] = self._found(_named(tallies, "rule"))
         if self._spans:
+            report["equal_to_their_originals"] = _named(tallies, "equal")
             report["known_originals"] = known_report(self._settings.same_value, tallies)
         if self._by_model is not None:
             report["by_model"] = self._by_model

@@ -14,6 +14,7 @@ from piiloom.surrogates.inputs.json_rows import absent_fields
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     BAD_ROWS,
+    CUT_SPANS,
     DROPPED_SPANS,
     NO_SPANS,
     NO_TEXT,
@@ -112,6 +113,7 @@ class InputCounts:
             NO_TEXT: "rows without text, which stay as they are",
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             NO_SPANS: "documents in which no span was read",
+            CUT_SPANS: "given spans that begin or end inside a word, whose rest stays (are their offsets right?)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
             NO_QUESTION: "rows without a question",

@@ -38,7 +38,7 @@ class OriginalValues:
     def distinct(self, number: int, draw: Draw, make: Callable[[Draw], str]) -> str:
         """Return the value that *make* draws for mention *number*: none that another original has, nor the original itself.
 
-        Where no such value is found (there are few religions), the first one drawn is returned.
+        Where no such value is found (there are few religions), it may be one that another original has.
         """
         kind, value_number, owner = self._plan.mentions[number].kind, self._plan.values[number], self._plan.owners[number]
         if draw.owner is not None:
@@ -51,6 +51,8 @@ class OriginalValues:
             told = identity(kind, value)
             if told != old and self._values.setdefault((kind, told), value_number) == value_number:
                 return value
+            if told != old and identity(kind, first) == old:
+                first = value
         return first
 
     def _other(self, owner: int, person: Persona, turn: int) -> Persona:

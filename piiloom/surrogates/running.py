@@ -216,6 +216,9 @@ class _Run:
         if tally.unknown:
             warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
         warnings += self._count_known()
+        if equal := {name.partition(" ")[2]: count for name, count in tally.engine.items() if name.startswith("equal ")}:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in most_common(equal).items())
+            warnings.append(f"surrogates that equal their originals, as other facts of the text require: {sum(equal.values())} ({kinds})")
         if cautions is not None:
             warnings += cautions(tally.by_kind())
         inputs = self._settings.inputs

@@ -15,7 +15,7 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import cannot_read, undecodable
 from piiloom.surrogates.inputs.given_spans import mentions_of
-from piiloom.surrogates.inputs.parts import DROPPED_SPANS, BratLayout, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.parts import BratLayout, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Change, changed
 from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
@@ -101,8 +101,7 @@ def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
     if settings.takes_spans and settings.kind_of is not None:
         given = mentions_of(standoff.spans(), raw, settings.kind_of)
         mentions = given.mentions
-        if given.dropped:
-            notes.add(DROPPED_SPANS, 0, given.dropped)
+        given.note(notes, 0)
     found = [Found(raw, None, 0, "", slot, mentions)] if raw else []
     parsed = BratParsed(raw, found, 1, raw.count("\n"), notes)
     parsed.ann = ann

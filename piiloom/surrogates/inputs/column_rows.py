@@ -12,7 +12,7 @@ from piiloom.surrogates.inputs.column_spans import bare_spans, moved_spans, span
 from piiloom.surrogates.inputs.faults import row_fault
 from piiloom.surrogates.inputs.given_spans import GivenSpan, mentions_of
 from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules
-from piiloom.surrogates.inputs.parts import DROPPED_SPANS, NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, parted, question_start
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
@@ -136,8 +136,7 @@ class ColumnsReader:
         if layout.spans is None or self._settings.kind_of is None:
             return None
         given = mentions_of(span_items(spans), text, self._settings.kind_of)
-        if given.dropped:
-            parsed.notes.add(DROPPED_SPANS, row, given.dropped)
+        given.note(parsed.notes, row)
         return given.mentions
 
     def _set_aside(self, part: Part, parsed: ColumnsParsed, layout: ParquetLayout, row: int, why: str) -> None:

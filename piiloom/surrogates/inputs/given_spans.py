@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
+from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, Notes
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.kinds.told_by_original import told_by_original
@@ -39,11 +40,19 @@ _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
 class GivenSpans(NamedTuple):
     """The mentions of one text's spans, sorted and disjoint.
 
-    ``dropped`` counts spans left out because they overlap a longer one, or an earlier one of the same length.
+    ``dropped`` counts spans left out because they overlap a longer one, or an earlier one of the same length; ``cut`` those that begin
+    or end inside a word.
     """
 
     mentions: tuple[Mention, ...]
     dropped: int
+    cut: int = 0
+
+    def note(self, notes: Notes, line: int) -> None:
+        """Note what is to be reported of the spans of *line*."""
+        for what, count in ((DROPPED_SPANS, self.dropped), (CUT_SPANS, self.cut)):
+            if count:
+                notes.add(what, line, count)
 
 
 class GivenSpan(NamedTuple):
@@ -87,6 +96,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
     """
     from piiloom.corpus.formats.placing import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
+    from piiloom.corpus.word_edges import is_inside_word  # noqa: PLC0415 - as above
 
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike
@@ -110,7 +120,8 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
             form = _form_of(read[position].type, subtype) or ("family" if family_told(text, start) else "")
         index = value if isinstance(value, str) else ""
         mentions.append(Mention(start, end, kind, index=index, form=form, original=original, rule="span"))
-    return GivenSpans(tuple(mentions), len(placed.dropped))
+    cut = sum(is_inside_word(text, mention.start) or is_inside_word(text, mention.end) for mention in mentions)
+    return GivenSpans(tuple(mentions), len(placed.dropped), cut)
 
 
 def _form_of(entity_type: str, subtype: str | None) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
+from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 from piiloom.surrogates.inputs.settings import InputSettings
 
@@ -148,8 +148,7 @@ class JsonReader:
             given = mentions_of(hit.value, text.value, self.settings.kind_of)
         except ValueError as error:
             raise self.fault(at, f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
-        if given.dropped:
-            self.notes.add(DROPPED_SPANS, self.line, given.dropped)
+        given.note(self.notes, self.line)
         return given.mentions, SpanRewriter(hit, text.value)
 
     def _check_whole(self, hit: Hit) -> None:

@@ -22,6 +22,7 @@ NO_TEXT: Final = "rows without text"  # notes of a reader
 BAD_ROWS: Final = "bad rows set aside"
 AUTHORS: Final = "names of authors"
 NO_SPANS: Final = "documents without a span"
+CUT_SPANS: Final = "spans that cut a word"
 DROPPED_SPANS: Final = "overlapping spans left out"
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 
