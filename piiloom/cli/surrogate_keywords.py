@@ -35,6 +35,7 @@ class SurrogateOptions(TypedDict, total=False):
     locale: str
     seed: int
     scope: Literal["document", "corpus"]
+    same_value: Literal["document", "corpus", "off"]
     strategy: Literal["consistent", "per-mention", "markov"]
     keep: float
     groups: Literal["balanced", "weights", "cue", "exact"]

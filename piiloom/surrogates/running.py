@@ -87,6 +87,8 @@ def run_surrogates(
         run.replace(vault_file)
         report = run.write_report(seed, about or {}, cautions)
         warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
+        if vault_file is not None:
+            run.write_digests(vault_file)
         run.end()
         if add_files is not None:
             add_files(folder.partial)
@@ -256,6 +258,12 @@ class _Run:
         for file in source.files:
             tally.note(engine.same_values.tallies_of(HEADERS, headers_of(file)), file.name)
         return known_warnings(tally.engine, tally.first, engine.same_values.mode)
+
+    def write_digests(self, vault: VaultFile) -> None:
+        """Write to the vault what the input's files were."""
+        from piiloom.surrogates.outputs.restoring import digest_lines  # noqa: PLC0415 - most runs write no vault
+
+        vault.write(digest_lines(self._source))
 
     def end(self) -> None:
         """Stop the workers and remove the spool folder."""

@@ -16,7 +16,7 @@ from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, Parque
 from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
 from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
 from piiloom.surrogates.same_values import FIELDS
@@ -118,10 +118,11 @@ class Worker:
             records += record_parts(document, done, self._settings.locale, question[1].text if question else None)
             maps += map_parts(document, done, question[1] if question else None)
             if self._settings.vault:
-                vault.append(vault_lines(document, done))
-                if question is not None:
-                    vault.append(vault_lines(*question, field="question"))
+                lines = vault_lines(document, done)
+                vault.append(lines if question is None else lines + vault_lines(*question, field="question"))
         mirrors = _mirrors(parts, documents, replaced)
+        if self._settings.vault:
+            vault = self._with_sources(job, parts, mirrors, documents, replaced, vault)
         if self.engine.same_values is not None:
             for part, parsed in zip(job.chunk.parts, parts, strict=True):
                 for line, text in parsed.beside():
@@ -131,6 +132,28 @@ class Worker:
         if len(documents) > 1:  # a long document is alone in its chunk
             records, maps = [b"".join(records)], [b"".join(maps)]
         return ChunkReplaced(records, maps, "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
+
+    def _with_sources(
+        self,
+        job: Job,
+        parts: Sequence[Parsed],
+        mirrors: Sequence[bytes],
+        documents: Sequence[Document],
+        replaced: Sequence[Replaced],
+        vault: Sequence[str],
+    ) -> list[str]:
+        """Return the lines of the *vault* with the sources of the texts that cannot be restored without them."""
+        from piiloom.surrogates.outputs.restoring import sources_kept  # noqa: PLC0415 - most runs write no vault
+
+        lines = list(vault)
+        at = 0
+        for part, parsed, mirror in zip(job.chunk.parts, parts, mirrors, strict=True):
+            count = len(parsed.found)
+            for number, raw in enumerate(sources_kept(self._reader, part, parsed, mirror, replaced[at : at + count]), at):
+                if raw is not None:
+                    lines[number] += source_line(documents[number], raw)
+            at += count
+        return lines
 
 
 def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:

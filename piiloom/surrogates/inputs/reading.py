@@ -111,11 +111,12 @@ class PartReader:
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
-        parsed = self._parse(part, raw, meet_keys=meet_keys)
+        parsed = self.parse(part, raw, meet_keys=meet_keys)
         parsed.bom = bom
         return parsed
 
-    def _parse(self, part: Part, raw: str, *, meet_keys: bool) -> Parsed:
+    def parse(self, part: Part, raw: str, *, meet_keys: bool = False) -> Parsed:
+        """Read *raw*, the text of *part*, which is no Parquet, Arrow or Word file."""
         match part.file.format:
             case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
                 parsed = read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)

@@ -53,7 +53,7 @@ class _Strand(NamedTuple):
 
 def verify_folder(folder: Path, source: Path) -> Checked:
     """Compare the output *folder* with its input *source*. Raises ``DataError`` that names the first place where they do not agree."""
-    settings = _settings_of(folder, source)
+    settings = settings_of(folder, source)
     checked = Checked()
     with ExitStack() as stack:
         before = stack.enter_context(open_source(settings))
@@ -77,14 +77,21 @@ def verify_folder(folder: Path, source: Path) -> Checked:
     return checked
 
 
-def _settings_of(folder: Path, source: Path) -> InputSettings:
+def report_of(folder: Path) -> dict[str, Any]:
+    """Return the report of the run in *folder*. Raises ``DataError`` if there is none."""
     try:
-        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        return InputSettings.from_json(source, report["input"]["settings"])
+        report: dict[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        InputSettings.from_json(folder, report["input"]["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             "there is no readable report of a run", where=str(folder / REPORT), remedy="Give the folder that piiloom surrogate run made"
         ) from error
+    return report
+
+
+def settings_of(folder: Path, source: Path) -> InputSettings:
+    """Return the settings with which the run in *folder* read its input, to read *source* in the same way."""
+    return InputSettings.from_json(source, report_of(folder)["input"]["settings"])
 
 
 def _check_files(before: Source, after: Source) -> None:
