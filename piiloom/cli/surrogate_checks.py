@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.scratch_places import lock, remove_old_drafts
@@ -17,6 +17,11 @@ from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.taxonomy.locales import resolve_locale
+
+# Two processes start in about a second, and read and plan everything twice, which one process does not: below this they lose time.
+_BYTES_PER_WORKER: Final = 8 * 2**20
+_PACKED: Final = 4  # how many times its size a compressed file holds
+_PACKED_FORMATS: Final = frozenset({".zip", ".parquet", ".pq", ".docx"})
 
 
 def checked_locale(locale: str) -> str:
@@ -67,12 +72,14 @@ def miss_rates(text: str, option: str) -> tuple[float, ...]:
     return tuple(rates)
 
 
-def worker_count(text: str) -> int | Literal["ray"]:
-    """The number that ``--workers`` asks for; "auto" is as many as this process may use."""
+def worker_count(text: str, source: Path) -> int | Literal["ray"]:
+    """Return the number that ``--workers`` asks for; "auto" is one for every 8 MB of *source*, and as many as this process may use."""
     if text == "ray":
         return "ray"
     if text == "auto":
-        return len(os.sched_getaffinity(0))
+        files = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size * (_PACKED if path.suffix.lower() in _PACKED_FORMATS else 1) for path in files)
+        return max(1, min(size // _BYTES_PER_WORKER, len(os.sched_getaffinity(0))))
     if not (text.isascii() and text.isdigit() and int(text)):
         raise UsageError(f"{text!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, auto or ray.")
     return int(text)

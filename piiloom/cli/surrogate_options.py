@@ -257,7 +257,13 @@ class RunOptions:
         bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that is not a surrogate.")
     ] = True
     workers: Annotated[
-        str, typer.Option("--workers", metavar="N|auto|ray", rich_help_panel=_WORK, help="Processes, or Ray for a cluster.")
+        str,
+        typer.Option(
+            "--workers",
+            metavar="N|auto|ray",
+            rich_help_panel=_WORK,
+            help="Processes (auto: one for every 8 MB, and no more than cores), or Ray for a cluster.",
+        ),
     ] = "auto"
     vault: Annotated[
         Path | None,

@@ -82,8 +82,8 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     if options.weights and options.groups != "weights":
         raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
     settings = _settings(options)
-    count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
+    count, rates = worker_count(options.workers, inputs.path), miss_rates(options.leakage, "--leakage")
     if options.same_value != "document" and not inputs.use_spans:
         raise UsageError("the values of placeholders are not known", where="--same-value", remedy="Add --spans, or leave it out.")
     check_places(options.out, inputs.path, options.vault, force=options.force)

@@ -12,6 +12,7 @@ import zipfile
 
 import pytest
 
+from piiloom.cli.surrogate_checks import worker_count
 from piiloom.foundation.counting import counted
 from tests.piiloom.surrogate_runs import FIRST, PARTS, SECOND, TAG, _own_names, fill, lines, notes, put_in, records
 
@@ -171,3 +172,11 @@ def _read(terminal):
         return os.read(terminal, 65536)
     except OSError:  # Linux says so when the other end is closed
         return b""
+
+
+def test_auto_takes_one_worker_for_a_small_input(tmp_path):
+    (tmp_path / "small.jsonl").write_text("{}\n")
+    assert worker_count("auto", tmp_path) == 1
+    with (tmp_path / "large.jsonl").open("wb") as large:
+        large.truncate(40 * 2**20)
+    assert worker_count("auto", tmp_path) == min(5, len(os.sched_getaffinity(0)))
