@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from piiloom.cli.options import COST_OF_SEEDS
 from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
@@ -34,10 +35,6 @@ from piiloom.surrogates.settings import Settings
 if TYPE_CHECKING:
     from piiloom.surrogates.by_model.drawing import AskProgress
 
-_COST_OF_SEEDS: Final = (
-    "--seed makes the run reproducible for everybody: whoever knows or guesses the seed can recover dates and predict names from what is "
-    "published. Leave it out for a corpus that others get"
-)
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
 
 
@@ -109,7 +106,7 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
             key_file = stack.enter_context(KeyFile(options.out, keep=options.values == "llm"))  # replies were paid for
             settings, forget = replace(settings, key=key_file.key), key_file.remove
         else:
-            observer.tell(_COST_OF_SEEDS)
+            observer.tell(COST_OF_SEEDS)
             forget = partial(remove_old_keys, options.out)
         factory = EngineFactory(
             settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates, scans=scans

@@ -22,7 +22,6 @@ _MASK: Final = 0xFFFFFFFFFFFFFFFF
 _GOLDEN: Final = 0x9E3779B97F4A7C15
 _EIGHT: Final = Struct(">8Q")
 _THREE: Final = Struct(">3Q")
-KEY_BYTES: Final = 32
 
 
 class DocumentSeeds(NamedTuple):
@@ -37,11 +36,6 @@ class DocumentSeeds(NamedTuple):
     days: int
     values: int
     style: int
-
-
-def key_of_seed(seed: int) -> bytes:
-    """Return the key of a reproducible run. It is no secret: whoever knows *seed* has it."""
-    return hashlib.sha256(f"key of seed {seed}".encode()).digest()
 
 
 def keyed_seeds(key: bytes, purpose: str, *parts: object) -> tuple[int, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import InitVar, asdict, dataclass, field
 from datetime import date
 from typing import Literal
 
+from piiloom.foundation.seeding import secret_key
 from piiloom.surrogates.persona_assignment.groups import Weights
-from piiloom.surrogates.seeds import KEY_BYTES, key_of_seed
 
 Strategy = Literal["consistent", "per-mention", "markov"]
 Scope = Literal["document", "corpus"]
@@ -46,7 +45,7 @@ class Settings:
 
     def __post_init__(self, seed: int | None) -> None:
         if seed is not None or not self.key:
-            object.__setattr__(self, "key", secrets.token_bytes(KEY_BYTES) if seed is None else key_of_seed(seed))
+            object.__setattr__(self, "key", secret_key(seed))
 
     @property
     def own_names(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +11,9 @@ from types import TracebackType
 from typing import BinaryIO, Final, Self
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import KEY_BYTES, secret_key
 from piiloom.foundation.scratch_places import lock, named, remove_old_drafts
 from piiloom.surrogates.outputs.folder import cannot_write
-from piiloom.surrogates.seeds import KEY_BYTES
 
 _MODE: Final = 0o600
 _KEY: Final = ".key-"
@@ -111,7 +110,7 @@ class KeyFile:
             folder.mkdir(parents=True, exist_ok=True)
             if not any(map(self._take_over, sorted(named(folder, start)))):
                 number, name = tempfile.mkstemp(prefix=start, dir=folder)  # with mode 600
-                self._path, self._fh, self.key = Path(name), os.fdopen(number, "r+b"), secrets.token_bytes(KEY_BYTES)
+                self._path, self._fh, self.key = Path(name), os.fdopen(number, "r+b"), secret_key()
                 lock(self._fh)
                 self._fh.write(self.key)
                 self._fh.flush()
