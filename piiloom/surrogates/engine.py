@@ -168,14 +168,17 @@ class Engine:
     def _each(self, documents: Sequence[Document], planned: Sequence[Planned], at: int) -> Iterator[Replaced]:
         for document, (plan, found) in zip(documents, planned, strict=True):
             after = at + len(plan.codes)
-            given = self._given(document.number) if self._given is not None else NOTHING_GIVEN
-            seeds = document_seeds(self._key, document.text, document.ordinal)
-            done = self._replacer.replace(plan, seeds, self._groups[at:after], self._shared, given)
+            done = self.replace_plan(plan, document, self._groups[at:after])
             at = after
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
                 done.left = list(found.left)
             yield done
+
+    def replace_plan(self, plan: Plan, document: Document, groups: Sequence[int]) -> Replaced:
+        """Replace the mentions of one planned document; *groups* has one group per document-local person."""
+        given = self._given(document.number) if self._given is not None else NOTHING_GIVEN
+        return self._replacer.replace(plan, document_seeds(self._key, document.text, document.ordinal), groups, self._shared, given)
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         """Return the engine's part of the report; *tallies* are summed over all documents. Empty without ``statistics``."""
