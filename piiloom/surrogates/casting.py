@@ -16,7 +16,7 @@ from piiloom.surrogates.persona_assignment.written_like import written_like
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked
-from piiloom.surrogates.seeds import mix
+from piiloom.surrogates.seeds import mix, parted
 from piiloom.surrogates.shared_family_names import share_family_names
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
@@ -90,7 +90,7 @@ class Cast:
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
+                people[-1] = (Persona(parted(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
