@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from piiloom.surrogates.kinds.around_dates import in_month, year_follows
+from piiloom.surrogates.kinds.registry import fills_masks
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
 from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
@@ -74,7 +75,8 @@ class Settling:
             if cue is None and meaning.kind == "generic":
                 return None
             if cue is not None:
-                meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
+                kept = meaning.form if meaning.kind != "generic" or fills_masks(cue.kind) else ""
+                meaning = meaning._replace(kind=cue.kind, form=cue.form or kept, gender=cue.gender or meaning.gender)
         if cue is None or meaning.context == "document":
             self._open.append((len(self._mentions), candidate, verdict))
         if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
