@@ -95,7 +95,11 @@ def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) 
         if roles[value] or not number:
             continue
         before = plan.values[number - 1]
-        if firsts.get(before) != number - 1 or roles[before] not in {"", "start"}:
+        if (
+            before not in firsts
+            or any(plan.values[at] != before for at in range(firsts[before], number))
+            or roles[before] not in {"", "start"}
+        ):
             continue
         gap = plan.text[plan.mentions[number - 1].end : plan.mentions[number].start].strip().casefold()
         if gap in until():

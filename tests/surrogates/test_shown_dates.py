@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.date_parsing import parse
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
@@ -186,6 +186,68 @@ def test_a_known_birth_date_moves_with_the_other_dates(born, type_, seen, shape)
     values = filled_spans(text, [("Jo Li", "name"), (born, type_), ("34", "age"), (seen, "date")])
     assert re.fullmatch(shape, values[1])
     assert values[2:] == ["34", "2020-01-19"]
+
+
+PARTS = [
+    # Parts of one date, the locale, and what they come to.
+    ("on [MONTH] [DAY], [YEAR] she", "en_US", "%B %-d, %Y"),
+    ("on <DAY> <MONTH> <YEAR> she", "en_GB", "%-d %B %Y"),
+    ("on {MONTH} {DAY}, {YEAR} she", "en_US", "%B %-d, %Y"),
+    ("Date: [MONTH]/[DAY]/[YEAR] is", "en_US", "%m/%d/%Y"),
+    ("Date: [YEAR]-[MONTH]-[DAY] is", "en_US", "%Y-%m-%d"),
+    ("[WEEKDAY], [MONTH] [DAY], [YEAR] at", "en_US", "%A, %B %-d, %Y"),
+    ("[DAY], [MONTH] [DAY], [YEAR] at", "en_US", "%A, %B %-d, %Y"),
+    ("el [DÍA] de [MES] de [AÑO] en", "es_ES", "%-d de %B de %Y"),
+    ("le [JOUR] [MOIS] [ANNÉE] à", "fr_FR", "%-d %B %Y"),
+    ("Er kam am [TAG]. [MONAT] [JAHR] in", "de_DE", "%-d. %B %Y"),
+    ("Er kam am [TAG].[MONAT].[JAHR] in", "de_DE", "%d.%m.%Y"),
+    ("op [DAG] [MAAND] [JAAR] in", "nl_NL", "%-d %B %Y"),
+    ("il [GIORNO] [MESE] [ANNO] a", "it_IT", "%-d %B %Y"),
+    ("em [DIA] de [MÊS] de [ANO] em", "pt_BR", "%-d de %B de %Y"),
+    ("den [DAG] [MÅNAD] [ÅR] i", "sv_SE", "%-d %B %Y"),
+]
+
+
+@pytest.mark.parametrize(("text", "locale", "shape"), PARTS)
+def test_parts_of_one_date_agree(text, locale, shape):
+    language = locale[:2]
+    words = calendar_of(language)
+    for done in filled(text, locale, count=30):
+        value = done.text[done.placed[0].new_start : done.placed[-1].new_end]
+        layout = parse(value, language, date_order(language, locale[3:]), date(2026, 1, 1))
+        assert layout is not None, done.text
+        assert layout.precision == "day", done.text
+        day = "1er" if language == "fr" and layout.when.day == 1 else str(layout.when.day)
+        wanted = shape.replace("%B", words.months[layout.when.month - 1]).replace("%A", words.weekdays[layout.when.weekday()])
+        assert value == layout.when.strftime(wanted.replace("%-d", day))
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("DOB: [MONTH] [DAY], 1984; she is [AGE].", r"DOB: [A-Z][a-z]+ \d\d?, 1984; she is (?:3\d|4\d)\."),
+        ("on March [DAY], 2019 and [DAY] March", r"on March [1-3]?\d, 2019 and [1-3]?\d March"),
+        ("on [DAY]/03/2019", r"on [0-3]\d/03/2019"),
+        ("[DAY]-[DAY] [MONTH] [YEAR]", r"\d\d?-\d\d? [A-Z][a-z]+ \d{4}"),
+        ("valid thru [CREDIT_DEBIT_EXPIRY]", r"valid thru (?:0[1-9]|1[0-2])/2\d"),
+        ("in [MONTH_YEAR] she left", r"in [A-Z][a-z]+ (?:of )?\d{4} she left"),
+        ("on [MONTH_DAY] she left", r"on (?:[A-Z][a-z]+ \d\d?(?:st|nd|rd|th)?|\d\d?/\d\d?) she left"),
+    ],
+)
+def test_a_part_of_a_date_is_no_whole_date(text, shape):
+    for done in filled(text, count=20):
+        assert re.fullmatch(shape, done.text), done.text
+
+
+def test_ages_and_order_hold_for_dates_in_parts():
+    for done in filled(
+        "[NAME], [AGE], born [DAY] [MONTH] [YEAR]. Admitted [MONTH] [DAY], [YEAR], discharged [MONTH] [DAY], [YEAR].", count=30
+    ):
+        told = re.fullmatch(r".*, (\d+), born (.*)\. Admitted (.*), discharged (.*)\.", done.text)
+        assert told is not None, done.text
+        born, came, left = (parse(one, "en", "mdy", date(2026, 1, 1)).when for one in told.groups()[1:])
+        assert born < came < left
+        assert int(told[1]) == came.year - born.year - ((came.month, came.day) < (born.month, born.day)), done.text
 
 
 def test_a_placeholder_that_is_a_span_is_filled():

@@ -2,7 +2,8 @@
 
 If there is an original, it moves by ``draw.shift`` (see ``date_shifts``), or keeps its form if it cannot be read. If there is none, the
 date is drawn from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month,
-day_slash_month, month_year, numeric, iso, year, month, weekday or datetime.
+day_slash_month, month_year, numeric, iso, year, month, weekday, datetime or expiry (of a card), or a part of a date that further
+placeholders have the rest of (``PART``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
 _DAY_OF_MONTH: Final = re.compile(r"\b(?:[12]?[0-9]|3[01])\b")
+PART: Final = "part:"  # begins the form of one part of a date: part:day, part:month, part:year, part:weekday; "part:0month" is in digits
+_VALID: Final = 4  # years from the anchor to the last expiry of a card
 _WRITTEN: Final = re.compile(r"(?=.*(?:[0-9]|[^\W\d_A-Z]))[^][<>{}]*", re.DOTALL)  # with a digit or a small letter, and no brackets
 _PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
 
@@ -79,9 +82,33 @@ def date_value(draw: Draw) -> str:
         found = _moved(draw)
         if found is not None:
             return found
+    if draw.form.startswith(PART):
+        return _part(near_day(draw), draw)
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))
     return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)
+
+
+def _part(day: date, draw: Draw) -> str:
+    """Return the part of *day* that the form of *draw* requests; "start" is a day before that of the date: "12-14 March"."""
+    words = calendar_of(draw.language)
+    known = {
+        "day": "1er" if day.day == 1 and words.ordinals == "first" else str(day.day),
+        "start": str(max(1, day.day - 1 - below(mix(draw.seed, _DAY + 3), 6))),
+        "0day": f"{day.day:02d}",
+        "month": words.months[day.month - 1],
+        "0month": f"{day.month:02d}",
+        "weekday": words.weekdays[day.weekday()],
+        "year": str(day.year),
+    }
+    return known[draw.form.removeprefix(PART)]
+
+
+def _expiry(draw: Draw) -> str:
+    """Return the month and year in which a card expires, after the anchor."""
+    months = 1 + below(mix(draw.seed, _DAY), 12 * _VALID)
+    years, month = divmod(draw.anchor.month - 1 + months, 12)
+    return f"{month + 1:02d}/{(draw.anchor.year + years) % 100:02d}"
 
 
 def birth_date(draw: Draw) -> str:
@@ -96,6 +123,8 @@ def birth_date(draw: Draw) -> str:
             return write(layout, born)
     if (found := _moved(draw)) is not None:
         return found
+    if draw.form.startswith(PART):
+        return _part(born, draw)
     if draw.form == "year":
         return str(born.year)
     return usual(born, draw.form if draw.form in _PATTERNS else "birth", draw)
@@ -148,4 +177,4 @@ def datetime_value(draw: Draw) -> str:
     return with_time(usual(day, "numeric", draw), draw)
 
 
-_OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value}
+_OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value, "expiry": _expiry}

@@ -32,6 +32,7 @@ _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "usernam
 _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
+DAY: Final = "day"  # the form of a tag for a day, "[DAY]": a date, or the day in one
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
 
@@ -139,7 +140,7 @@ class Settling:
         """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
         if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
             meaning = meaning._replace(kind="birth_date", same="document")
-        if told or not year_follows().match(self._text, candidate.end):
+        if told or meaning.form == DAY or not year_follows().match(self._text, candidate.end):
             return meaning
         if self._text.startswith("/", candidate.end):
             return meaning._replace(form="day_slash_month")
@@ -150,7 +151,7 @@ class Settling:
         """Recognize a street address by its original, and a town, a school … by what stands beside it."""
         if _address().match(verdict.original):
             return meaning._replace(kind="address")
-        if meaning.same == "mention" and not meaning.index and not verdict.original:
+        if meaning.same == "mention" and not (meaning.index or meaning.form or verdict.original):
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _PLACED and cue.sure >= 1:
                 return meaning._replace(kind=cue.kind)
