@@ -93,13 +93,13 @@ class Cast:
                 people[-1] = (Persona(parted(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
+        terms = self._terms
         if self._plan.originals:
-            terms = self._terms
             share_family_names(self._plan, people)
             self.dated = tell_known(
                 self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=terms.language, country=terms.country
             )
-        stated = tell_stated(self._plan, people, self._told) if self._told is not None else set()
+        stated = tell_stated(self._plan, people, self._told, terms.language, terms.country) if self._told is not None else set()
         if self._told is not None:
             stated |= tell_young(self._plan, people, self._notable, self.dated | stated)
         if self._asked:
