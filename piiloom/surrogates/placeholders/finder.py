@@ -138,7 +138,7 @@ class Finder:
         meaning = verdict.meaning
         if meaning.role == "letter" or verdict.sure < _LEAST or candidate.literal != candidate.literal.upper():
             return False
-        cue = self._cues.around(text, candidate.start, candidate.end)
+        cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)
 
     def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found, where: str) -> None:

@@ -16,6 +16,7 @@ from piiloom.surrogates.placeholders.letter_people import LETTER, LETTER_KINDS, 
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
+from piiloom.surrogates.placeholders.titled_letters import end_of_initials
 from piiloom.surrogates.placeholders.verdicts import CONTACT, MASK, NUMBER, UNTOLD, Verdict
 
 _PARTY: Final = ("person", "company")  # the kinds that a party to a lawsuit can turn out to be; on equal votes the first one wins
@@ -31,6 +32,8 @@ _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university
 # What a number in brackets can turn out to be, in rulings in which letters in brackets are names.
 _NAMED_BY_NUMBER: Final = frozenset(LETTER_KINDS) - {"person", "city"}
 _NUMBERED: Final = re.compile(r"\[[^\W\d_][^\[\]{}]+ \{index\}\]")
+_STARRED_WORDS: Final = re.compile(r"([*█▇■_])\1+(?: \1+)+")
+_INITIALS: Final = re.compile(r"[A-Z](?:\.[ -]?[A-Z])+\.?")
 _FRENCH_ARTICLE: Final = re.compile(r"(?<!\w)(?:l[ae]s?[ \u00a0]|l['’]|du[ \u00a0]|aux?[ \u00a0])\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
@@ -82,6 +85,8 @@ class Settling:
             self._open.append((len(self._mentions), candidate, verdict))
         if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
             meaning = meaning._replace(gender=meaning.gender or cue.gender)
+        if meaning.kind == "person" and meaning.role != LETTER and _STARRED_WORDS.fullmatch(candidate.literal):
+            meaning = meaning._replace(form="full")  # "Dr. ***** ******"
         if meaning.context == "mention":
             meaning = self._formed(candidate, meaning)
         if cue is not None:
@@ -93,7 +98,7 @@ class Settling:
 
         Guesses count only for masks, which say nothing themselves and stand for everything.
         """
-        cue = self._cues.around(self._text, candidate.start, candidate.end)
+        cue = self._cues.around(self._text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         if meaning.role == CONTACT:
             return self._reached(candidate, cue)
         if meaning.role != MASK and cue is not None and cue.sure < GUESS:
@@ -201,6 +206,22 @@ class Settling:
                 changed = self._formed(candidate, meaning._replace(kind=kind, plural=False, gender=None, form=""))
                 self._mentions[place] = _mention(candidate, verdict, changed)
         join_letters(self._text, self._mentions)
+        self._place_initials()
+
+    def _place_initials(self) -> None:
+        """Append mentions for the initials that are a person after a title, "Mr. A.B.", at their other places in the document."""
+        text, mentions = self._text, self._mentions
+        titled = {
+            text[one.start : one.end].rstrip("."): one for one in mentions if one.kind == "person" and _INITIALS.match(text, one.start)
+        }
+        taken = {one.start for one in mentions}
+        for initials, one in titled.items():
+            for found in re.finditer(rf"(?<![\w.]){re.escape(initials)}", text):
+                start, end = found.start(), end_of_initials(text, found.start())
+                if start not in taken and end and text[start:end].rstrip(".") == initials:
+                    mentions.append(one._replace(start=start, end=end))
+        if len(mentions) > len(taken):
+            mentions.sort()
 
 
 @cache
