@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from piiloom.corpus.known_values import Known, PackedValues, Range, ValueTable, like_names_in, repeats
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.known_names import is_title, parts_of
+from piiloom.surrogates.known_names import parts_of, several
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.name_labels import birth_name_in
 from piiloom.surrogates.settings import SameValue
 
 RULE: Final = "same value"
@@ -129,10 +130,12 @@ def _table_of(mentions: Iterable[Mention]) -> ValueTable:
         if mention.original:
             table.note(mention.original, mention, name=mention.kind == _PERSON)
     for mention in mentions:
-        words = parts_of(mention.original) if mention.kind == _PERSON else ()
-        for word in words if len(words) > 1 else ():
-            if not word[0].islower() and not is_title(word):
-                table.note(word, mention._replace(form=""), name=True, part=True)
+        if mention.kind == _PERSON:
+            birth = birth_name_in(mention.original)
+            names = [*several(mention.original)[::2], *([mention.original[birth.end() :]] if birth else [])]
+            for word in dict.fromkeys(word.text for name in names for word in parts_of(name)):
+                if word != mention.original and not word[0].islower():
+                    table.note(word, mention._replace(form=""), name=True, part=True)
     return table
 
 
