@@ -17,6 +17,7 @@ from piiloom.corpus.releases.value_overlap import Limited, limit_overlap
 from piiloom.corpus.replacing import with_values
 from piiloom.foundation.errors import UsageError
 from tests.corpus.planted_leaks import plain_record
+from tests.longer import mostly_long
 
 
 def draw(entity_type: str, subtype: str | None, value: str, *, locale: str, rng: random.Random, avoid: Container[str]) -> str | None:
@@ -50,7 +51,7 @@ def shares(records: list[Record], split: Split) -> dict[str, float]:
     return {name: leakage.open_values.share or 0.0 for name, leakage in measure_leakage(changed(records, split)).splits.items()}
 
 
-@pytest.mark.parametrize("limit", [0, 0.1])
+@pytest.mark.parametrize("limit", mostly_long([0, 0.1], quick={0.1}))
 @pytest.mark.parametrize("by", ["redraw", "move", "withhold"])
 def test_the_share_keeps_the_limit_in_every_way(by: OverlapBy, limit: float) -> None:
     records = towns()

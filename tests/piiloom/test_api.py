@@ -198,6 +198,7 @@ def test_import_file(released, store_path, tmp_path):
         piiloom.import_file(tmp_path / "nothing.jsonl", store=tmp_path / "new.duckdb")
 
 
+@pytest.mark.long
 def test_probe_gives_what_the_command_prints(cli, released, tmp_path):
     pytest.importorskip("sklearn_crfsuite")
     piiloom.export("v1", tmp_path / "out", store=released)

@@ -10,6 +10,7 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates
+from tests.longer import mostly_long
 from tests.surrogates.inputs.reading_files import read
 from tests.surrogates.running_fakes import Keeping, TagEngine
 
@@ -34,7 +35,7 @@ def test_rows_are_read_in_batches_of_any_size(tmp_path: Path, chunk: int) -> Non
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
-@pytest.mark.parametrize(("workers", "chunk"), [(1, 1 << 20), (2, 999)])
+@pytest.mark.parametrize(("workers", "chunk"), mostly_long([(1, 1 << 20), (2, 999)], quick={(1, 1 << 20)}))
 def test_the_mirror_has_the_same_schema_and_other_columns(tmp_path: Path, kind: Any, workers: int, chunk: int) -> None:
     path, out = write(tmp_path / "a.parquet", text=kind), tmp_path / "out"
     run_surrogates(InputSettings(path=path, chunk_bytes=chunk), out, TagEngine, workers=workers)
