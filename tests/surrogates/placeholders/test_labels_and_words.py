@@ -19,8 +19,10 @@ def _kinds(text: str, language: str) -> list[str]:
     [
         (
             "en",
-            "Name:  ___      Unit No:   ___\nDate of Birth:  ___   Sex: F\nAttending: ___.\nSurgeon: ___ ___, MD\n"
-            "Hospital: ___\nPhone: ___\nCity: ___\nOccupation: ___\n",
+            (
+                "Name:  ___      Unit No:   ___\nDate of Birth:  ___   Sex: F\nAttending: ___.\nSurgeon: ___ ___, MD\n"
+                "Hospital: ___\nPhone: ___\nCity: ___\nOccupation: ___\n"
+            ),
             ["person", "medical_record", "birth_date", "person", "person", "hospital", "phone", "city", "occupation"],
         ),
         ("en", "Signed. Daughter: ____ | Employer: ████ | Age: ***", ["person", "employer", "age"]),
