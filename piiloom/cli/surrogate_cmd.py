@@ -19,7 +19,7 @@ Command = Callable[..., None]
 
 _RUN = (
     "piiloom surrogate run notes/ --out filled",
-    "piiloom surrogate run chats.csv --text-field message --out filled --seed 3 --locale en_GB",
+    "piiloom surrogate run chats.csv --text-field message --out filled --locale en_GB",
     "piiloom surrogate run rulings.zip --out filled --locale nl_NL --placeholders mapping.yaml --on-unknown error",
     "piiloom surrogate run gold.jsonl --spans --out filled --strategy markov --leakage 0.05",
     "piiloom surrogate run notes/ --out filled --values llm --provider compatible --base-url http://localhost:11434/v1 --model llama3",

@@ -66,9 +66,9 @@ def run_surrogates(
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
     file for the originals and the *key* of the run. *about* goes into the report (settings, versions), and must be the same for equal
-    runs. *cautions* gives further warnings, *add_files* is called with the unpublished folder. *rows* are those of the input that were
-    read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output
-    stays behind.
+    runs. *cautions* gives further warnings, *add_files* is called with the folder right before it is published. *rows* are those of the
+    input that were read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C,
+    no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
@@ -91,10 +91,10 @@ def run_surrogates(
         if vault_file is not None:
             run.write_digests(vault_file)
         run.end()
-        if add_files is not None:
-            add_files(folder.partial)
         if vault_file is not None:
             vault_file.publish()
+        if add_files is not None:
+            add_files(folder.partial)
         folder.publish()
     run.tell("done", run.tally.documents, run.tally.documents)
     done = run.tally
