@@ -8,16 +8,18 @@ from datetime import timedelta
 from io import StringIO
 from typing import Final
 
+from piiloom.surrogates.articles import ANY
 from piiloom.surrogates.casting import Cast, Shared, Terms
 from piiloom.surrogates.day_order import planned_days
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
+from piiloom.surrogates.fitting import Place, capitalised, fits, notable_places
 from piiloom.surrogates.kinds.ages import age as draw_age
 from piiloom.surrogates.kinds.ages import middle_of_range
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
-from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_before
+from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_beside
+from piiloom.surrogates.kinds.phrases import words_of
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.original_values import FACTS, OriginalValues
@@ -28,7 +30,7 @@ from piiloom.surrogates.persona_assignment.registers import joiner_of, register_
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
-from piiloom.surrogates.seeds import DocumentSeeds, mix
+from piiloom.surrogates.seeds import DocumentSeeds, mix, pick
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.side_by_side import OWN_INDEX
 
@@ -105,7 +107,7 @@ class _DocumentReplacer:
         self._days, self._anchor, told, dating = planned_days(plan, seeds.days, anchor, replacer.language, replacer.country)
         self._shift = replacer.draw_shift(seeds.shift)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
-        self._styles = name_styles(plan, replacer.register, seeds.style, replacer.given_names) if plan.clusters else []
+        self._styles = name_styles(plan, replacer.register, seeds.style, replacer.given_names, replacer.language) if plan.clusters else []
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._originals: OriginalValues | None = None
         self._cast = Cast(
@@ -185,7 +187,9 @@ class _DocumentReplacer:
             return draw.original if middle_of_range(draw.original) is None or draw.owner is None else str(draw.owner.age)
         if self._originals is None:
             self._originals = OriginalValues(self._plan)
-        value = self._originals.distinct(number, draw, KINDS[kind].draw)
+        place, locale = self._asked.get((self._plan.values[number], self._plan.owners[number])), self._replacer.locale
+        suits = (lambda value: fits(value, place, locale, kind)) if place is not None else None
+        value = self._originals.distinct(number, draw, KINDS[kind].draw, suits)
         return with_form_of(draw.original, value) if kind == "company" else value
 
     def _fitted(self, number: int, kind: str, draw: Draw) -> str:
@@ -207,10 +211,15 @@ class _DocumentReplacer:
         if place is None:
             return value
         for attempt in range(1, _TRIES):
-            if sounds(found, place.sound, self._replacer.locale) and (not place.genitive or takes_genitive(found)):
+            if fits(found, place, self._replacer.locale, kind):
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
-        return value
+        named = (
+            [name for name in words_of(draw.language)["country"] if fits(name, place, self._replacer.locale, kind)]
+            if kind == "country"
+            else ()
+        )
+        return pick(draw.seed, named) if named else value  # "aux [PAYS]": few names fit
 
 
 def _meant(person: Persona, index: str) -> Persona:
@@ -224,13 +233,15 @@ def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place 
     That is the legal form of a company, the century of a year ("'26"), or the scheme of an address ("https://[URL]").
     """
     if kind == "company":
-        value = without_form_before(value, text, at[1])
+        value = without_form_beside(value, text, *at)
     elif kind == "url":
         value = value.partition("://")[2] or value if text.endswith("://", 0, at[0]) else value
     elif kind in _BESIDE and len(value) == 4 and value.isdecimal() and text[at[0] - 1 : at[0]] in _APOSTROPHES:
         value = value[2:]
     if place is None:
         return value
+    if place.noun and value.casefold().startswith(f"{place.noun} "):
+        value = value[len(place.noun) + 1 :]
     if place.capitals:
         return value.upper()
     if place.begins and value[0].islower() and "@" not in value and "/" not in value:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from piiloom.surrogates.fitting import Place, sounds
+from piiloom.surrogates.articles import sounds
+from piiloom.surrogates.fitting import Place
 from piiloom.surrogates.kinds.ages import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_masks import DateMask

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
+from piiloom.surrogates.articles import ANY, sounds
+from piiloom.surrogates.fitting import takes_genitive
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
 from piiloom.surrogates.persona_assignment.persona import Persona
@@ -116,17 +117,24 @@ class PersonaDrawer:
 def _suited(names: Sequence[str], seed: int, taken: Taken, sound: int, genitive: bool) -> tuple[str, bool]:
     """Try names in an order that *seed* determines, and return the first that is free and fits, with True.
 
-    If none of ``_TRIES`` does, return a free one (or, failing that, the first one tried) with False.
+    If none of ``_TRIES`` does, try all that come after the last one. If none fits, return a free one (or, failing that, the first one
+    tried) with False.
     """
     first = names[below(seed, len(names))]
     if first not in taken and not sound and not genitive:
         return first, True
+
+    def fits(name: str) -> bool:
+        return name not in taken and sounds(name, sound) and (not genitive or takes_genitive(name))
+
     free = None
     for number in range(_TRIES):
         name = names[below(mix(seed, number), len(names))] if number else first
-        if name in taken:
-            continue
-        if sounds(name, sound) and (not genitive or takes_genitive(name)):
+        if fits(name):
             return name, True
-        free = free or name
+        free = free or (name if name not in taken else None)
+    start = below(seed, len(names))
+    rare = next((name for name in (*names[start:], *names[:start]) if fits(name)), None)  # few begin with an i
+    if rare is not None:
+        return rare, True
     return free or first, False
