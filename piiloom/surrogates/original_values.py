@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import Plan, identity
 from piiloom.surrogates.seeds import mix
 
