@@ -18,7 +18,7 @@ class NameWords(FileModel):
     cased: list[str]
     within: list[str]
     letter_joiners: list[str]
-    letter_beginnings: list[str]
+    letter_beginnings: dict[str, list[str]]
     letter_titles: list[str]
     letter_particles: list[str]
     residual_titles: list[str]

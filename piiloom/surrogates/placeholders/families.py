@@ -8,6 +8,7 @@ from typing import Final
 from piiloom.foundation.words import any_of
 
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
+IN_INITIALS: Final = "{initials}"
 _TOKENS: Final = {
     "{index}": f"(?P<index>{INDEX})",
     "{number}": r"(?P<number>[0-9]{1,5} ?[A-Za-z]?)",
@@ -16,6 +17,7 @@ _TOKENS: Final = {
     "{year}": r"(?P<original>[12][0-9]{3}|'[0-9]{2})",
     "{digits}": r"[0-9]{1,4}",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
+    IN_INITIALS: r"(?P<letter>[A-Z](?:\.[ -]?[A-Z]){1,11}\.?)",
 }
 _TOKEN: Final = re.compile(any_of(_TOKENS))
 _SAMPLES: Final = {
@@ -26,6 +28,7 @@ _SAMPLES: Final = {
     "{year}": "2151",
     "{digits}": "2019",
     "{letter}": "X",
+    IN_INITIALS: "J. L.",
 }
 
 

@@ -29,6 +29,7 @@ _LONGEST_LETTERS: Final = 12
 _LONGEST_SHOWN: Final = 40
 _FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
 _SHAPELESS: Final = frozenset({"", "email", "url", "age", "time", "money", "year"})  # kinds whose values do not keep the shape of the mask
+_TOLD_BESIDE: Final = frozenset({"masked_age", "masked_amount"})  # the text beside them makes them masks: "X years old", "$X"
 _NAMED_SURE: Final = 0.7  # "J*** D**": two names
 
 
@@ -36,7 +37,8 @@ def mask_verdict(grammar: Grammar, literal: str) -> Verdict:
     """Judge a masked number, date or address: "XX/XX/2019", "***-**-1234". Its signs are X's in the form."""
     shaped = grammar.kind not in _SHAPELESS and (_FREE.search(literal) or _SPELT.match(literal))
     form = f"mask:{_FREE.sub('X', literal)}" if shaped else ""
-    family = re.sub(r"\d+", "{digits}", literal) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", literal)
+    family = f"{literal} ({grammar.kind})" if grammar.name in _TOLD_BESIDE else literal  # no pattern: "X" alone is nothing
+    family = re.sub(r"\d+", "{digits}", family) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", family)
     if not grammar.kind:
         return Verdict("known", family, UNTOLD_MEANING, sure=grammar.upper)
     return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
@@ -73,7 +75,7 @@ def lettered_verdict(grammar: Grammar, literal: str) -> Verdict:
 def company_verdict(grammar: Grammar, literal: str) -> Verdict:
     """Judge the letter of a company before its legal form, "K. GmbH"; it is the same company at every mention."""
     meaning = Meaning("company", role="letter", index=literal[0].casefold(), form="bare")
-    return Verdict("known", literal, meaning, sure=grammar.upper)
+    return Verdict("known", f"{literal} (company)", meaning, sure=grammar.upper)  # no pattern: "K." alone is an initial
 
 
 def initials_verdict(grammar: Grammar, literal: str) -> Verdict:

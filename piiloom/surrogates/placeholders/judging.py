@@ -38,7 +38,7 @@ _LONGEST_SHOWN: Final = 40
 _SHORTEST_ROUND: Final = 2  # up to this length a tag in round brackets is taken for an abbreviation: "(F)", "(ID)"
 _LONGEST_LETTER: Final = 16
 _ABBREVIATED: Final = frozenset("url ip_address bank_account national_id tax_id medical_record vehicle_id id_number".split())
-_ABBREVIATION_LESS: Final = 0.12  # "the location (URL) of": what is abbreviated stands before it
+_ABBREVIATION_LESS: Final = 0.5  # "the account number (IBAN)": what is abbreviated stands before it, and is no cue
 _REDACTING_SURE: Final = 0.5
 
 

@@ -25,6 +25,7 @@ _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets 
 
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _LONGEST_ROLE: Final = 24
+_ONE_INITIAL: Final = 2  # characters of "B."
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
 _NAMED_BEFORE: Final = {
     ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
@@ -134,12 +135,15 @@ class Scanner:
                     reached = candidate.end
                     yield candidate
                 continue
-            if name == LETTERS:
+            if name == ROLE_LETTER:
+                end = end_of_initials(text, start) or end * stands_alone(text, start, form_of_address=True)
+                end *= end - start <= _ONE_INITIAL or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
+            elif name == LETTERS:
                 reached = end = _repeated(text, start, end)
             literal = text[start:end]
             if name in _NAMED_BEFORE:
                 before = _NAMED_BEFORE[name].search(text, max(0, start - _LONGEST_ROLE), start)
-                if before is None:
+                if before is None or not literal:
                     continue
                 literal = before.group() + literal
             yield Candidate(start, end, self._grammars[name], literal)

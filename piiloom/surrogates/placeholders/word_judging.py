@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from piiloom.surrogates.placeholders.families import numbered
+from piiloom.surrogates.placeholders.families import IN_INITIALS, numbered
 from piiloom.surrogates.placeholders.grammar_files import Grammar
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
@@ -83,7 +83,8 @@ class WordJudge:
             or (meaning.role == "name" and not word.casefold().startswith("pers"))
         ):
             return Verdict("nothing", literal)
-        told = Meaning(
-            "person", role=meaning.role, index=letter.casefold(), form="family", gender=meaning.gender, language=meaning.language
-        )
-        return Verdict("known", f"{word} {{letter}}", told, sure=grammar.upper - _PARTY_LESS * bool(meaning.context))
+        index = "".join(filter(str.isalpha, letter)).casefold()
+        form = "family" if len(index) == 1 else "full"
+        told = Meaning("person", role=meaning.role, index=index, form=form, gender=meaning.gender, language=meaning.language)
+        family = f"{word} {{letter}}" if len(index) == 1 else f"{word} {IN_INITIALS}"
+        return Verdict("known", family, told, sure=grammar.upper - _PARTY_LESS * bool(meaning.context))
