@@ -9,7 +9,7 @@ from typing import Final
 from piiloom.surrogates.placeholders.grammar_files import Grammar
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import INITIALS, LETTERS
-from piiloom.surrogates.placeholders.verdicts import MASK, UNREAD, UNTOLD_MEANING, Verdict
+from piiloom.surrogates.placeholders.verdicts import EXEMPTION, MASK, UNREAD, UNTOLD_MEANING, Verdict
 from piiloom.surrogates.placeholders.widening import SIGNS
 
 PAIR: Final = "letter_pair"
@@ -110,14 +110,20 @@ def channel_verdict(grammar: Grammar, literal: str) -> Verdict:
     return Verdict("unknown", "<#{index}>" if "|" not in literal else "<#{index}|name>", sure=grammar.upper, why=UNREAD)
 
 
+def exemption_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge "(b)(6)", which names the law and not the thing."""
+    return Verdict("unknown", literal[:_LONGEST_SHOWN], sure=grammar.upper, why=UNREAD)
+
+
 FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
-    **dict.fromkeys(("redacted", "empty_angle", "hash_run", "redacting_star", "redacting_dash"), run_verdict),
+    **dict.fromkeys(("redacted", "empty_angle", "hash_run", "crossed_pair", "redacting_star", "redacting_dash"), run_verdict),
     **dict.fromkeys((LETTERS, "small_letters", "mixed_letters"), letters_verdict),
     **dict.fromkeys((PAIR, UNDERSCORED, DOTTED, LETTER_BLANK), lettered_verdict),
     **dict.fromkeys(("initials_x", "initial_x"), initials_verdict),
     "masked_number": mask_verdict,
     "letter_company": company_verdict,
     "nn": unnamed_verdict,
+    EXEMPTION: exemption_verdict,
     "starred_name": starred_verdict,
     "mention_id": account_verdict,
     "channel_id": channel_verdict,

@@ -16,6 +16,7 @@ BEARERS: Final = frozenset(
 PARTS: Final = frozenset("part_starred starred_tail part_crossed short_crossed crossed_tail".split())  # nothing by themselves
 WORD_NUMBERED: Final = "word_numbered"
 WORD_LABEL: Final = "word_label"  # "Doctor_2: yes"
+TITLE_WORDS: Final = "title_words"  # "Generic_School"
 _REACH: Final = 40  # characters looked at on each side
 _PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
 _STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
@@ -103,6 +104,7 @@ _WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = 
     **dict.fromkeys(BEARERS | PARTS, _mask),
     WORD_NUMBERED: _numbered,
     WORD_LABEL: _numbered,
+    TITLE_WORDS: _numbered,
     "starred_email": _starred_email,
     "starred_name": _starred_name,
 }

@@ -14,7 +14,7 @@ import yaml
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from tests.shared_files import needs_whole, shared
-from tests.surrogates.placeholders.unredacted import languages, sentences
+from tests.surrogates.placeholders.unredacted import languages, ordinary, sentences
 
 _ROOT: Final = Path(__file__).parents[3]
 _PAGE: Final = _ROOT / "docs/surrogate-readings.md"
@@ -118,6 +118,14 @@ def test_the_table_of_other_texts_is_as_counted() -> None:
 def test_a_text_without_a_placeholder_stays(text: str, language: str) -> None:
     for corpus in ([text], [text] * 5):
         assert replaced(corpus, language) == []
+
+
+def test_ordinary_signs_are_neither_replaced_nor_listed() -> None:
+    together = Finder(auto_mapping(ordinary(), "en"))
+    for text in ordinary():
+        for finder in (together, Finder(auto_mapping([text]))):
+            found = finder.find(text)
+            assert [text[one.start : one.end] for one in (*found.mentions, *found.unknown)] == []
 
 
 def test_initials_are_a_name_only_where_letters_name_people() -> None:

@@ -43,3 +43,8 @@ def _sentences(language: str) -> Iterator[str]:
             sentence = frame.format(role=role, ROLE=role.upper(), FAMILY=family.upper(), I=next(first), J=next(second), **filled)
             yield sentence.replace("’ ", "’")
     yield from words["plain"]
+
+
+def ordinary() -> tuple[str, ...]:
+    """Return texts with signs that placeholders have as well: code, addresses, citations, chats."""
+    return tuple(_data()["ordinary"])
