@@ -33,6 +33,7 @@ class SurrogateOptions(TypedDict, total=False):
     placeholders: str
     on_unknown: Literal["keep", "error", "generic"]
     locale: str
+    language_words: Literal["auto", "none"]
     seed: int
     scope: Literal["document", "corpus"]
     strategy: Literal["consistent", "per-mention", "markov"]

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
+from piiloom.cli.surrogate_checks import PlaceholderKeys, check_language, check_places, checked_locale, miss_rates, warning_of_language, worker_count
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
@@ -84,6 +84,8 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     settings = _settings(options)
     count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
     inputs = input_settings(input_options)
+    if options.placeholders == "auto" and options.language_words == "auto" and not inputs.use_spans:
+        check_language(settings.locale)
     check_places(options.out, inputs.path, options.vault, force=options.force)
     scans, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)
     mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, scans, rows)

@@ -24,6 +24,11 @@ class Document(NamedTuple):
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
 
+    @property
+    def place(self) -> str:
+        """The place of the text for messages: file and line, or the id of a text that is a file."""
+        return self.id if self.line is None else f"{self.file}:{self.line}"
+
 
 class Placed(NamedTuple):
     """One surrogate: ``[start, end)`` in the input text became ``[new_start, new_end)`` of the output text.
