@@ -9,7 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from piiloom.cli.surrogate_checks import PlaceholderKeys, check_language, check_places, checked_locale, miss_rates, warning_of_language, worker_count
+from piiloom.cli.surrogate_checks import (
+    PlaceholderKeys,
+    check_language,
+    check_places,
+    checked_locale,
+    miss_rates,
+    warning_of_language,
+    worker_count,
+)
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
