@@ -34,7 +34,7 @@ class SurrogateOptions(TypedDict, total=False):
     on_unknown: Literal["keep", "error", "generic"]
     locale: str
     language_words: Literal["auto", "none"]
-    seed: int
+    seed: int | None
     scope: Literal["document", "corpus"]
     strategy: Literal["consistent", "per-mention", "markov"]
     keep: float

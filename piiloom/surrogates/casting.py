@@ -6,22 +6,26 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
-from piiloom.surrogates.fitting import ANY, Place
+from piiloom.surrogates.articles import ANY
+from piiloom.surrogates.fitting import Place
+from piiloom.surrogates.known_names import folded, has_title, parts_of, several
 from piiloom.surrogates.literal_dates import LiteralDate
+from piiloom.surrogates.name_labels import birth_name_in
 from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.name_forms import written
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.written_like import written_like
+from piiloom.surrogates.placeholders.letter_people import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked
-from piiloom.surrogates.seeds import mix
+from piiloom.surrogates.seeds import mix, parted
 from piiloom.surrogates.shared_family_names import share_family_names
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
 _PEOPLE, _FURTHER = 0x10, 0x70
-_FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second"})
+_FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second", "birth"})
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
 _GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
 Shared = Mapping[tuple[str, str], tuple[int, Sequence[int]]]
@@ -46,7 +50,7 @@ class Cast:
     ``dated`` are the clusters whose birth date was known, once ``draw`` was called.
     """
 
-    __slots__ = ("_anchor", "_asked", "_notable", "_plan", "_seed", "_shift", "_styles", "_terms", "_told", "dated")
+    __slots__ = ("_anchor", "_asked", "_families", "_named", "_notable", "_plan", "_seed", "_shift", "_styles", "_terms", "_told", "dated")
 
     def __init__(
         self,
@@ -64,6 +68,8 @@ class Cast:
         self._terms, self._plan, self._seed = terms, plan, seed
         self._anchor, self._shift, self._told = anchor, shift, told
         self._notable, self._asked, self._styles = notable, asked, styles
+        self._families: Mapping[str, Persona] = {}
+        self._named: Mapping[str, Persona] = {}
         self.dated: set[int] = set()
 
     def draw(self, groups: Sequence[int], shared: Shared) -> list[People]:
@@ -90,21 +96,34 @@ class Cast:
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
+                people[-1] = (Persona(parted(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
-        if self._plan.originals:
-            terms = self._terms
-            share_family_names(self._plan, people)
-            self.dated = tell_known(
-                self._plan, people, self._notable, shift=self._shift, anchor=anchor, language=terms.language, country=terms.country
-            )
-        stated = tell_stated(self._plan, people, self._told) if self._told is not None else set()
-        if self._told is not None:
-            stated |= tell_young(self._plan, people, self._notable, self.dated | stated)
-        if self._asked:
-            suit_ages(self._plan, people, self._notable, self._asked, self.dated | stated)
+        self._tell(people)
         return people
+
+    def _tell(self, people: Sequence[People]) -> None:
+        """Let the people be what the text tells of them: who has one family name, and when they were born."""
+        plan, terms, notable = self._plan, self._terms, self._notable
+        if plan.originals or any(cluster.key[0] == LETTER for cluster in plan.clusters):
+            self._families = share_family_names(plan, people, terms.language)
+        if plan.originals:
+            self._named = self._people_named(people)
+            self.dated = tell_known(
+                plan, people, notable, shift=self._shift, anchor=self._anchor, language=terms.language, country=terms.country
+            )
+        stated = tell_stated(plan, people, self._told, terms.language, terms.country) if self._told is not None else set()
+        if self._told is not None:
+            stated |= tell_young(plan, people, notable, self.dated | stated)
+        if self._asked:
+            suit_ages(plan, people, notable, self._asked, self.dated | stated)
+
+    def _people_named(self, people: Sequence[People]) -> dict[str, Persona]:
+        """Return the people whose originals are known, by each of these, folded."""
+        clusters, mentions = self._plan.clusters, self._plan.mentions
+        return {
+            folded(mentions[number].original): person for one, (person, *_) in zip(clusters, people, strict=True) for number in one.places
+        }
 
     def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:
         draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
@@ -118,9 +137,10 @@ class Cast:
         """Return what the articles and genitives around a person's mentions require of the given name and the family name."""
         given = family = ANY
         given_genitive = family_genitive = False
-        if not any(number in self._notable for number in cluster.places):
+        places = self._places_of(cluster)
+        if not any(number in self._notable for number in places):
             return NO_NEEDS
-        for number in cluster.places:
+        for number in places:
             place = self._notable.get(number)
             if place is None:
                 continue
@@ -135,6 +155,14 @@ class Cast:
                 family_genitive = True
         return Needs(given, family, given_genitive, family_genitive)
 
+    def _places_of(self, cluster: Cluster) -> Sequence[int]:
+        """Return the mentions of a person and those that have the letter of their family name alone, whoever is meant: "d'[W]"."""
+        if cluster.key[0] != LETTER:
+            return cluster.places
+        letter = family_letter(cluster.key[1])
+        kin = [one for one in self._plan.clusters if one.key[0] == LETTER and one is not cluster and family_letter(one.key[1]) == letter]
+        return [*cluster.places, *(number for one in kin for number in one.places if self._styles[number] == "family")]
+
     def together(self, people: People, form: str) -> str:
         """Return the names of several *people*, joined as the language joins them."""
         names = [written(one, form) for one in people]
@@ -142,12 +170,50 @@ class Cast:
 
     def name(self, person: Persona, style: str, original: str, end: int) -> str:
         """Return the name of *person* as *original* is written, or in the form *style*; its place in the text ends at *end*."""
-        if original:
-            return written_like(original, person, style)
-        return self._further(person, style, end) if style in _FURTHER_NAMES else written(person, style)
+        if original and style != "birth":
+            return self._like(original, person, style)
+        text = original or self._plan.text[end - 2 : end].removesuffix("]")
+        return self._further(person, style, end, text) if style in _FURTHER_NAMES else written(person, style)
 
-    def _further(self, person: Persona, style: str, end: int) -> str:
-        """Return a further given name ("middle", or its initial) or family name ("second") of *person*, of the same origin."""
+    def _like(self, original: str, person: Persona, style: str) -> str:
+        """Return the name of *person* as *original* is written, with further people in it and a further family name after "née"."""
+        language = self._terms.language
+        birth = birth_name_in(original)
+        if birth is not None:
+            told = original[birth.end() :]
+            return written_like(original, person, style, language)[: -len(told)] + self._further(person, "birth", 0, told)
+        names = several(original)
+        if len(names) == 1:
+            return written_like(original, person, style, language)
+        shared = len(parts_of(names[0], language)) == 1 and not has_title(names[0], language)
+        written_names = [
+            written_like(names[0], person, "given" if shared and len(parts_of(names[-1], language)) > 1 else "family", language)
+        ]
+        for number, name in enumerate(names[1:], 1):
+            if number % 2:
+                written_names.append(name)
+                continue
+            known = self._named.get(folded(name)) or self._named.get(parts_of(name, language)[0].key)
+            other = known if known is not None and known is not person else self._other(person, number)
+            other.family = person.family if shared else other.family
+            one = shared and number < len(names) - 1
+            written_names.append(written_like(name, other, "given" if one else "family", language))
+        return "".join(written_names)
+
+    def _other(self, person: Persona, number: int) -> Persona:
+        """Return another person beside *person*, of the other gender."""
+        group = GROUPS.index(("male" if person.gender == "female" else "female", person.region))
+        taken: Taken = {person.given: None, person.family: None}
+        return self._terms.drawer.draw(mix(person.seed, _FURTHER + number), group, self._anchor, "", taken, NO_NEEDS, person.origin)
+
+    def _further(self, person: Persona, style: str, end: int, told: str) -> str:
+        """Return a further given name ("middle", or its initial) or family name ("second", "birth") of *person*, of the same origin.
+
+        A birth name is that of the people who have the family name, or the letter of one, that was *told*, if there are any.
+        """
+        known = self._families.get(folded(told).rpartition(" ")[2]) if style == "birth" else None
+        if known is not None:
+            return known.family
         group = GROUPS.index((person.gender, person.region))
         other = self._terms.drawer.draw(
             mix(person.seed, _FURTHER), group, self._anchor, "", {person.given: None, person.family: None}, NO_NEEDS, person.origin

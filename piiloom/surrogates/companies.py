@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.surrogates.kinds.legal_forms import beginnings, company_follows, company_precedes, endings
+from piiloom.surrogates.kinds.legal_forms import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.mentions import Mention
 
 _SIGNS = frozenset(",)")
@@ -24,7 +24,7 @@ def companies_told(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
         if (
             (text[end + 1 : end + 4] in told or (text[end : end + 1] in _SIGNS and text[end + 2 : end + 5] in told))
             and company_follows(text, end)
-        ) or (text[start - 4 : start - 1] in last and company_precedes(text, start)):
+        ) or ((text[start - 4 : start - 1] in last and company_precedes(text, start)) or form_precedes(text, start)):
             found.append(number)
     if not found:
         return _of_parties(mentions)

@@ -8,6 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.articles import (
+    ANY,
+    CONSONANT,
+    VOWEL,
+    WORDED,
+    begins_with_noun,
+    hangs_on_sound,
+    needed_after,
+    noun_before,
+    small_words,
+    sounds,
+)
 from piiloom.surrogates.mentions import Mention
 
 _SENTENCE_STARTS: Final = frozenset(".!?\n\r\u2022")
@@ -18,48 +30,61 @@ _SIBILANT: Final = frozenset("sxzßSXZ")
 _HANGING: Final = frozenset("s'’")  # the first character of a genitive ending
 _LINE: Final = 400  # code points to look at on either side, at most
 
-ANY, VOWEL, CONSONANT = 0, 1, 2
-
 
 class Place(NamedTuple):
     """What a place requires of its surrogate.
 
-    ``sound`` is the sound it must begin with (``ANY``, ``VOWEL`` or ``CONSONANT``). ``genitive``: it must be able to take an -s.
-    ``capitals``: it is written in capitals throughout. ``begins``: it begins with a capital.
+    ``sound`` is the sound it must begin with (``ANY``, ``VOWEL`` or ``CONSONANT``), or the code of a small word that it must fit after
+    (see ``articles``). ``genitive``: it must be able to take an -s. ``capitals``: it is written in capitals throughout. ``begins``: it
+    begins with a capital. ``also``: the codes of further small words, before other mentions of the same value.
+    ``noun``: the noun before it, with which it must begin if it begins with one ("l'hôpital [X]"); it is not written twice.
     """
 
     sound: int = ANY
     genitive: bool = False
     capitals: bool = False
     begins: bool = False
+    also: tuple[int, ...] = ()
+    noun: str = ""
 
 
 def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dict[int, Place]:
     """Return the mentions whose surroundings require something, by mention number. Most require nothing and are skipped cheaply."""
     found: dict[int, Place] = {}
-    english = language == "en"
+    english, small = language == "en", small_words(language)
     length = len(text)
     for number, mention in enumerate(mentions):
         start, end = mention[0], mention[1]
-        if end < length and text[end] == " " and text[start - 1] == " " and start > 2:
+        sound, noun = _beside(text, start, mention[2], language) if small and mention[2] in WORDED else (ANY, "")
+        worded = sound or noun
+        if not worded and end < length and text[end] == " " and text[start - 1] == " " and start > 2:
             last = text[start - 2]
             if "b" <= last <= "z" and (last != "n" or text[start - 3] not in "aA"):
                 continue  # nearly all mentions: in the middle of a line, a small letter and a space before it, no article
         # A small letter and a space before it: the mention is in the middle of a sentence.
         inside = start > 1 and text[start - 1] == " " and ("a" <= (last := text[start - 2]) <= "z" or last.islower())
         hanging = text[end : end + 1] in _HANGING
-        if inside and not hanging and (last not in "an" or (last == "n" and text[start - 3] not in "aA")):
+        if inside and not worded and not hanging and (last not in "an" or (last == "n" and text[start - 3] not in "aA")):
             continue
-        sound = needed_sound(text, start, language) if english else ANY
-        if inside and not sound and not hanging:
+        if english:
+            sound = needed_sound(text, start, language)
+        if inside and not sound and not noun and not hanging:
             continue
         after = text[end : end + 2]
         genitive = hanging and genitive_follows(text, end)
         capitals = not inside and not after.islower() and in_capitals(text, mentions, number)
         begins = not inside and begins_sentence(text, start)
-        if sound or genitive or capitals or begins:
-            found[number] = Place(sound, genitive, capitals, begins)
+        if sound or noun or genitive or capitals or begins:
+            found[number] = Place(sound, genitive, capitals, begins, noun=noun)
     return found
+
+
+def _beside(text: str, start: int, kind: str, language: str) -> tuple[int, str]:
+    """Return the code of the small word before a value of *kind*, and the noun before it, as far as it must fit them."""
+    sound = needed_after(text, start, small_words(language))
+    if kind == "person":
+        return sound if sound and hangs_on_sound(sound) else ANY, ""
+    return sound, "" if sound else noun_before(text, start, language)
 
 
 def needed_sound(text: str, start: int, language: str) -> int:
@@ -81,13 +106,11 @@ def needed_sound(text: str, start: int, language: str) -> int:
     return ANY
 
 
-def sounds(value: str, sound: int, locale: str = "en_US") -> bool:
-    """Whether *value* begins with *sound* in the English of *locale*. Always true for ``ANY``."""
-    if sound == ANY:
-        return True
-    from piiloom.foundation.articles import begins_with_vowel_sound  # noqa: PLC0415 - for texts with an article before a tag
-
-    return begins_with_vowel_sound(value, locale) == (sound == VOWEL)
+def fits(value: str, place: Place, locale: str, kind: str) -> bool:
+    """Whether *value*, which is of *kind*, fits all that *place* and the other mentions of it require."""
+    sounded = all(sounds(value, code, locale, kind) for code in (place.sound, *place.also))
+    named = not place.noun or begins_with_noun(value, place.noun, locale.partition("_")[0])
+    return sounded and named and (not place.genitive or takes_genitive(value))
 
 
 def genitive_follows(text: str, end: int) -> bool:

@@ -8,19 +8,51 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
+from piiloom.foundation.words import any_of
 from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.name_labels import birth_name_in
 from piiloom.surrogates.name_words import name_words
 
 NAME_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
+_ET_AL = re.compile(r",? (?:et|und|and|en|y|e) (?:al\b|autres\b|a\.|andere\b|others\b|altri\b|otros\b|outros\b)", re.IGNORECASE)
+_PLURAL_END = re.compile(r"(?:(?<=[sxz])es|(?<=[cs]h)es|s)$")
+_SHORTEST_NAME = 4  # letters: of shorter words, one before a title is no name
+_LONGEST_FAMILY = 4  # words of a family name with its particles
+_ALWAYS_FAMILY = frozenset({"de", "den", "ter", "ten", "zu", "zum", "zur", "vom", "'t"})
+_PLURAL = frozenset({"the", "die"})
+_SHORTEST_PLURAL = 3
+
+
 @cache
 def _titles() -> frozenset[str]:
-    return frozenset(name_words().within)
+    return frozenset(name_words().within + name_words().families)
+
+
+@cache
+def _given_titles() -> frozenset[str]:
+    return frozenset(name_words().given_titles)
+
+
+@cache
+def _particles() -> frozenset[str]:
+    return frozenset(name_words().family_particles)
+
+
+@cache
+def _before_families() -> frozenset[str]:
+    return frozenset(name_words().before_families)
+
+
+@cache
+def _between() -> frozenset[str]:
+    return frozenset(name_words().between)
 
 
 def folded(text: str) -> str:
@@ -30,62 +62,143 @@ def folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c))
 
 
-def parts_of(text: str) -> list[str]:
-    """Return the words of a name, without a possessive 's at its end."""
-    return NAME_PART.findall(_POSSESSIVE.sub("", text))
+class NamedPart(NamedTuple):
+    """A word of a written name. ``[start, end)`` is its place in it."""
+
+    start: int
+    end: int
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The word, folded."""
+        return folded(self.text)
+
+
+def parts_of(original: str, language: str = "") -> list[NamedPart]:
+    """Return the words of a written name that are names, in text order; the *language* of the text may tell that "M." is a title.
+
+    Left out are titles, "the" and "family" of a family's name and its plural -s, "et al.", a further family name after "née", and a
+    possessive 's.
+    """
+    bare = _POSSESSIVE.sub("", original)
+    for found in (birth_name_in(bare), _ET_AL.search(bare)):
+        bare = bare[: found.start()] if found else bare
+    words = [NamedPart(word.start(), word.end(), word.group()) for word in NAME_PART.finditer(bare)]
+    first = _names_from(words, language)
+    names = [word for word in words[first:] if not is_title(word.text)]
+    last = names[-1] if names else None
+    if last is not None and first and words[first - 1].key in _PLURAL and last is words[-1] and len(last.text) > _SHORTEST_PLURAL:
+        plural = _PLURAL_END.search(last.text)
+        if plural:
+            names[-1] = NamedPart(last.start, last.start + plural.start(), last.text[: plural.start()])
+    return names
+
+
+def _names_from(words: list[NamedPart], language: str) -> int:
+    """Return the number of the first of *words* that is no title, and no small word before one or before a family's name."""
+    first_titles, articles, between = name_words().within_first.get(language, ()), _before_families(), _between()
+    at = 0
+    while at < len(words) - 1:
+        word, title_follows = words[at], is_title(words[at + 1].text)
+        small = word.text.islower() or (not at and (title_follows or (len(word.text) > 2 and (word.key != "les" or language == "fr"))))
+        beside = word.key in articles or (at and word.key in between) or (title_follows and len(word.text) < _SHORTEST_NAME)
+        if not (is_title(word.text) or word.key in first_titles or (small and beside)):
+            break
+        at += 1
+    return at
 
 
 def is_title(word: str) -> bool:
-    """Whether *word* is a title or degree and no part of a name ("Dr", "MD")."""
+    """Whether *word* is a title, degree or word for a family, and no part of a name ("Dr", "MD", "familie")."""
     return folded(word) in _titles()
 
 
-def has_title(original: str) -> bool:
-    """Whether a title or degree is a part of *original* ("Dr. Smith")."""
-    return any(is_title(word) for word in parts_of(original))
+def has_title(original: str, language: str = "") -> bool:
+    """Whether *original* has more than names, which tells that a family name stands in it ("Dr. Smith", "the Smiths", "Smith et al.").
+
+    Some titles stand before given names ("don Luis").
+    """
+    words = [folded(word) for word in NAME_PART.findall(_POSSESSIVE.sub("", original))]
+    return len(words) > len(parts_of(original, language)) and _given_titles().isdisjoint(words)
 
 
 def is_one_name(original: str) -> bool:
     """Whether *original* is one word that is no title."""
-    parts = parts_of(original)
-    return len(parts) == 1 and len(parts[0]) > 1 and not is_title(parts[0])
+    words = NAME_PART.findall(_POSSESSIVE.sub("", original))
+    return len(words) == 1 and len(words[0]) > 1 and not is_title(words[0])
 
 
-def name_parts(original: str) -> tuple[list[str], list[str]]:
-    """Return the given names and the family names of a written name, folded and without titles. A single name counts as both."""
-    head, comma, tail = original.partition(",")
-    titles = _titles()
-    after = [part for part in map(folded, parts_of(tail)) if part not in titles]
-    parts = [part for part in map(folded, parts_of(head)) if part not in titles]
-    if comma and after:
+def name_parts(original: str, language: str = "") -> tuple[list[str], list[str]]:
+    """Return the given names and the family names of a written name, folded and without titles. A single name counts as both.
+
+    Of several people it is the first one's: "John and Mary Smith" is John Smith.
+    """
+    people = several(original)
+    if len(people) > 1:
+        first, last = name_parts(people[0], language), name_parts(people[-1], language)
+        return (first[0], last[1]) if first[0] == first[1] and last[0] != last[1] and not has_title(people[0], language) else first
+    words = parts_of(original, language)
+    comma = original.find(",")
+    after = [word.key for word in words if comma >= 0 and word.start > comma]
+    parts = [word.key for word in words if comma < 0 or word.start < comma]
+    if comma >= 0 and after:
         return after, parts
-    if len(parts) == 1:
+    if len(parts) == 1 or is_family_alone(original, words):
         return parts, parts
     return parts[:1], parts[1:]
 
 
-def form_of(original: str) -> str:
+def several(original: str) -> list[str]:
+    """Return the names of several people in *original*, "John and Mary Smith", and at odd places what joins them; else *original* alone.
+
+    "Mr. and Mrs. Smith" is one, as is a name with a Spanish "y".
+    """
+    pieces = _apart().split(original)
+    named = all(any(word.text[0].isupper() and len(word.text) > 1 for word in parts_of(piece)) for piece in pieces[::2])
+    return pieces if named and not _ET_AL.search(original) else [original]
+
+
+@cache
+def _apart() -> re.Pattern[str]:
+    return re.compile(rf"(\s+(?:{any_of(name_words().apart)})\s+)")
+
+
+def is_family_alone(original: str, words: Sequence[NamedPart]) -> bool:
+    """Whether the *words* that are names in *original* are one family name with its particle: "de Vries", "mevrouw Jansen-de Boer"."""
+    if not 1 < len(words) <= _LONGEST_FAMILY or "," in original:
+        return False
+    first, particles = words[0], _particles()
+    titled = words[0].start > 0 or first.text.islower()
+    if first.key in particles and (titled or first.key in _ALWAYS_FAMILY):
+        return all(word.key in particles or word is words[-1] for word in words)
+    return len(words) == 2 and first.text.rpartition("-")[2] in particles
+
+
+def form_of(original: str, language: str = "") -> str:
     """Return the form of a known name.
 
     "family_given" (with a comma), "full", "formal" (initial and family name), "initials", or "" for one word.
     """
-    given, family = name_parts(original)
-    if "," in original and given != family:
+    words = parts_of(original, language)
+    given, family = name_parts(original, language)
+    if "," in original and given != family and words[-1].start > original.index(","):
         return "family_given"
-    words = parts_of(original)
-    names = [word for word in words if not is_title(word)]
-    if len(names) <= 1:
-        return "initials" if names and len(names[0]) == 1 else ""
-    if all(len(word) == 1 for word in names):
+    if len(words) <= 1:
+        return "initials" if words and len(words[0].text) == 1 else ""
+    if given == family:
+        return "family"
+    if all(len(word.text) == 1 for word in words):
         return "initials"
-    return "formal" if len(names[0]) == 1 else "full"
+    return "formal" if len(words[0].text) == 1 else "full"
 
 
 class KnownNames:
-    """Resolves the known names of one document to people. *genders* maps folded given names to genders."""
+    """Resolves the known names of one document in *language* to people. *genders* maps folded given names to genders."""
 
-    def __init__(self, genders: Mapping[str, Gender] | None = None) -> None:
+    def __init__(self, genders: Mapping[str, Gender] | None = None, language: str = "") -> None:
         self._genders = genders or {}
+        self._language = language
         self._people: list[tuple[set[str], set[str]]] = []
         self._bearers: dict[str, set[int]] = {}
         self._families: dict[str, set[int]] = {}  # people by the parts of family names that came with a given name
@@ -94,13 +207,13 @@ class KnownNames:
 
     def of_document(self) -> KnownNames:
         """Return an empty resolver with the same genders, for the next document."""
-        return KnownNames(self._genders)
+        return KnownNames(self._genders, self._language)
 
     def key_of(self, original: str) -> str:
         """Return the number of the person called *original* in this document, as text: an earlier person whom it fits, else a new one."""
         known = self._seen.get(original)
         if known is None:
-            known = self._seen[original] = str(self._number(*name_parts(original)))
+            known = self._seen[original] = str(self._number(*name_parts(original, self._language)))
         return known
 
     def _number(self, given: list[str], family: list[str]) -> int:
@@ -133,12 +246,12 @@ class KnownNames:
 
     def gender_of(self, original: str) -> Gender | None:
         """Return the gender of the given name in *original*, or None if it is unknown or the name is a single word."""
-        given, family = name_parts(original)
+        given, family = name_parts(original, self._language)
         return self._genders.get(given[0]) if given and given != family else None
 
     def gender_of_word(self, original: str) -> Gender | None:
         """Return the gender of *original* where it is one word and known as a given name."""
-        given, family = name_parts(original)
+        given, family = name_parts(original, self._language)
         return self._genders.get(given[0]) if given and given == family else None
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from piiloom.surrogates.known_names import folded, is_one_name
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.name_labels import Part, labels
+from piiloom.surrogates.name_labels import Part, birth_name_told, labels
 
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"
@@ -85,7 +85,11 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_Piece]]:
         start = mention[0]
         if run and start - mentions[number - 1][1] <= _FAR:
             gap = text[mentions[number - 1][1] : start]
-            piece = _next_piece(gap, run, mentions, number, whole)
+            last = mentions[number - 1]
+            if birth_name_told(gap) and _one_person(last, mention) and mention.index in {"", last.index}:
+                piece: _Piece | None = _Piece(number, "birth", True)
+            else:
+                piece = _next_piece(gap, run, mentions, number, whole)
             if piece is not None:
                 if len(run) == 1:
                     found.append(run)
@@ -179,6 +183,8 @@ def _one_person(last: Mention, mention: Mention) -> bool:
 
 def _whole(run: list[_Piece]) -> bool:
     parts = [piece.part for piece in run]
+    if parts[-1] == "birth":
+        return True
     return any(part in {"family", "second"} for part in parts) and any(part in {"given", "", "middle"} for part in parts)
 
 
@@ -189,16 +195,20 @@ def _join(
     members = [out[piece.number] for piece in run]
     role, index = _identity(run, members, named)
     if any(one.original for one in members):
-        whole_name = text[members[0].start : members[-1].end]
+        last = next(one for piece, one in zip(reversed(run), reversed(members), strict=True) if piece.part != "birth" or piece is run[0])
+        whole_name = text[members[0].start : last.end]
         originals.update({piece.number: whole_name for piece in run})
     for piece, one in zip(run, members, strict=True):
-        out[piece.number] = one._replace(role=role, index=index, same="document", form=_form(piece, run[0], one.form), plural=False)
+        out[piece.number] = one._replace(role=role, index=index, same="document", form=_form(piece, run, one.form), plural=False)
         if one.index and one.index != index:
             named.setdefault(_key(one, piece.part), (role, index))
 
 
-def _form(piece: _Piece, first: _Piece, told: str) -> str:
-    """Return the form of a part of a name; *told* is the one that its tag tells."""
+def _form(piece: _Piece, run: list[_Piece], told: str) -> str:
+    """Return the form of a part of the name *run*; *told* is the one that its tag tells."""
+    first, names = run[0], [one for one in run if one.part != "birth"]
+    if not piece.part and piece is first and len(names) == 1:
+        return told  # "[NAME] née [NAME]"
     if told == "initials":
         return "given_initials" if piece is first else "middle_initial"
     return piece.part or "given"

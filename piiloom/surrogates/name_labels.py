@@ -14,7 +14,7 @@ from typing import Final, Literal
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 
-Part = Literal["", "given", "family", "middle", "second"]
+Part = Literal["", "given", "family", "middle", "second", "birth"]
 
 _TOLD_WITHIN: Final = 32  # code points before a name in which a sentence tells that it is a family name
 
@@ -29,6 +29,9 @@ class _LabelsFile(FileModel):
     second: list[str]
     middle: list[str]
     being: list[str]
+    birth: list[str]
+    married: list[str]
+    couples: list[str]
 
 
 @cache
@@ -51,10 +54,41 @@ def labels() -> Mapping[str, Part]:
 
 @cache
 def _family_told() -> re.Pattern[str]:
-    words, being = any_of(_file().family + _file().family_told), any_of(_file().being)
-    return re.compile(rf"\b(?:{words})(?: (?:{being}))?\s*[:,]?\s*\Z", re.IGNORECASE)
+    known = _file()
+    words, being, beside = any_of(known.family + known.family_told), any_of(known.being), any_of(known.birth + known.couples)
+    return re.compile(rf"(?<!\w)(?:(?:{words})(?: (?:{being}))?\s*[:,]?|(?:{beside}))\s*\Z", re.IGNORECASE)
+
+
+@cache
+def _family_ends() -> frozenset[str]:
+    """Return the last two letters of all that tells a family name: most text before a name ends in others."""
+    known = _file()
+    words = known.family + known.family_told + known.being + known.birth + known.couples
+    return frozenset(word.casefold()[-2:] for word in words) | frozenset(word[-1] for word in known.being)
 
 
 def family_told(text: str, start: int) -> bool:
-    """Whether the words right before *start* tell that a family name follows ("her maiden name is Smith")."""
-    return _family_told().search(text, max(0, start - _TOLD_WITHIN), start) is not None
+    """Whether the words right before *start* tell that a family name follows: "her maiden name is", "née", "les époux"."""
+    head = text[max(0, start - 6) : start].rstrip(" \n\r\t\u00a0:,").casefold()
+    return head[-2:].strip() in _family_ends() and _family_told().search(text, max(0, start - _TOLD_WITHIN), start) is not None
+
+
+@cache
+def _birth_name() -> re.Pattern[str]:
+    return re.compile(rf"[ \u00a0]?,?[ \u00a0(]{{0,2}}(?:{any_of(_file().birth + _file().married)})[ \u00a0:]{{1,2}}", re.IGNORECASE)
+
+
+def birth_name_told(gap: str) -> bool:
+    """Whether *gap*, which stands between two names, tells that the second is a further family name of whom the first calls: " née "."""
+    return 1 < len(gap) <= _TOLD_WITHIN and _birth_name().fullmatch(gap) is not None
+
+
+@cache
+def _birth_name_within() -> re.Pattern[str]:
+    return re.compile(rf"[ ,(](?:{any_of(_file().birth + _file().married)})[ :]{{1,2}}(?=\w)")
+
+
+def birth_name_in(name: str) -> re.Match[str] | None:
+    """Return what stands in *name* between a name and a further family name of the same person: "Mary Smith née Jones"; or None."""
+    found = _birth_name_within().search(name)
+    return found if found is not None and any(word[:1].isupper() for word in name[: found.start()].split()) else None

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.known_names import form_of, has_title, name_parts
+from piiloom.surrogates.name_labels import family_told
 from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.registers import Register
@@ -43,10 +44,11 @@ def titled(text: str, start: int) -> bool:
     return last.rstrip(".").lower() in _titles() or last in name_words().cased
 
 
-def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = ()) -> list[str]:
+def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = (), language: str = "") -> list[str]:
     """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number; "" for others. *known*: folded given names.
 
-    In order of precedence: the form that the mention gives, that of its original, "family" after a title, the register's choice.
+    In order of precedence: the form that the mention gives, that of its original, "family" after a title, "née" or "les époux", the
+    register's choice.
     """
     styles = [""] * len(plan.mentions)
     text, mentions, of_role, ends = plan.text, plan.mentions, register.of_role, _ends()
@@ -58,9 +60,10 @@ def name_styles(plan: Plan, register: Register, seed: int, known: Container[str]
             if form and form in SUBTYPES and not (original and form in _WHOLE):
                 style = form
             elif original:
-                parts = parts or _Parts.of(plan, cluster.places)
-                style = form_of(original) or parts.form(original, titled=titled(text, start) or has_title(original), known=known)
-            elif (start < 4 or text[start - 4 : start - 1] in ends) and titled(text, start):
+                parts = parts or _Parts.of(plan, cluster.places, language)
+                told = titled(text, start) or has_title(original, language)
+                style = form_of(original, language) or parts.form(original, titled=told, known=known)
+            elif ((start < 4 or text[start - 4 : start - 1] in ends) and titled(text, start)) or family_told(text, start):
                 style = "family"
             elif same == "mention" and not index:
                 style = register.of_tag(mix(seed, _STYLE + number))
@@ -77,20 +80,23 @@ class _Parts(NamedTuple):
     givens: frozenset[str]
     families: frozenset[str]
     often: bool
+    language: str
 
     @classmethod
-    def of(cls, plan: Plan, places: Sequence[int]) -> _Parts:
-        """Collect the names from the mentions *places* of one person."""
-        names = [name_parts(original) for original in {plan.mentions[number].original for number in places}]
+    def of(cls, plan: Plan, places: Sequence[int], language: str) -> _Parts:
+        """Collect the names from the mentions *places* of one person in a text in *language*."""
+        names = [name_parts(original, language) for original in {plan.mentions[number].original for number in places}]
         full = [(given, family) for given, family in names if given != family]
-        return cls(frozenset(p for given, _ in full for p in given), frozenset(p for _, family in full for p in family), len(places) > 1)
+        return cls(
+            frozenset(p for given, _ in full for p in given), frozenset(p for _, family in full for p in family), len(places) > 1, language
+        )
 
     def form(self, original: str, *, titled: bool, known: Container[str]) -> str:
         """Return the form of a one-word *original*, "family" or "given": what the person's full names tell, else what a title tells.
 
         Else a word in *known* is a given name, and so is a person's only name without a title.
         """
-        given, _ = name_parts(original)
+        given, _ = name_parts(original, self.language)
         word = given[0] if given else ""
         if word in self.families:
             return "family"

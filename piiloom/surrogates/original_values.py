@@ -14,6 +14,7 @@ from piiloom.surrogates.seeds import mix
 # Facts of which a person has one, and what moves with the document's dates: their values come from the person or from the original alone.
 FACTS: Final = frozenset({"age", "birth_date", "birth_year", "gender", "date", "datetime", "year", "month", "weekday", "time", "duration"})
 _TRIES: Final = 12
+_MORE_TRIES: Final = 48  # where the value must fit an article
 _TURN: Final = 0xD1F
 
 
@@ -35,23 +36,29 @@ class OriginalValues:
                 counts[owner, mention.kind] = turn + 1
                 self._turns[owner, value] = turn
 
-    def distinct(self, number: int, draw: Draw, make: Callable[[Draw], str]) -> str:
+    def distinct(self, number: int, draw: Draw, make: Callable[[Draw], str], fits: Callable[[str], bool] | None = None) -> str:
         """Return the value that *make* draws for mention *number*: none that another original has, nor the original itself.
 
-        Where no such value is found (there are few religions), the first one drawn is returned.
+        It *fits* the articles before it, if that is given. Where no such value is found (there are few religions), the first one that is
+        distinct is returned, else the first one.
         """
         kind, value_number, owner = self._plan.mentions[number].kind, self._plan.values[number], self._plan.owners[number]
         if draw.owner is not None:
             draw = draw._replace(owner=self._other(owner, draw.owner, self._turns.get((owner, value_number), 0)))
         old = identity(kind, draw.original)
-        first = ""
-        for turn in range(_TRIES):
+        first = distinct = ""
+        for turn in range(_TRIES if fits is None else _MORE_TRIES):
             value = make(draw if not turn else self._again(draw, turn))
             first = first or value
             told = identity(kind, value)
-            if told != old and self._values.setdefault((kind, told), value_number) == value_number:
-                return value
-        return first
+            if told != old and self._values.get((kind, told), value_number) == value_number:
+                distinct = distinct or value
+                if fits is None or fits(value):
+                    distinct = value
+                    break
+        if distinct:
+            self._values[kind, identity(kind, distinct)] = value_number
+        return distinct or first
 
     def _other(self, owner: int, person: Persona, turn: int) -> Persona:
         if not turn:

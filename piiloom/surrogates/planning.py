@@ -10,18 +10,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from piiloom.surrogates.articles import gender_by_article
 from piiloom.surrogates.companies import companies_told
 from piiloom.surrogates.kinds.registry import owned_by
-from piiloom.surrogates.known_names import KnownNames
+from piiloom.surrogates.known_names import KnownNames, folded, parts_of
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.name_joining import joined_names
+from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.named_places import told_by_place_names
 from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_after_age, gender_before
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople
 from piiloom.surrogates.side_by_side import told_by_neighbours
 from piiloom.surrogates.titled_people import told_by_titles
-from piiloom.surrogates.writers import told_writers
+from piiloom.surrogates.writers import GENERAL, told_writers
 
 PERSON: Final = "person"
 _PHONES: Final = frozenset({"phone", "fax"})
@@ -66,10 +68,10 @@ class Planner:
     """
 
     def __init__(self, language: str, country: str = "", *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
-        self._country = country
+        self._country, self._language = country, language
         self._cues: Cues | None = cues_of(language)
         self._everywhere = scope == "corpus"
-        self._names = KnownNames(genders)
+        self._names = KnownNames(genders, language)
         self._owned = owned_by(PERSON)
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
@@ -121,13 +123,13 @@ class Planner:
             people.give(text, values, mentions, owners)
         people.join_groups(text, mentions, owners)
         if self._cues is not None:
-            _tell_genders(text, mentions, people, owners, self._cues)
+            _tell_genders(text, mentions, people, owners, self._cues, self._language)
             _tell_genders_of_aged(text, mentions, people, values, owners, self._cues)
         if people.names_here is not None:
             _tell_genders_by_name(mentions, people.clusters, people.names_here)
 
 
-def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues) -> None:
+def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues, language: str) -> None:
     """Set the gender of each person for whom it is open, from cues in the text around the mentions ("she", "mevrouw")."""
     numbers, clusters = people.numbers, people.clusters
     last = len(numbers)
@@ -138,6 +140,10 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople,
         mention = mentions[number]
         end = mention[1]
         gender = gender_before(text, mention[0], cues)
+        if gender is None and mention[3] in GENERAL:  # "a [VÍTIMA]" may be a man
+            gender = gender_by_article(text, mention[0], language)
+        if gender is None and mention[8]:
+            gender = _gender_by_title(mention[8], cues, language)
         if gender is None:
             # Look only as far as the next mention of another person.
             limit = end + AFTER
@@ -146,6 +152,14 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople,
             gender = gender_after(text, end, limit, cues)
         if gender is not None:
             cluster.code = CODES[gender]
+
+
+def _gender_by_title(original: str, cues: Cues, language: str) -> Gender | None:
+    """Return the gender that the titles in *original* tell: "la señora García"; of several people, "Mr. and Mrs. Smith", None."""
+    names = parts_of(original, language)
+    before = original[: names[0].start].split() if names else []
+    told = {cues.before.get(word) for word in before} - {None}
+    return told.pop() if len(told) == 1 and not any(folded(word) in name_words().families for word in before) else None
 
 
 def _tell_genders_of_aged(

@@ -8,16 +8,18 @@ from datetime import timedelta
 from io import StringIO
 from typing import Final
 
+from piiloom.surrogates.articles import ANY
 from piiloom.surrogates.casting import Cast, Shared, Terms
 from piiloom.surrogates.day_order import planned_days
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
+from piiloom.surrogates.fitting import Place, capitalised, fits, notable_places
 from piiloom.surrogates.kinds.ages import age as draw_age
 from piiloom.surrogates.kinds.ages import middle_of_range
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
-from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_before
+from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_beside
+from piiloom.surrogates.kinds.phrases import words_of
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.original_values import FACTS, OriginalValues
@@ -28,11 +30,10 @@ from piiloom.surrogates.persona_assignment.registers import joiner_of, register_
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
-from piiloom.surrogates.seeds import mix
+from piiloom.surrogates.seeds import DocumentSeeds, mix, pick
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.side_by_side import OWN_INDEX
 
-_VALUES, _DAYS = 0x20, 0x50
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
 _LONG: Final = 4096  # mentions in a document whose people are let go as soon as they are named
@@ -48,7 +49,7 @@ _placed: Callable[[type[Placed], tuple[object, ...]], Placed] = tuple.__new__
 class Replacer:
     """Puts surrogates into documents. *given_names* (folded) tell what a known name of one word is.
 
-    The result for a document depends only on its plan, seed and groups, the shared people and the given values.
+    The result for a document depends only on its plan, seeds and groups, the shared people and the given values.
     """
 
     def __init__(self, settings: Settings, drawer: PersonaDrawer, given_names: Container[str] = ()) -> None:
@@ -64,13 +65,15 @@ class Replacer:
         origin = settings.country if settings.own_names else None
         self.terms = Terms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
 
-    def replace(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Replaced:
+    def replace(
+        self, plan: Plan, seeds: DocumentSeeds, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN
+    ) -> Replaced:
         """Put surrogates into *plan*'s text.
 
         *groups* has one group per document-local person, in the order of ``Plan.codes``. *shared* maps (role, index) to the seed and
         groups of people shared across the corpus. *given* maps value numbers to values that were drawn elsewhere (by a model).
         """
-        return _DocumentReplacer(self, plan, seed, given).replaced(groups, shared)
+        return _DocumentReplacer(self, plan, seeds, given).replaced(groups, shared)
 
 
 class _DocumentReplacer:
@@ -86,32 +89,31 @@ class _DocumentReplacer:
         "_originals",
         "_plan",
         "_replacer",
-        "_seed",
         "_shift",
+        "_style",
         "_styles",
         "_text",
         "_value_seed",
     )
 
-    def __init__(self, replacer: Replacer, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
+    def __init__(self, replacer: Replacer, plan: Plan, seeds: DocumentSeeds, given: Mapping[int, str]) -> None:
         self._replacer = replacer
         self._plan = plan
         self._text = plan.text
-        self._seed = seed
-        self._value_seed = mix(seed, _VALUES)
+        self._value_seed = seeds.values
+        self._style = seeds.style
         self._given = given
-        day_seed = mix(seed, _DAYS)
-        anchor = replacer.anchors[day_seed % _SPREAD_OF_DAYS]
-        self._days, self._anchor, told, dating = planned_days(plan, self._value_seed, anchor, replacer.language, replacer.country)
-        self._shift = replacer.draw_shift(day_seed)
+        anchor = replacer.anchors[seeds.days % _SPREAD_OF_DAYS]
+        self._days, self._anchor, told, dating = planned_days(plan, seeds.days, anchor, replacer.language, replacer.country)
+        self._shift = replacer.draw_shift(seeds.shift)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
-        self._styles = name_styles(plan, replacer.register, seed, replacer.given_names) if plan.clusters else []
+        self._styles = name_styles(plan, replacer.register, seeds.style, replacer.given_names, replacer.language) if plan.clusters else []
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._originals: OriginalValues | None = None
         self._cast = Cast(
             replacer.terms,
             plan,
-            seed,
+            seeds.people,
             anchor=self._anchor,
             shift=self._shift,
             notable=self._notable,
@@ -124,7 +126,7 @@ class _DocumentReplacer:
         text, plan, values, styles, notable = self._text, self._plan, self._plan.values, self._styles, self._notable
         replacer, anchor, shift, value_seed, given = self._replacer, self._anchor, self._shift, self._value_seed, self._given
         kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, plan.again
-        cast, fitted, days = self._cast, self._asked, self._days
+        cast, fitted, days, manner = self._cast, self._asked, self._days, self._style
         people = cast.draw(groups, shared) if plan.clusters else []
         once = self._named_once() if len(plan.owners) > _LONG else _NAMED
         written = StringIO()  # a list of the pieces of a long document would take several times the space of its text
@@ -158,8 +160,8 @@ class _DocumentReplacer:
                 if repeated and (value_number, owner, form) in drawn:
                     value = drawn[value_number, owner, form]
                 else:
-                    seed = mix(value_seed, value_number)
-                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))
+                    seed, day = mix(value_seed, value_number), days.get(value_number)
+                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, day, manner))
                     value = make(draw) if plain else self._fitted(number, kind, draw)
                     if repeated:
                         drawn[value_number, owner, form] = value
@@ -185,7 +187,9 @@ class _DocumentReplacer:
             return draw.original if middle_of_range(draw.original) is None or draw.owner is None else str(draw.owner.age)
         if self._originals is None:
             self._originals = OriginalValues(self._plan)
-        value = self._originals.distinct(number, draw, KINDS[kind].draw)
+        place, locale = self._asked.get((self._plan.values[number], self._plan.owners[number])), self._replacer.locale
+        suits = (lambda value: fits(value, place, locale, kind)) if place is not None else None
+        value = self._originals.distinct(number, draw, KINDS[kind].draw, suits)
         return with_form_of(draw.original, value) if kind == "company" else value
 
     def _fitted(self, number: int, kind: str, draw: Draw) -> str:
@@ -207,10 +211,15 @@ class _DocumentReplacer:
         if place is None:
             return value
         for attempt in range(1, _TRIES):
-            if sounds(found, place.sound, self._replacer.locale) and (not place.genitive or takes_genitive(found)):
+            if fits(found, place, self._replacer.locale, kind):
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
-        return value
+        named = (
+            [name for name in words_of(draw.language)["country"] if fits(name, place, self._replacer.locale, kind)]
+            if kind == "country"
+            else ()
+        )
+        return pick(draw.seed, named) if named else value  # "aux [PAYS]": few names fit
 
 
 def _meant(person: Persona, index: str) -> Persona:
@@ -224,13 +233,15 @@ def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place 
     That is the legal form of a company, the century of a year ("'26"), or the scheme of an address ("https://[URL]").
     """
     if kind == "company":
-        value = without_form_before(value, text, at[1])
+        value = without_form_beside(value, text, *at)
     elif kind == "url":
         value = value.partition("://")[2] or value if text.endswith("://", 0, at[0]) else value
     elif kind in _BESIDE and len(value) == 4 and value.isdecimal() and text[at[0] - 1 : at[0]] in _APOSTROPHES:
         value = value[2:]
     if place is None:
         return value
+    if place.noun and value.casefold().startswith(f"{place.noun} "):
+        value = value[len(place.noun) + 1 :]
     if place.capitals:
         return value.upper()
     if place.begins and value[0].islower() and "@" not in value and "/" not in value:

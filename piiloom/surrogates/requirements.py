@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from piiloom.surrogates.fitting import ANY, Place
+from piiloom.surrogates.articles import ANY, FIRST, contradict
+from piiloom.surrogates.fitting import Place
 from piiloom.surrogates.planning import PERSON, Plan
 
 Asked = Mapping[tuple[int, int], Place]  # keys: (value number, cluster number of the owner or NOBODY)
@@ -19,10 +20,16 @@ def asked_of_values(plan: Plan, notable: Mapping[int, Place]) -> Asked:
     """
     asked: dict[tuple[int, int], Place] = {}
     for number, place in notable.items():
-        if (place.sound or place.genitive) and plan.mentions[number].kind != PERSON:
+        if (place.sound or place.genitive or place.noun) and plan.mentions[number].kind != PERSON:
             key = plan.values[number], plan.owners[number]
-            known = asked.get(key, place)
-            asked[key] = Place(known.sound or place.sound, known.genitive or place.genitive)
+            known = asked.get(key, Place(place.sound, place.genitive, noun=place.noun))
+            codes = {known.sound, *known.also}
+            also = (
+                (*known.also, place.sound)
+                if place.sound >= FIRST and place.sound not in codes and not _against(place, known)
+                else known.also
+            )
+            asked[key] = Place(known.sound or place.sound, known.genitive or place.genitive, also=also, noun=known.noun or place.noun)
     return asked
 
 
@@ -31,7 +38,14 @@ def asked_of_place(of_value: Place | None, here: Place | None) -> Place | None:
 
     If the article at this place contradicts it, the place's own requirement (*here*) is returned instead.
     """
-    return here if of_value is not None and here is not None and here.sound not in {ANY, of_value.sound} else of_value
+    if of_value is None or here is None or here.sound in {ANY, of_value.sound}:
+        return of_value
+    return here if here.sound < FIRST or _against(here, of_value) else of_value
+
+
+def _against(here: Place, known: Place) -> bool:
+    """Whether no value fits the small word *here* and those of *known*."""
+    return any(code >= FIRST and contradict(code, here.sound) for code in (known.sound, *known.also))
 
 
 def asked_of_age(plan: Plan, notable: Mapping[int, Place], owner: int) -> int:

@@ -16,7 +16,7 @@ from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.side_by_side import OWN_INDEX
 
-_GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
+GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
 _BEFORE: Final = 32  # code points before a name within which it is announced
 _CLOSED: Final = 60  # code points before a name within which the closing of a letter stands
 _GAP: Final = re.compile(r"[ \t.,;:!*~_()'\"<>-]*")
@@ -76,7 +76,7 @@ def _introductions(text: str, mentions: Sequence[Mention]) -> Iterator[int]:
 
 def is_anybody(mention: Mention) -> bool:
     """Whether a name is redacted by a general tag without a number, which is somebody new at each mention."""
-    return mention[2] == "person" and mention[5] == "mention" and mention[3] in _GENERAL and not mention[4] and not mention[8]
+    return mention[2] == "person" and mention[5] == "mention" and mention[3] in GENERAL and not mention[4] and not mention[8]
 
 
 def _is_signature(text: str, mentions: Sequence[Mention], number: int) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.surrogates.articles import ANY, sounds
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.calendars import calendars
 from piiloom.surrogates.kinds.kind import salt_of
 from piiloom.surrogates.kinds.numerals import LARGEST, in_words, other_word

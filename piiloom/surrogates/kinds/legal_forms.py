@@ -87,6 +87,22 @@ def company_precedes(text: str, start: int) -> bool:
     return _before().search(text, max(0, start - _WIDTH_BEFORE), start) is not None
 
 
+@cache
+def _form_before() -> re.Pattern[str]:
+    known = _file()
+    return re.compile(rf"(?<![\w’'-])(?:[a-zà-ÿ’']+|[A-ZÀ-Þ][a-z]{{0,2}})[ ’'](?:{_spelled(known.forms + known.doubtful)})\s+\Z")
+
+
+def form_precedes(text: str, start: int) -> bool:
+    """Whether a legal form, and no name before it, stands right before *start*: "la SAS [7]", but not "Orange SA [7]"."""
+    return text[start - 2 : start - 1] in _form_ends() and _form_before().search(text, max(0, start - _WIDTH), start) is not None
+
+
+@cache
+def _form_ends() -> frozenset[str]:
+    return frozenset(form[-1] for form in (*_file().forms, *_file().doubtful))
+
+
 def legal_form_of(name: str) -> str:
     """Return the legal form at the end of *name*, with the sign before it (" B.V.", ", Inc."); "" if there is none."""
     found = _at_end().search(name)
@@ -99,9 +115,12 @@ def with_form_of(original: str, value: str) -> str:
     return value.removesuffix(legal_form_of(value)) + form if form else value
 
 
-def without_form_before(value: str, text: str, end: int) -> str:
-    """Return the company name *value* without its legal form if the text goes on with one at *end*; its full stop is not doubled."""
-    if _form_after().match(text, end, end + _WIDTH) is None:
+def without_form_beside(value: str, text: str, start: int, end: int) -> str:
+    """Return the company name *value* without its legal form if one stands beside it, before *start* or at *end* of *text*.
+
+    Its full stop is not doubled.
+    """
+    if _form_after().match(text, end, end + _WIDTH) is None and not form_precedes(text, start):
         return value[:-1] if value[-1:] == "." == text[end : end + 1] else value
     form = legal_form_of(value)
     return value.removesuffix(form) if form else value

@@ -23,6 +23,7 @@ SUBTYPES: Final[dict[str, str | None]] = {
     "middle": "first_name",
     "middle_initial": None,
     "second": "last_name",
+    "birth": "last_name",
     "possessive": "full_name",
 }
 

@@ -17,7 +17,7 @@ from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
 from piiloom.surrogates.placeholders.tag_rules import TagRules
-from piiloom.surrogates.placeholders.verdicts import UNTOLD, Verdict
+from piiloom.surrogates.placeholders.verdicts import NUMBER, UNTOLD, Verdict
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 OnUnknown = Literal["keep", "error", "generic"]
@@ -80,10 +80,13 @@ class Finder:
         found = Found([], [], [])
         around = Surroundings(text)
         settling = Settling(text, self._cues, found.mentions)
+        numbers: list[Candidate] = []
         for candidate, own in self._candidates(text):
             verdict, rule = own if own is not None else self._verdict(candidate)
             if verdict.status == "left" or (verdict.status == "unknown" and around.is_real(candidate, verdict)):
                 found.left.append((candidate.start, candidate.end))
+                if verdict.family == NUMBER:
+                    numbers.append(candidate)
             elif verdict.status == "unknown":
                 self._unknown(candidate, verdict, verdict.why, found)
             elif verdict.status == "known":
@@ -95,6 +98,8 @@ class Finder:
                 if why:
                     self._unknown(candidate, verdict, why, found)
         settling.finish()
+        if numbers and (companies := settling.place_numbers(numbers)):
+            found.left[:] = [place for place in found.left if place[0] not in companies]
         if self._on_unknown == "error" and found.unknown:
             raise _refused(text, found.unknown, where)
         return found
@@ -136,7 +141,7 @@ class Finder:
         meaning = verdict.meaning
         if meaning.role == "letter" or verdict.sure < _LEAST or candidate.literal != candidate.literal.upper():
             return False
-        cue = self._cues.around(text, candidate.start, candidate.end)
+        cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)
 
     def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found) -> None:

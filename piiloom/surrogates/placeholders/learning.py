@@ -11,6 +11,7 @@ from piiloom.surrogates.placeholders.corpus_languages import Ranking
 from piiloom.surrogates.placeholders.families import IN_INITIALS
 from piiloom.surrogates.placeholders.form_verdicts import DOTTED, PAIR
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED
+from piiloom.surrogates.placeholders.letter_people import LETTER, LETTER_KINDS
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
 from piiloom.surrogates.placeholders.scanning import ROLE_LETTER
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
@@ -90,9 +91,9 @@ def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: froze
     told = tally.cued[meaning.kind] and tally.grammar != TITLED  # a title is its own cue
     if meaning.language and meaning.language not in supported and not told:
         confidence = min(confidence, _FOREIGN)
-    token = "{index}" in family or "{letter}" in family
+    token = any(one in family for one in ("{index}", "{letter}", "{hash}"))
     kind = meaning.kind
-    if meaning.role == "letter" and tally.cues:
+    if meaning.role == LETTER:
         kind = _commonest(tally, kind)
     return Rule(
         tag=family,
@@ -119,8 +120,9 @@ def _context(text: str) -> Context:
 
 
 def _commonest(tally: Tally, kind: str) -> str:
-    most = max(tally.cues.values())
-    return kind if tally.cues[kind] == most else min(name for name, count in tally.cues.items() if count == most)
+    cues = {name: count for name, count in tally.cues.items() if name in LETTER_KINDS}  # "née [Z]" is no birth date
+    most = max(cues.values(), default=0)
+    return kind if not most or cues.get(kind) == most else min(name for name, count in cues.items() if count == most)
 
 
 def _confidence(tally: Tally, *, titled: frozenset[str]) -> float:
@@ -131,7 +133,7 @@ def _confidence(tally: Tally, *, titled: frozenset[str]) -> float:
     """
     meaning = tally.verdict.meaning
     sure = tally.sure
-    if meaning.role == "letter":
+    if meaning.role == LETTER:
         sure += _CUE_WEIGHT * min(1.0, sum(tally.cues.values()) / (tally.documents + 1)) + _TITLED_MORE * (
             _BESIDE.get(tally.grammar) in titled
         )

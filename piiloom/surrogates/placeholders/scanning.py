@@ -24,6 +24,7 @@ _LONGEST_TITLE: Final = 24
 _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
+_WORD_RUNS: Final = frozenset({"asterisks", "bars", "blank", "blocks", "squares"})  # runs of one sign for each word of what was there
 _LONGEST_ROLE: Final = 24
 _ONE_INITIAL: Final = 2  # characters of "B."
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
@@ -102,7 +103,7 @@ class Scanner:
         if words:
             found = [*_without_texts(found, words), *words]
         found.sort(key=_by_place)
-        return _disjoint(found)
+        return _joined_runs(text, _disjoint(found))
 
     def has_title(self, word: str) -> bool:
         """Whether *word* is a known title."""
@@ -209,6 +210,24 @@ def _disjoint(found: list[Candidate]) -> Iterator[Candidate]:
         if candidate.start >= reached:
             yield candidate
             reached = candidate.end
+
+
+def _joined_runs(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield *found* with the runs that stand for the words of one name as one: "***** ****** Hospital", "Dr. ████ ██████"."""
+    last: Candidate | None = None
+    for candidate in found:
+        if last is not None and last.grammar is candidate.grammar and candidate.start == last.end + 1 and text[last.end] == " ":
+            last = Candidate(last.start, candidate.end, last.grammar, text[last.start : candidate.end])
+            continue
+        if last is not None:
+            yield last
+            last = None
+        if candidate.grammar.name in _WORD_RUNS:
+            last = candidate
+        else:
+            yield candidate
+    if last is not None:
+        yield last
 
 
 def _by_place(candidate: Candidate) -> tuple[int, int]:

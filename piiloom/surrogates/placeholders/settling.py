@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
 
 from piiloom.surrogates.kinds.around_dates import in_month, year_follows
+from piiloom.surrogates.kinds.legal_forms import form_precedes
+from piiloom.surrogates.kinds.registry import fills_masks
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
-from piiloom.surrogates.placeholders.letter_people import LETTER, join_letters
+from piiloom.surrogates.placeholders.letter_people import LETTER, LETTER_KINDS, join_letters
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
-from piiloom.surrogates.placeholders.verdicts import CONTACT, MASK, UNTOLD, Verdict
+from piiloom.surrogates.placeholders.titled_letters import end_of_initials
+from piiloom.surrogates.placeholders.verdicts import CONTACT, MASK, NUMBER, UNTOLD, Verdict
 
-# The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
-_PARTY: Final = ("person", "company")
-_LETTER: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
+_PARTY: Final = ("person", "company")  # the kinds that a party to a lawsuit can turn out to be; on equal votes the first one wins
 _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
 
 # The kinds that a placeholder for a number can turn out to be: "@NUM1 years old", "DNI NUM001".
@@ -29,8 +30,15 @@ _NUMBERS: Final = frozenset(
 # What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
 _REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
 _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
+# What a number in brackets can turn out to be, in rulings in which letters in brackets are names.
+_NAMED_BY_NUMBER: Final = frozenset(LETTER_KINDS) - {"person", "city"}
+_NUMBERED: Final = re.compile(r"\[[^\W\d_][^\[\]{}]+ \{index\}\]")
+_STARRED_WORDS: Final = re.compile(r"([*█▇■_])\1+(?: \1+)+")
+_INITIALS: Final = re.compile(r"[A-Z](?:\.[ -]?[A-Z])+\.?")
+_FRENCH_ARTICLE: Final = re.compile(r"(?<!\w)(?:l[ae]s?[ \u00a0]|l['’]|du[ \u00a0]|aux?[ \u00a0])\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
+DAY: Final = "day"  # the form of a tag for a day, "[DAY]": a date, or the day in one
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
 
@@ -74,11 +82,14 @@ class Settling:
             if cue is None and meaning.kind == "generic":
                 return None
             if cue is not None:
-                meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
+                kept = meaning.form if meaning.kind != "generic" or fills_masks(cue.kind) else ""
+                meaning = meaning._replace(kind=cue.kind, form=cue.form or kept, gender=cue.gender or meaning.gender)
         if cue is None or meaning.context == "document":
             self._open.append((len(self._mentions), candidate, verdict))
         if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
             meaning = meaning._replace(gender=meaning.gender or cue.gender)
+        if meaning.kind == "person" and meaning.role != LETTER and _STARRED_WORDS.fullmatch(candidate.literal):
+            meaning = meaning._replace(form="full")  # "Dr. ***** ******"
         if meaning.context == "mention":
             meaning = self._formed(candidate, meaning)
         if cue is not None:
@@ -90,7 +101,7 @@ class Settling:
 
         Guesses count only for masks, which say nothing themselves and stand for everything.
         """
-        cue = self._cues.around(self._text, candidate.start, candidate.end)
+        cue = self._cues.around(self._text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         if meaning.role == CONTACT:
             return self._reached(candidate, cue)
         if meaning.role != MASK and cue is not None and cue.sure < GUESS:
@@ -137,7 +148,7 @@ class Settling:
         """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
         if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
             meaning = meaning._replace(kind="birth_date", same="document")
-        if told or not year_follows().match(self._text, candidate.end):
+        if told or meaning.form == DAY or not year_follows().match(self._text, candidate.end):
             return meaning
         if self._text.startswith("/", candidate.end):
             return meaning._replace(form="day_slash_month")
@@ -148,7 +159,7 @@ class Settling:
         """Recognize a street address by its original, and a town, a school … by what stands beside it."""
         if _address().match(verdict.original):
             return meaning._replace(kind="address")
-        if meaning.same == "mention" and not meaning.index and not verdict.original:
+        if meaning.same == "mention" and not (meaning.index or meaning.form or verdict.original):
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _PLACED and cue.sure >= 1:
                 return meaning._replace(kind=cue.kind)
@@ -161,6 +172,30 @@ class Settling:
         form = self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
         return meaning._replace(form=form) if form else meaning
 
+    def place_numbers(self, candidates: Sequence[Candidate]) -> set[int]:
+        """Append mentions for those *candidates*, numbers in brackets, that are companies: "la SAS [7]". Return where they begin.
+
+        In French rulings a number in brackets is a company beside letters in brackets and numbered tags; elsewhere it is a reference. A
+        legal form before one number tells it, too. Each number is one company in a document.
+        """
+        system = any(mention.role == LETTER or _NUMBERED.fullmatch(mention.rule) for mention in self._mentions)
+        votes: dict[str, Counter[str]] = {}
+        for candidate in candidates:
+            cue = self._cues.around(self._text, candidate.start, candidate.end) if system else None
+            kind = cue.kind if cue is not None and cue.sure >= GUESS else ""
+            if form_precedes(self._text, candidate.start) or (
+                system and _FRENCH_ARTICLE.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+            ):
+                kind = kind or "company"  # no reference follows an article
+            if kind in _NAMED_BY_NUMBER:
+                votes.setdefault(candidate.literal, Counter())[kind] += 1
+        found = [candidate for candidate in candidates if candidate.literal in votes]
+        for start, end, _, literal in found:
+            kind = votes[literal].most_common(1)[0][0]
+            self._mentions.append(Mention(start, end, kind, role=LETTER, index=literal[1:-1], rule=NUMBER))
+        self._mentions.sort()
+        return {candidate.start for candidate in found}
+
     def finish(self) -> None:
         """Give every open mention the kind that most cues in the document support for its role and index."""
         for place, candidate, verdict in self._open:
@@ -168,12 +203,28 @@ class Settling:
             votes = self._votes.get((meaning.role, meaning.index))
             if not votes:
                 continue
-            allowed = _LETTER if meaning.role in _LETTER_ROLES else _PARTY
+            allowed = LETTER_KINDS if meaning.role in _LETTER_ROLES else _PARTY
             kind = max((meaning.kind, *allowed), key=lambda name: votes[name])
             if kind != meaning.kind and votes[kind]:
                 changed = self._formed(candidate, meaning._replace(kind=kind, plural=False, gender=None, form=""))
                 self._mentions[place] = _mention(candidate, verdict, changed)
-        join_letters(self._mentions)
+        join_letters(self._text, self._mentions)
+        self._place_initials()
+
+    def _place_initials(self) -> None:
+        """Append mentions for the initials that are a person after a title, "Mr. A.B.", at their other places in the document."""
+        text, mentions = self._text, self._mentions
+        titled = {
+            text[one.start : one.end].rstrip("."): one for one in mentions if one.kind == "person" and _INITIALS.match(text, one.start)
+        }
+        taken = {one.start for one in mentions}
+        for initials, one in titled.items():
+            for found in re.finditer(rf"(?<![\w.]){re.escape(initials)}", text):
+                start, end = found.start(), end_of_initials(text, found.start())
+                if start not in taken and end and text[start:end].rstrip(".") == initials:
+                    mentions.append(one._replace(start=start, end=end))
+        if len(mentions) > len(taken):
+            mentions.sort()
 
 
 @cache

@@ -8,8 +8,10 @@ from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.verdicts import EXEMPTION, Verdict
+from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, FormEntry, vocabulary_file
 
 _WIDTH: Final = 48  # characters looked at on each side
@@ -24,6 +26,10 @@ _CITATION: Final = re.compile(
     r"(?:\b(?:rules?|sec(?:tions?|s?\.)|(?:sub)?(?:section|paragraph|clause|part|article)s?|exemptions?|under|u\.s\.c\.|c\.f\.r\.)|§)\s*\Z",
     re.IGNORECASE,
 )
+_LABEL: Final = re.compile(r"(?:^|[\t|;,.]|  )\s*([^\W\d_][\w /.#'’-]{1,38}?)\s*[:=]\s*$")
+_LABEL_ENDS: Final = frozenset({":", "="})
+_LONGEST_LABEL: Final = 4  # words
+_UNTOLD: Final = frozenset({"generic", "number"})
 _CHECKBOX: Final = "[ ]"
 # Templates have "Dear {name}", and so have programs.
 _IN_PROGRAMS: Final = frozenset(
@@ -139,6 +145,7 @@ class Cues:
     """The cue patterns of some languages for the text right before and right after a placeholder."""
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
+        self._languages = languages
         entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
         self._entries = entries
         self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
@@ -150,6 +157,10 @@ class Cues:
         for language in languages:
             for kind, words in vocabulary_file(language).contacts.items():
                 self._contacts.setdefault(kind, []).append(words)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(vocabulary(self._languages))
 
     # Compiled when they are first needed, since tags that say what they are need no cues, and few kinds have forms.
     @cached_property
@@ -210,8 +221,11 @@ class Cues:
                 return form
         return ""
 
-    def around(self, text: str, start: int, end: int) -> Cue | None:
-        """Return the cue beside ``[start, end)`` of *text*, or None. If both sides have one, the first in the vocabulary wins."""
+    def around(self, text: str, start: int, end: int, *, untold: bool = False) -> Cue | None:
+        """Return the cue beside ``[start, end)`` of *text*, or None. If both sides have one, the first in the vocabulary wins.
+
+        For what is *untold* by itself ("___"), the label of its field is one as well.
+        """
         head = text[max(0, start - _WIDTH) : start]
         line = head.rfind("\n")
         before = self._before.search(head, line + 1)
@@ -219,8 +233,23 @@ class Cues:
         while at < len(text) and text[at] in ' *"”’)' and at < end + 3:
             at += 1
         after = self._after.match(text, end) or (self._after.match(text, at) if at > end else None)
-        found = [int(match.lastgroup[1:]) for match in (before, after) if match and match.lastgroup]
-        return self._cues[min(found)] if found else None
+        found = sorted(int(match.lastgroup[1:]) for match in (before, after) if match and match.lastgroup)
+        told = self._labelled(head[line + 1 :]) if untold and before is None else None
+        if told is not None or not found:
+            return told
+        first, last = self._cues[found[0]], self._cues[found[-1]]
+        return first._replace(gender=first.gender or last.gender) if first.kind == last.kind else first  # "Mme [L] [B], née"
+
+    def _labelled(self, head: str) -> Cue | None:
+        """Return what the label at the end of *head*, the beginning of a line, says of the value after it: "Attending: ___"; else None."""
+        label = _LABEL.search(head) if head[-2:].strip() in _LABEL_ENDS else None
+        words = label.group(1).split() if label else []
+        for first in range(max(0, len(words) - _LONGEST_LABEL), len(words)):
+            meaning = self._reader.read(" ".join(words[first:]))
+            if meaning is not None and meaning.kind not in _UNTOLD:
+                form = meaning.form or ("full" if meaning.kind == "person" else "")
+                return Cue(meaning.kind, form, meaning.gender, 1.0)
+        return None
 
 
 def _forms(entries: Iterable[FormEntry]) -> _Forms:

@@ -93,7 +93,7 @@ class Survey:
             seen.examples.append(excerpt(text, candidate.start, candidate.end))
         if (sure < _SURE_ENOUGH or meaning.context == "mention" or meaning.language) and status == "known" and seen.looked < _LOOKED:
             seen.looked += 1
-            cue = self._cues.around(text, candidate.start, candidate.end)
+            cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
             if cue is not None and cue.sure >= 1:
                 seen.cued.append(cue.kind)
 
