@@ -115,9 +115,10 @@ def channel_verdict(grammar: Grammar, literal: str) -> Verdict:
     return Verdict("unknown", "<#{index}>" if "|" not in literal else "<#{index}|name>", sure=grammar.upper, why=UNREAD)
 
 
-def exemption_verdict(grammar: Grammar, literal: str) -> Verdict:
-    """Judge "(b)(6)", which names the law and not the thing."""
-    return Verdict("unknown", literal[:_LONGEST_SHOWN], sure=grammar.upper, why=UNREAD)
+def listed_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge what stands for something and does not say what: "(b)(6)", "EMAIL_ADDRESS(52):AVAx2…", "张某某"."""
+    head, colon, _ = literal.partition(":")
+    return Verdict("unknown", f"{head}{colon and ':…'}"[:_LONGEST_SHOWN], sure=grammar.upper, why=UNREAD)
 
 
 FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
@@ -128,7 +129,7 @@ FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
     "masked_number": mask_verdict,
     "letter_company": company_verdict,
     "nn": unnamed_verdict,
-    EXEMPTION: exemption_verdict,
+    **dict.fromkeys((EXEMPTION, "surrogate_token", "so_and_so"), listed_verdict),
     "starred_name": starred_verdict,
     "mention_id": account_verdict,
     "channel_id": channel_verdict,

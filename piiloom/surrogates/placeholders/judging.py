@@ -33,7 +33,10 @@ _LETTER_SIGNS: Final = re.compile(r"^([A-Z])\.?(?:\.{2,}|…|_+)$")  # "[X...]"
 _ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.IGNORECASE)  # "<https://example.org>"
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
 _WORDS: Final = re.compile(r"[^\W\d_]+")
-_PLAIN: Final = re.compile(r"[\w ./'’&()#-]+")
+_PLAIN: Final = re.compile(r"[\w ./'’&()#-]+\+?")
+_EXEMPT: Final = re.compile(
+    r"\([bjk]\) ?\(\d\).{0,20}|[Ss](?:ec(?:tion)?)?\.? ?\d{2}[A-Z]{0,2}(?:\(\w{1,3}\))*|[Ee]x(?:emption)?\.? ?\d(?:\([A-F]\))?"
+)  # "[s 47F]"
 _MARKED: Final = re.compile(r"[^\W\d_]{3,}(?:[ _-][^\W\d_]{2,}){0,2}[ _-]?\d{1,3}[A-Za-z]?")
 _MASKS: Final = (
     (re.compile(r"(?=.*[AX])(?=.*[09]|[AX]{1,3}-[AX]{1,3})[AX09]{1,3}-[AX09]{1,3}-[AX09]{1,3}"), "licence_plate"),
@@ -103,7 +106,7 @@ class Judge:
         if "=" not in inner or (known and _ATTRIBUTE.fullmatch(inner.rstrip("/ "))) or name.casefold() in self._data.markup:
             return False
         told = {name.casefold(), *map(str.casefold, _VALUES.findall(inner))}
-        return known or not told.isdisjoint(self._data.redacting | self._data.removing) or _REDACTING_ELEMENT.match(name) is not None
+        return known or not told.isdisjoint(self._data.redacting | self._data.removing) or any(map(_REDACTING_ELEMENT.match, told))
 
     def _is_markup(self, inner: str, name: str) -> bool:
         """Whether an angle tag is an HTML element, a model's special token, or has attributes ("<b>", "<unk>", "<div class=x>")."""
@@ -222,7 +225,7 @@ class Judge:
         short = len(words) <= _LONGEST_TAG[0] and len(tag) <= _LONGEST_TAG[1]
         said = set(tag.casefold().split())
         editorial = said - self._data.removing <= self._data.editorial and not said <= self._data.removing  # "[citation omitted]"
-        if own or (short and not editorial and not (self._data.redacting | self._data.removing).isdisjoint(said)):
+        if _EXEMPT.fullmatch(tag) or own or (short and not editorial and not (self._data.redacting | self._data.removing).isdisjoint(said)):
             return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from piiloom.surrogates.placeholders.cautions import foreign_cautions
-from piiloom.surrogates.placeholders.corpus_languages import Ranking
+from piiloom.surrogates.placeholders.corpus_languages import ENGLISH, Ranking
 from piiloom.surrogates.placeholders.families import IN_INITIALS
 from piiloom.surrogates.placeholders.form_verdicts import DOTTED, PAIR
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED
@@ -39,7 +39,9 @@ def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, 
     letters = sum(tally.count for family, tally in known.kept().items() if _is_letter(family, tally))
     found = [_rule(family, tally, titled=titled, supported=supported, lettered=letters >= _OFTEN) for family, tally in known.kept().items()]
     rules = tuple(sorted(whole_families(found), key=lambda rule: (-rule.count, rule.tag)))
-    often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
+    # In a language that no vocabulary has, each word in brackets is listed.
+    least = 1 if ranking.home == {ENGLISH} and not ranking.told else _OFTEN_LOWER
+    often = {family: tally for family, tally in left.kept().items() if tally.count >= least and _is_word(family, tally)}
     strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
     strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]
     real = [_noted(family, tally, tally.verdict.why) for family, tally in left.kept().items() if family not in often]
@@ -74,8 +76,8 @@ def _noted(family: str, tally: Tally, why: str) -> Noted:
     return Noted(tag=family, count=tally.count, documents=tally.documents, why=why, examples=tuple(tally.examples))
 
 
-def _is_often(family: str, tally: Tally) -> bool:
-    return tally.count >= _OFTEN_LOWER and tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
+def _is_word(family: str, tally: Tally) -> bool:
+    return tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
 
 
 def _is_letter(family: str, tally: Tally) -> bool:

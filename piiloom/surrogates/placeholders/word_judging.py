@@ -12,7 +12,7 @@ from piiloom.surrogates.placeholders.other_scripts import in_other_script, speak
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import NUMBERED, ROLE_LETTER, Scanner
 from piiloom.surrogates.placeholders.verdicts import UNREAD, UNTOLD, Verdict
-from piiloom.surrogates.placeholders.widening import TITLE_WORDS, WORD_LABEL, WORD_NUMBERED
+from piiloom.surrogates.placeholders.widening import HYPHEN_NUMBERED, TITLE_WORDS, WORD_LABEL, WORD_NUMBERED
 
 _GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
 _LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
@@ -20,6 +20,7 @@ _FOREIGN_TITLE: Final = 0.3  # the confidence in a title of a language that the 
 _PARTY_LESS: Final = 0.1  # "Party A": contracts write so of nobody
 CAPITAL_WORDS: Final = "capital_words"
 CAMEL_NAME: Final = "camel_name"
+BARE_WORD: Final = "bare_word"
 GLUED: Final = "glued"
 _LETTERED: Final = frozenset("company hospital school university bank city".split())  # "Company A": to be listed
 _SHORTEST_ROLE: Final = 4
@@ -35,9 +36,9 @@ class WordJudge:
             TITLED: self._titled,
             NUMBERED: self._numbered,
             ROLE_LETTER: self._role_letter,
-            **dict.fromkeys((CAPITAL_WORDS, TITLE_WORDS, CAMEL_NAME), self._capital_words),
+            **dict.fromkeys((CAPITAL_WORDS, TITLE_WORDS, CAMEL_NAME, BARE_WORD), self._capital_words),
             GLUED: self._glued,
-            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL), self._word_numbered),
+            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL, HYPHEN_NUMBERED), self._word_numbered),
         }
 
     def _titled(self, grammar: Grammar, literal: str) -> Verdict:
@@ -67,6 +68,8 @@ class WordJudge:
         if meaning is None or not meaning.index:
             other = in_other_script(literal) and literal[-1].isdigit()
             return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD) if other else Verdict("nothing", literal)
+        if grammar.name == HYPHEN_NUMBERED and meaning.kind != "person":
+            return Verdict("nothing", literal)  # "Type-2"
         sure = grammar.upper if literal[0].isupper() else grammar.lower
         return Verdict("known", numbered(literal, meaning.index), meaning, sure=sure * meaning.sure)
 
