@@ -41,12 +41,14 @@ class Ranking(NamedTuple):
     """The vocabularies of a corpus, the most trusted first.
 
     ``home`` are those whose words need no support: the languages of the texts, and English. With a language that is not known it is
-    empty: then all vocabularies count alike. ``told`` is the language that most texts are in, "" if they do not tell.
+    empty: then all vocabularies count alike. ``told`` is the language that most texts are in, "" if they do not tell. ``unread``: the
+    texts' owner named a language that no vocabulary has.
     """
 
     languages: tuple[str, ...] = LANGUAGES
     home: frozenset[str] = frozenset()
     told: str = ""
+    unread: bool = False
 
 
 @cache
@@ -94,7 +96,7 @@ def ranking_of(texts: Iterable[str], given: str = "") -> Ranking:
     if not spoken and given in {"", ENGLISH}:
         return Ranking()
     home = tuple(dict.fromkeys([*([given] if given in LANGUAGES and given != ENGLISH else []), *spoken, ENGLISH]))
-    return Ranking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told)
+    return Ranking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told, given not in {"", *LANGUAGES})
 
 
 def ranked_by_tags(ranking: Ranking, tags: Iterable[str]) -> Ranking:

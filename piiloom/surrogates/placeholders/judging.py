@@ -34,9 +34,9 @@ _ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.I
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _PLAIN: Final = re.compile(r"[\w ./'’&()#-]+\+?")
-_EXEMPT: Final = re.compile(
+_EXEMPT: Final = re.compile(  # "[(b)(6)]", "[s 47F]", "[Ex. 6]"
     r"\([bjk]\) ?\(\d\).{0,20}|[Ss](?:ec(?:tion)?)?\.? ?\d{2}[A-Z]{0,2}(?:\(\w{1,3}\))*|[Ee]x(?:emption)?\.? ?\d(?:\([A-F]\))?"
-)  # "[s 47F]"
+)
 _MARKED: Final = re.compile(r"[^\W\d_]{3,}(?:[ _-][^\W\d_]{2,}){0,2}[ _-]?\d{1,3}[A-Za-z]?")
 _MASKS: Final = (
     (re.compile(r"(?=.*[AX])(?=.*[09]|[AX]{1,3}-[AX]{1,3})[AX09]{1,3}-[AX09]{1,3}-[AX09]{1,3}"), "licence_plate"),

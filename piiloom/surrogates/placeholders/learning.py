@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from piiloom.surrogates.placeholders.cautions import foreign_cautions
-from piiloom.surrogates.placeholders.corpus_languages import ENGLISH, Ranking
+from piiloom.surrogates.placeholders.corpus_languages import Ranking
 from piiloom.surrogates.placeholders.families import IN_INITIALS
 from piiloom.surrogates.placeholders.form_verdicts import DOTTED, PAIR
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED
@@ -40,7 +40,7 @@ def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, 
     found = [_rule(family, tally, titled=titled, supported=supported, lettered=letters >= _OFTEN) for family, tally in known.kept().items()]
     rules = tuple(sorted(whole_families(found), key=lambda rule: (-rule.count, rule.tag)))
     # In a language that no vocabulary has, each word in brackets is listed.
-    least = 1 if ranking.home == {ENGLISH} and not ranking.told else _OFTEN_LOWER
+    least = 1 if ranking.unread else _OFTEN_LOWER
     often = {family: tally for family, tally in left.kept().items() if tally.count >= least and _is_word(family, tally)}
     strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
     strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]

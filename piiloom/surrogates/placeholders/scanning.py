@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.placeholders.corpus_languages import BEGINNING, language_of
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED, compiled
 from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, joined, stands_alone
@@ -80,6 +81,7 @@ class Scanner:
 
     def __init__(self, names: tuple[str, ...] | None = None, languages: tuple[str, ...] = LANGUAGES) -> None:
         self.names = names
+        self._first = languages[0]
         self._grammars = grammars()
         for name in names or ():
             if name not in self._grammars:
@@ -149,6 +151,10 @@ class Scanner:
                 literal = before.group() + literal
             yield Candidate(start, end, self._grammars[name], literal)
 
+    def _is_strange(self, title: str, text: str) -> bool:
+        """Whether *title*, a single letter, is one in another language only: "nos termos do D. R." is no Spanish "D." """
+        return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_of(text[:BEGINNING]) or self._first)
+
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
@@ -159,7 +165,7 @@ class Scanner:
             return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
-        if text.startswith(".", end) and is_initial(title, head, text[start]):
+        if text.startswith(".", end) and (self._is_strange(title, text) or is_initial(title, head, text[start])):
             return
         end = initials or end
         grammar = self._grammars[TITLED]
