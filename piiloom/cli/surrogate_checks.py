@@ -45,6 +45,13 @@ def warning_of_language(locale: str) -> str | None:
     return f"no words are known in {language!r}: organisations, occupations and the like come in English (known: {', '.join(known)})"
 
 
+def check_language(locale: str, *, needed: bool) -> None:
+    """Raise ``UsageError`` if the tags of texts in the language of *locale* are *needed* to be read, and cannot be."""
+    if needed and (warning := warning_of_language(locale)) is not None:
+        remedy = "Give a mapping with --placeholders (piiloom surrogate survey writes one), or --language-words none."
+        raise UsageError(warning, where="--locale", remedy=remedy)
+
+
 def check_places(out: Path, source: Path, vault: Path | None, *, force: bool) -> None:
     """Raise now what the run would raise at its start: *out* or *vault* may not be written there. Leaves nothing."""
     with ExitStack() as stack:

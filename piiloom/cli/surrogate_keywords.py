@@ -33,6 +33,7 @@ class SurrogateOptions(TypedDict, total=False):
     placeholders: str
     on_unknown: Literal["keep", "error", "generic"]
     locale: str
+    language_words: Literal["auto", "none"]
     seed: int | None
     scope: Literal["document", "corpus"]
     same_value: Literal["document", "corpus", "off"]

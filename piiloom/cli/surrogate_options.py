@@ -145,6 +145,14 @@ class RunOptions:
         ),
     ] = "keep"
     locale: LocaleOption = "en_US"
+    language_words: Annotated[
+        Literal["auto", "none"],
+        typer.Option(
+            "--language-words",
+            rich_help_panel=_TAGS,
+            help="none: also take a locale of whose language no words are known; its tags are only listed.",
+        ),
+    ] = "auto"
     seed: Annotated[
         int | None,
         typer.Option(

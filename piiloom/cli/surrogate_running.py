@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from piiloom.cli.options import COST_OF_SEEDS
-from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
+from piiloom.cli.surrogate_checks import (
+    PlaceholderKeys,
+    check_language,
+    check_places,
+    checked_locale,
+    miss_rates,
+    warning_of_language,
+    worker_count,
+)
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
@@ -83,6 +91,7 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
     """Run as the options of the command say; all that can be known to be wrong is found before the work."""
     settings, inputs = _settings(options), input_settings(input_options)
     _check_together(options, inputs)
+    check_language(settings.locale, needed=options.placeholders == options.language_words == "auto" and not inputs.use_spans)
     count, rates = worker_count(options.workers, inputs.path), miss_rates(options.leakage, "--leakage")
     check_places(options.out, inputs.path, options.vault, force=options.force)
     scans, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)

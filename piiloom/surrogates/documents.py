@@ -26,6 +26,11 @@ class Document(NamedTuple):
     lines_apart: bool = False
     ordinal: int = 0
 
+    @property
+    def place(self) -> str:
+        """The place of the text for messages: file and line, or the id of a text that is a file."""
+        return self.id if self.line is None else f"{self.file}:{self.line}"
+
 
 class Placed(NamedTuple):
     """One surrogate: ``[start, end)`` in the input text became ``[new_start, new_end)`` of the output text.

@@ -93,7 +93,7 @@ class Engine:
         if document.mentions is not None:
             mentions = document.mentions if self.same_values is None else self.same_values.widened(document)
         elif self._finder is not None:
-            found = self._finder.find(document.text, document.id)
+            found = self._finder.find(document.text, document.place)
             mentions = found.mentions
         else:
             raise DataError("the document has no spans and there is no mapping", where=document.id, remedy="Give --placeholders or spans.")
