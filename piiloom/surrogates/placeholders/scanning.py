@@ -152,7 +152,7 @@ class Scanner:
             yield Candidate(start, end, self._grammars[name], literal)
 
     def _is_strange(self, title: str, text: str) -> bool:
-        """Whether *title*, a single letter, is one in another language only: "nos termos do D. R." is no Spanish "D." """
+        """Whether *title* is a single letter that is a title in another language only ("D. R." in a Portuguese text)."""
         return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_of(text[:BEGINNING]) or self._first)
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
