@@ -169,4 +169,5 @@ def _settings(options: RunOptions) -> Settings:
         script=options.script,
         names=str(options.names) if options.names else None,
         keep_weekdays=options.keep_weekdays,
+        person_groups=options.person_groups,
     )

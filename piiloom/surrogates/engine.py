@@ -18,7 +18,7 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Pools
-from piiloom.surrogates.persona_assignment.groups import OPEN, assign_groups
+from piiloom.surrogates.persona_assignment.groups import GROUPS, OPEN, Roles, assign_groups, role_name
 from piiloom.surrogates.placeholders.finder import Found
 from piiloom.surrogates.planning import Plan, Planner
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
@@ -106,58 +106,62 @@ class Engine:
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         """Return the people of a chunk, as marshalled bytes.
 
-        One gender code per document-local person, and (role, index, code, size) for each person shared across the corpus. The plans of
-        *chunk* are kept for ``replace`` as long as there is room for them.
+        One gender code and one role per document-local person, and (role, index, code, size) for each person shared across the corpus.
+        The plans of *chunk* are kept for ``replace`` as long as there is room for them.
         """
-        codes = bytearray()
+        codes, roles = bytearray(), Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         kept: list[Planned] = []
         room = self._room if chunk is not None else 0
         with gc_paused():
             for document in documents:
                 planned = self.plan(document)
-                _note_people(planned[0], codes, shared)
+                _note_people(planned[0], codes, roles, shared)
                 room -= len(document.text) + _PER_MENTION * len(planned[0].mentions)
                 if room > 0:
                     kept.append(planned)
         if chunk is not None and room > 0:
             self._room, self._kept[chunk] = room, kept
-        return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()]))
+        noted = bytes(roles.numbers), list(roles.names)
+        return marshal.dumps((bytes(codes), *noted, [(*key, *entry) for key, entry in shared.items()]))
 
     def assign(self, scans: Iterable[bytes]) -> bytes:
         """Assign a group to each person of the corpus, from the ``scan`` results in input order. Return the bytes that ``load`` reads."""
         parts: list[bytes] = []
         sizes: list[int] = []
+        roles = Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         for scan in scans:
-            codes, entries = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
+            codes, numbers, names, entries = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
             sizes.append(len(codes))
+            roles.extend(names, numbers)
             for role, index, code, size in entries:
                 _note_shared(shared, (role, index), code, size)
-        assigned = self._assign(b"".join(parts), sizes, shared)
+        assigned = self._assign(b"".join(parts), sizes, roles, shared)
         if self._statistics is not None:
             self._statistics.note_groups(assigned)
         return assigned
 
-    def _assign(self, codes: bytes, sizes: list[int], shared: dict[tuple[str, str], list[int]]) -> bytes:
-        for code, size in shared.values():
+    def _assign(self, codes: bytes, sizes: list[int], roles: Roles, shared: dict[tuple[str, str], list[int]]) -> bytes:
+        for (role, _), (code, size) in shared.items():
             codes += bytes([code, *[OPEN] * (size - 1)])
+            roles.add(role, size)
         weights = self.settings.weights if self.settings.balance != "balanced" else None
-        groups = assign_groups(codes, self._seed, weights)
+        groups = assign_groups(codes, self._seed, weights, bytes(roles.numbers))
         at = sum(sizes)
         people = []
         for key, (_, size) in shared.items():
             people.append((*key, groups[at : at + size]))
             at += size
         told = Counter(codes)
-        return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told)))
+        return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told), bytes(roles.numbers), roles.names))
 
     # Pass 2
 
     def load(self, assigned: bytes) -> None:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
-        self._groups, self._starts, people, _ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
+        self._groups, self._starts, people, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
         self._shared = {(role, index): (seed_of("shared", self._seed, role, index), groups) for role, index, groups in people}
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
@@ -176,11 +180,25 @@ class Engine:
         for document, (plan, found) in zip(documents, planned, strict=True):
             after = at + len(plan.codes)
             done = self.replace_plan(plan, document.number, self._groups[at:after])
+            if self.settings.person_groups:
+                done.person_groups = self._person_groups(plan, self._groups[at:after])
             at = after
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
                 done.left = list(found.left)
             yield done
+
+    def _person_groups(self, plan: Plan, groups: Sequence[int]) -> dict[str, list[str]]:
+        """Return the groups of the people of one document by their role, "person" for people without one."""
+        found: dict[str, list[str]] = {}
+        at = 0
+        for cluster in plan.clusters:
+            own = self._shared[cluster.key][1] if cluster.corpus else groups[at : at + cluster.size]
+            at += 0 if cluster.corpus else cluster.size
+            names = [GROUPS[group][0] if self.settings.own_names else " ".join(GROUPS[group]) for group in own]
+            if names:
+                found.setdefault(role_name(cluster.key[0]), []).extend(names)
+        return found
 
     def replace_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Replaced:
         """Replace the mentions of one planned document.
@@ -204,11 +222,11 @@ class Engine:
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
         planned = [self.plan(document) for document in documents]
-        codes = bytearray()
+        codes, roles = bytearray(), Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         for plan, _ in planned:
-            _note_people(plan, codes, shared)
-        self.load(self._assign(bytes(codes), [len(codes)], shared))
+            _note_people(plan, codes, roles, shared)
+        self.load(self._assign(bytes(codes), [len(codes)], roles, shared))
         yield from self._each(documents, planned, 0)
 
 
@@ -224,11 +242,16 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _note_people(plan: Plan, codes: bytearray, shared: dict[tuple[str, str], list[int]]) -> None:
-    """Add the people of *plan*: document-local ones to *codes*, those shared across the corpus to *shared* (key -> [code, size])."""
+def _note_people(plan: Plan, codes: bytearray, roles: Roles, shared: dict[tuple[str, str], list[int]]) -> None:
+    """Add the people of *plan*: document-local ones to *codes* and *roles*, those shared across the corpus to *shared*.
+
+    *shared* is key -> [code, size].
+    """
     for cluster in plan.clusters:
         if cluster.corpus:
             _note_shared(shared, cluster.key, cluster.code, cluster.size)
+        elif cluster.size:
+            roles.add(cluster.key[0], cluster.size)
     codes += plan.codes
 
 

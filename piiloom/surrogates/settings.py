@@ -22,7 +22,7 @@ class Settings:
     ``script`` "native" (the script of the texts' country), all names are of the texts' country and only genders are distributed.
     ``keep`` is the probability with which the Markov strategy repeats the surrogate of the previous mention. ``names`` is the path of
     a names index, None for the default. Dates that the text does not tell are drawn relative to ``anchor``; all known dates of a
-    document move by the same shift, with ``keep_weekdays`` by whole weeks.
+    document move by the same shift, with ``keep_weekdays`` by whole weeks. With ``person_groups`` records state the group of each person.
     """
 
     seed: int = 0
@@ -37,6 +37,7 @@ class Settings:
     names: str | None = None
     anchor: date = date(2025, 6, 15)
     keep_weekdays: bool = False
+    person_groups: bool = False
 
     @property
     def own_names(self) -> bool:
