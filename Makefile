@@ -29,6 +29,7 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs,otel,probe,ray,report,spacy,tokenizers]'
+	$(BIN)/python -m compileall -q piiloom generation annotation_app
 	@touch $@ $(CORE)
 
 $(TRAIN): $(DEV)

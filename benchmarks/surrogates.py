@@ -110,7 +110,7 @@ def cores(count: int, workers: int) -> dict[str, Any]:
                 out.writelines(block[: count - at])
         factory = EngineFactory(settings=Settings(seed=7), mapping=Mapping(), scan=False)
         started = time.perf_counter()
-        run_surrogates(InputSettings(path=source), Path(folder) / "out", factory, seed=7, workers=workers)
+        run_surrogates(InputSettings(path=source), Path(folder) / "out", factory, workers=workers)
         return {"seconds": time.perf_counter() - started, "megabytes": source.stat().st_size / 1e6}
 
 

@@ -49,6 +49,7 @@ from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_file
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import secret_key
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
@@ -156,6 +157,7 @@ def export(
     format: str = "native",
     splits: Sequence[str] = (),
     tokenizer: str = "whitespace",
+    seed: int | None = None,
     store: StorePath = None,
     force: bool = False,
 ) -> ExportReport: ...
@@ -169,6 +171,7 @@ def export(
     format: list[str] | tuple[str, ...],
     splits: Sequence[str] = (),
     tokenizer: str = "whitespace",
+    seed: int | None = None,
     store: StorePath = None,
     force: bool = False,
 ) -> Rows[ExportReport]: ...
@@ -182,6 +185,7 @@ def export(
     format: str | list[str] | tuple[str, ...] = "native",  # noqa: A002 - the word users know
     splits: Sequence[str] = (),
     tokenizer: str = "whitespace",
+    seed: int | None = None,
     store: StorePath = None,
     force: bool = False,
 ) -> ExportReport | Rows[ExportReport]:
@@ -189,11 +193,12 @@ def export(
 
     One *format* goes into *out* and gives a report; a list of several goes into folders of their names in *out* and gives a list of
     reports. A folder that holds this very export, byte for byte, is left as it is. A report has the files with their hashes and what the
-    format could not express. Raises ``UsageError``, ``ReleaseError`` and ``OutputError``.
+    format could not express. The surrogates of the format "masked" depend on *seed*, and are others each time without it. Raises
+    ``UsageError``, ``ReleaseError`` and ``OutputError``.
     """
     names = [format] if isinstance(format, str) else list(format)
     chosen = [get_format(name) for name in names]
-    options = WriteOptions(tokenizer=tokenizer)
+    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
     with Store.open(_store(store), create=False) as opened:
         if force:
             made = export_formats(opened, release, chosen, Path(out), splits=splits, options=options, force=True)

@@ -35,6 +35,10 @@ def export(
     tokenizer: Annotated[
         str, typer.Option(metavar="NAME", help="How formats with tokens cut the texts; others have no use for it.")
     ] = "whitespace",
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="For the surrogates of masked: same seed, same ones. Without it they are others at each export."),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write into a folder that is not empty; an export there is replaced, other files never.")
     ] = False,
@@ -43,8 +47,9 @@ def export(
 ) -> None:
     """Write a release to a file a split (train.jsonl, test.jsonl …; an empty one is left out) and release.json.
 
-    The same release gives the same bytes everywhere. What a format cannot express is listed in release.json.
+    The same release gives the same bytes everywhere (but for the surrogates of masked). What a format cannot express is listed in
+    release.json.
     """
     from piiloom.cli.exporting import export_and_report
 
-    export_and_report(release, formats, out, store, splits=split or (), tokenizer=tokenizer, force=force, as_json=as_json)
+    export_and_report(release, formats, out, store, splits=split or (), tokenizer=tokenizer, seed=seed, force=force, as_json=as_json)

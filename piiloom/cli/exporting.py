@@ -7,14 +7,16 @@ from pathlib import Path
 
 from rich.table import Table
 
+from piiloom.cli.options import COST_OF_SEEDS
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.releasing import HASH_SHOWN
-from piiloom.cli.terminal import say, say_json, say_table
+from piiloom.cli.terminal import say, say_aside, say_json, say_table
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.import_losses import AT_IMPORT
 from piiloom.foundation.counting import counted
+from piiloom.foundation.seeding import secret_key
 
 
 def export_and_report(
@@ -25,12 +27,15 @@ def export_and_report(
     *,
     splits: Sequence[str],
     tokenizer: str,
+    seed: int | None,
     force: bool,
     as_json: bool,
 ) -> None:
     """Write a release to files and print what was written and what the formats could not say."""
     chosen = [get_format(name) for name in formats]
-    options = WriteOptions(tokenizer=tokenizer)
+    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
+    if seed is not None:
+        say_aside(f"warning: {COST_OF_SEEDS}")
     with store_for_reading(path) as store:
         reports = export_formats(store, release, chosen, out, splits=splits, options=options, force=force)
     if as_json:

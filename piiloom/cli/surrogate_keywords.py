@@ -33,7 +33,7 @@ class SurrogateOptions(TypedDict, total=False):
     placeholders: str
     on_unknown: Literal["keep", "error", "generic"]
     locale: str
-    seed: int
+    seed: int | None
     scope: Literal["document", "corpus"]
     strategy: Literal["consistent", "per-mention", "markov"]
     keep: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,11 @@ from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates import replay_attack
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.inputs.reading import iter_documents
+from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions
 from piiloom.surrogates.leakage.pool_simulation import family_attack
@@ -49,7 +54,9 @@ def estimate_and_report(
     settings = Settings(locale=checked_locale(locale))
     if out is not None and out.exists() and not out.is_dir():
         raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
-    sizes, originals = _sizes(inputs, placeholders, settings)
+    source = input_settings(inputs)
+    finder = None if source.use_spans else Finder(tag_mapping(placeholders, source, settings.locale))
+    sizes, originals, attacked = _sizes(source, finder, settings)
     found = [leakage(sizes, rate, keep=keep) for rate in rates]
     index = open_names(names)
     pools = NamePools(index)
@@ -65,6 +72,7 @@ def estimate_and_report(
             name: family_attack(pools, index, settings.country, _SEED, originals, own_country=own).to_json()
             for name, own in (("ten groups", False), ("names of the texts' own country", True))
         },
+        "replay_attack": replay_attack.report(attacked, lambda key: Engine(replace(settings, key=key), pools, finder), _SEED),
     }
     if out is not None:
         _write(report, found, out)
@@ -74,19 +82,22 @@ def estimate_and_report(
         _print(report, found, inputs.source)
 
 
-def _sizes(inputs: InputOptions, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
-    """How often each person of each document is named, and the family names that are known."""
-    source = input_settings(inputs)
-    finder = None if source.use_spans else Finder(tag_mapping(placeholders, source, settings.locale))
+def _sizes(source: InputSettings, finder: Finder | None, settings: Settings) -> tuple[list[list[int]], list[str], list[Document]]:
+    """How often each person of each document is named, the family names that are known, and the first texts with mentions."""
     planner = Planner(settings.language)
     sizes, originals = [], []
+    attacked: dict[str, Document] = {}
+    room = replay_attack.MENTIONS
     for document in iter_documents(source):
         mentions = document.mentions if finder is None else finder.find(document.text).mentions
         plan = planner.plan(document.text, mentions or ())
         sizes.append([len(cluster.places) for cluster in plan.clusters if cluster.places])
         known = (name_parts(mention.original)[1] for mention in plan.mentions if mention.kind == "person" and mention.original)
         originals += [parts[-1].title() for parts in known if parts]
-    return sizes, originals
+        if mentions and len(attacked) < replay_attack.MOST and len(mentions) <= room and document.text not in attacked:
+            attacked[document.text] = document
+            room -= len(mentions)
+    return sizes, originals, list(attacked.values())
 
 
 def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> None:
@@ -104,6 +115,13 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
     for name, attack in report["known_pool_attack_on_family_names"].items():
         shares = f"AUC {attack['membership_auc']:.2f} by membership, {attack['frequency_auc']:.2f} with frequencies"
         say(f"  {name}: {attack['given_away']:.1%} of leftovers are in no pool; {shares}")
+    replayed, alone = report["replay_attack"], report["replay_attack"]["pools_alone"]
+    say(f"whoever has all outputs and the code, with {replayed['candidates_a_document']:g} candidates for names in a document:")
+    for name, told in (("the secret key", replayed["secret_key"]), ("a known --seed", replayed["known_seed"])):
+        dates = f"dates of {told['dates_recovered']} of {counted(replayed['documents_with_known_dates'], 'document')}"
+        say(f"  {name}: {dates}, {told['name_words_predicted']:.1%} of name words")
+    interval = " to ".join(f"{share:.1%}" for share in alone["interval"])
+    say(f"  the name pools alone: {alone['name_words_predicted']:.1%} of name words (95% interval {interval})")
 
 
 def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:

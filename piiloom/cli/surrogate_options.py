@@ -146,8 +146,14 @@ class RunOptions:
     ] = "keep"
     locale: LocaleOption = "en_US"
     seed: Annotated[
-        int, typer.Option("--seed", rich_help_panel=_PEOPLE, help="Same seed and input, same bytes, for any number of workers.")
-    ] = 7
+        int | None,
+        typer.Option(
+            "--seed",
+            rich_help_panel=_PEOPLE,
+            help="Same seed and input, same bytes. Whoever knows it can recover dates and predict names; without it a secret random "
+            "key decides.",
+        ),
+    ] = None
     scope: Annotated[
         Literal["document", "corpus"],
         typer.Option("--scope", rich_help_panel=_PEOPLE, help="Whether numbered people and roles are the same ones in all documents."),

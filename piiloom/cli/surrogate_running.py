@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from piiloom.cli.options import COST_OF_SEEDS
 from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
@@ -19,6 +20,7 @@ from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.vault import KeyFile, remove_old_keys
 from piiloom.surrogates.persona_assignment.groups import Weights
 from piiloom.surrogates.placeholders.cautions import language_caution, surrogate_cautions
 from piiloom.surrogates.placeholders.kept_scans import KeptScans
@@ -93,30 +95,44 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
         mapping = linked(mapping, options.link)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
-    factory = EngineFactory(
-        settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates, scans=scans
-    )
     if (warning := warning_of_language(settings.locale)) is not None:
         observer.tell(warning)
     if options.vault is not None:
         observer.tell(f"{options.vault} will hold what was redacted, where it is known; keep it apart from the corpus")
     placeholders = "auto" if options.placeholders == "auto" else Path(options.placeholders).name
     about = {"placeholders": "spans" if mapping is None else placeholders, **settings.to_json()}
-    by_model = values_by_model(options, inputs, factory, agree=observer.agree, asking=observer.asking)
-    with by_model as (working, drawn), observer.running() as progress:
+    with ExitStack() as stack:
+        if options.seed is None:
+            key_file = stack.enter_context(KeyFile(options.out, keep=options.values == "llm"))  # replies were paid for
+            settings, forget = replace(settings, key=key_file.key), key_file.remove
+        else:
+            observer.tell(COST_OF_SEEDS)
+            forget = partial(remove_old_keys, options.out)
+        factory = EngineFactory(
+            settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates, scans=scans
+        )
+        by_model = values_by_model(options, inputs, factory, agree=observer.agree, asking=observer.asking)
+        working, drawn = stack.enter_context(by_model)
+        progress = stack.enter_context(observer.running())
+
+        def complete(folder: Path) -> None:
+            if drawn is not None:
+                drawn.put_rejects(folder)
+            forget()
+
         return run_surrogates(
             inputs,
             options.out,
             working,
-            seed=settings.seed,
             locale=settings.locale,
             workers=count,
             progress=progress,
             force=options.force,
             vault=options.vault,
+            key=settings.key,
             about=about,
             cautions=None if mapping is None else partial(surrogate_cautions, mapping=mapping),
-            add_files=drawn.put_rejects if drawn is not None else None,
+            add_files=complete,
             rows=rows,
         )
 

@@ -1,4 +1,4 @@
-"""Find repeated ids among any number of documents in bounded memory, and make them unique.
+"""Find repeated ids (or texts) among any number of documents in bounded memory, and make ids unique.
 
 Digests of the ids are in a file, eight bytes per document. They are searched one share at a time (by their first bits). The result is a
 file of one 32-bit number per document: how often its id occurred before. A repeated id gets a suffix ``~2``, ``~3`` …; if ids of the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -18,6 +19,7 @@ _WIDTH: Final = 8
 _TILDES: Final = re.compile(r"(~+)\d+\Z")
 # Digests that are sorted together, on average; takes at most 64 MB of memory.
 _SHARE: Final = 1 << 20
+_FEW: Final = 1 << 16  # so many are searched without numpy, which takes longer to load
 
 
 class RepeatedIds(NamedTuple):
@@ -40,24 +42,25 @@ def digests_of(given: Iterable[str | None]) -> tuple[bytes, int]:
         return b"", 0
     tildes = max((len(match[1]) for one in ids if one and "~" in one and (match := _TILDES.search(one))), default=0)
     empty = bytes(_WIDTH)
-    return b"".join([_digest(one) if one else empty for one in ids]), tildes
+    return b"".join([text_digest(one) if one else empty for one in ids]), tildes
 
 
-def _digest(text: str) -> bytes:
+def text_digest(text: str) -> bytes:
+    """Return the digest of an id, or of another text, in eight bytes."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_WIDTH).digest()
 
 
 class IdDigests:
-    """Collects the digests of all ids in input order, in a file in *folder*."""
+    """Collects the digests of all ids (or whatever else is called *name*) in input order, in a file in *folder*."""
 
-    def __init__(self, folder: Path) -> None:
-        self._digests = folder / "ids.u64"
-        self._ordinals = folder / "ordinals.u32"
+    def __init__(self, folder: Path, name: str = "ids") -> None:
+        self._digests = folder / f"{name}.u64"
+        self._ordinals = folder / f"{name}.u32"
         self._fh = self._digests.open("wb")
         self._any = False
         self._tildes = 0
 
-    def add(self, digests: bytes, documents: int, tildes: int) -> None:
+    def add(self, digests: bytes, documents: int, tildes: int = 0) -> None:
         """Append the digests of the next *documents* documents; *digests* and *tildes* are results of ``digests_of``."""
         self._any = self._any or bool(digests)
         self._tildes = max(self._tildes, tildes)
@@ -74,7 +77,20 @@ class IdDigests:
         return (RepeatedIds(self._ordinals, "~" * (self._tildes + 1)), repeated) if repeated else (None, 0)
 
     def _write_ordinals(self, documents: int) -> int:
-        import numpy as np  # noqa: PLC0415 - only where rows bring ids
+        if documents > _FEW:
+            return self._write_many(documents)
+        before: Counter[bytes] = Counter()
+        ordinals = array("I")
+        with self._digests.open("rb") as fh:
+            while digest := fh.read(_WIDTH):
+                ordinals.append(before[digest])
+                before[digest] += any(digest)
+        if repeated := sum(map(bool, ordinals)):
+            self._ordinals.write_bytes(ordinals.tobytes())
+        return repeated
+
+    def _write_many(self, documents: int) -> int:
+        import numpy as np  # noqa: PLC0415 - only for many documents
 
         shares = max(1, -(-documents // _SHARE))
         bits = max(0, (shares - 1).bit_length())
@@ -108,10 +124,16 @@ class IdDigests:
         return repeated
 
 
-def unique_ids(ids: Sequence[str], first: int, repeated: RepeatedIds) -> list[str]:
-    """Return the *ids* of consecutive documents, the first being number *first*, with the suffix added to repeated ones."""
+def ordinals_of(first: int, count: int, repeated: RepeatedIds) -> Sequence[int]:
+    """Return for each of *count* documents, the first being number *first*, how often its id occurred before."""
     ordinals = array("I")
     with repeated.path.open("rb") as fh:
         fh.seek(first * ordinals.itemsize)
-        ordinals.fromfile(fh, len(ids))
+        ordinals.fromfile(fh, count)
+    return ordinals
+
+
+def unique_ids(ids: Sequence[str], first: int, repeated: RepeatedIds) -> list[str]:
+    """Return the *ids* of consecutive documents, the first being number *first*, with the suffix added to repeated ones."""
+    ordinals = ordinals_of(first, len(ids), repeated)
     return [f"{one}{repeated.mark}{number + 1}" if number else one for one, number in zip(ids, ordinals, strict=True)]

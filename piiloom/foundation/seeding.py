@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import secrets
+from typing import Final
+
+KEY_BYTES: Final = 32
 
 
 def digest(*parts: object) -> str:
@@ -21,3 +25,8 @@ def derive_seed(*parts: object) -> int:
 def derive_rng(*parts: object) -> random.Random:
     """Return a random generator seeded from *parts*; draws from one generator never affect another."""
     return random.Random(derive_seed(*parts))
+
+
+def secret_key(seed: int | None = None) -> bytes:
+    """Return a random key; with *seed* a reproducible one, which is no secret: whoever knows the seed has it."""
+    return secrets.token_bytes(KEY_BYTES) if seed is None else hashlib.sha256(f"key of seed {seed}".encode()).digest()

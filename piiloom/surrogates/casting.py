@@ -20,7 +20,7 @@ from piiloom.surrogates.placeholders.letter_people import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked
-from piiloom.surrogates.seeds import mix
+from piiloom.surrogates.seeds import mix, parted
 from piiloom.surrogates.shared_family_names import share_family_names
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
@@ -96,7 +96,7 @@ class Cast:
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(own_seed, "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
+                people[-1] = (Persona(parted(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         self._tell(people)
@@ -112,7 +112,7 @@ class Cast:
             self.dated = tell_known(
                 plan, people, notable, shift=self._shift, anchor=self._anchor, language=terms.language, country=terms.country
             )
-        stated = tell_stated(plan, people, self._told) if self._told is not None else set()
+        stated = tell_stated(plan, people, self._told, terms.language, terms.country) if self._told is not None else set()
         if self._told is not None:
             stated |= tell_young(plan, people, notable, self.dated | stated)
         if self._asked:

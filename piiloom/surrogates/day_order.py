@@ -11,8 +11,9 @@ from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.day_roles import Role, role_of, until
+from piiloom.surrogates.kinds.date_masks import DateMask
 from piiloom.surrogates.kinds.dates import near_days
-from piiloom.surrogates.literal_dates import LiteralDate, literal_dates, time_of
+from piiloom.surrogates.literal_dates import LiteralDate, literal_dates, shown_part, time_of
 from piiloom.surrogates.planned_people import DATING
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.seeds import below, mix
@@ -21,6 +22,7 @@ DAYS: Final = frozenset({"date", "datetime"})
 _OF_TIME: Final = DAYS | DATING
 _STAY: Final = 21  # most days from a start to its end that are drawn
 _AFTERWARDS: Final = 9  # most days from a death to what follows it
+_AFTER_ALL: Final[Mapping[Role, int]] = {"end": 1, "death": 2, "later": 3}  # roles of days that follow others, in their order
 _SALT: Final = 0xDA7E
 _NO_DAYS: Final[Mapping[int, date]] = {}
 
@@ -61,9 +63,30 @@ def planned_days(plan: Plan, value_seed: int, anchor: date, language: str, count
     if not ordered and not dating and present == anchor:
         return Days(_NO_DAYS, anchor, told)  # each is drawn by itself, near the anchor
     days = {value: near_days(mix(value_seed, value), present) for value in firsts}
+    shown = {value: part for value, number in firsts.items() if (part := shown_part(text, mentions[number], language, country)) is not None}
+    _show(days, shown, anchor)
     _order_stays(days, roles, value_seed)
     _order_deaths(days, roles, value_seed)
+    for after in _AFTER_ALL:
+        _show_after(days, {value: part for value, part in shown.items() if roles[value] == after}, roles, anchor)
     return Days(days, _present(days, roles) if days and present == anchor else present, told, dating)
+
+
+def _show(days: dict[int, date], shown: Mapping[int, DateMask], anchor: date) -> None:
+    """Move the *days* of dates of which the text shows a part to days that have it."""
+    for value, part in shown.items():
+        days[value] = part.day_near(days[value], anchor) or days[value]
+
+
+def _show_after(days: dict[int, date], shown: Mapping[int, DateMask], roles: Mapping[int, Role], anchor: date) -> None:
+    """As ``_show``, for days of one role that follow others: not before these, where what the text shows allows it."""
+    for value, part in shown.items():
+        near, role = days[value], roles[value]
+        others = [day for other, day in days.items() if other not in shown and _AFTER_ALL.get(roles[other], 0) < _AFTER_ALL[role]]
+        before = max((day for day in others if role != "end" or day <= near), default=near)
+        days[value] = (
+            part.day_near(near, anchor, max(near, before)) or part.day_near(near, anchor, before) or part.day_near(near, anchor) or near
+        )
 
 
 def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) -> None:
@@ -72,7 +95,11 @@ def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) 
         if roles[value] or not number:
             continue
         before = plan.values[number - 1]
-        if firsts.get(before) != number - 1 or roles[before] not in {"", "start"}:
+        if (
+            before not in firsts
+            or any(plan.values[at] != before for at in range(firsts[before], number))
+            or roles[before] not in {"", "start"}
+        ):
             continue
         gap = plan.text[plan.mentions[number - 1].end : plan.mentions[number].start].strip().casefold()
         if gap in until():

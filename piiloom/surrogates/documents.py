@@ -10,7 +10,7 @@ from piiloom.surrogates.mentions import Mention
 
 
 class Document(NamedTuple):
-    """One text. ``number`` is its position in the input (0-based).
+    """One text. ``number`` is its position in the input (0-based), ``ordinal`` the number of documents of the same text before it.
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
     question about the text begins, which is at its end (``inputs.questions``).
@@ -23,6 +23,7 @@ class Document(NamedTuple):
     line: int | None = None
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
+    ordinal: int = 0
 
 
 class Placed(NamedTuple):

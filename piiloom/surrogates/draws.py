@@ -15,6 +15,7 @@ class Draw(NamedTuple):
     to. ``shift`` is the number of days by which known dates move. Dates that the text does not tell are drawn relative to ``anchor``.
     ``day`` is the day of a date whose order among the others the text states.
     ``original`` is the replaced value where it is known, ``form`` the variant of the kind, ``index`` the placeholder's number.
+    ``style`` is the seed of the document's ways of writing.
     """
 
     seed: int
@@ -27,3 +28,4 @@ class Draw(NamedTuple):
     form: str = ""
     index: str = ""  # type: ignore[assignment]  # hides tuple.index, which is not used
     day: date | None = None
+    style: int = 0

@@ -1,7 +1,7 @@
 """The surrogate engine: plans all documents, assigns people to groups over the whole corpus, and replaces what each document marks.
 
-The same seed gives the same bytes for any number of workers and any chunk size. A document's result depends on its position in the
-input; a person's group depends on the position among all people of the corpus.
+The same key gives the same bytes for any number of workers and any chunk size. What is drawn for a document depends on the key, its
+text, and how many documents of the same text come before it; a person's group depends on the key and all people of the corpus.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from piiloom.surrogates.persona_assignment.groups import GROUPS, OPEN, Roles, as
 from piiloom.surrogates.placeholders.finder import Found
 from piiloom.surrogates.planning import Plan, Planner
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
-from piiloom.surrogates.seeds import mix, seed_of
+from piiloom.surrogates.seeds import document_seeds, keyed_seeds
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.strategies import apart
 
 if TYPE_CHECKING:
     from piiloom.surrogates.engine_report import EngineStatistics
 
-_DOCUMENT = 0xD0C
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
 Planned = tuple[Plan, Found | None]
@@ -68,18 +67,12 @@ class Engine:
         self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country), genders or ())
         self._given = given
         self._statistics = statistics
-        self._seed = seed_of("surrogates", settings.seed)
-        self._first_seed = mix(self._seed, _DOCUMENT)
+        self._key = settings.key
         self._groups: bytes = b""
         self._starts: list[int] = []
         self._shared: Shared = {}
         self._room = _ROOM
         self._kept: dict[int, list[Planned]] = {}
-
-    @property
-    def scan_needs_numbers(self) -> bool:
-        """Whether ``scan`` reads the documents' numbers: only the runs of the Markov strategy depend on them."""
-        return self.settings.strategy == "markov"
 
     # Pass 1
 
@@ -100,7 +93,7 @@ class Engine:
         plan = self._planner.plan(document.text, mentions)
         if self.settings.strategy != "consistent":
             keep = self.settings.keep if self.settings.strategy == "markov" else 0.0
-            plan = apart(plan, self._document_seed(document.number), keep)
+            plan = apart(plan, keyed_seeds(self._key, "runs", document.text)[0], keep)
         return plan, found
 
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
@@ -148,7 +141,7 @@ class Engine:
             codes += bytes([code, *[OPEN] * (size - 1)])
             roles.add(role, size)
         weights = self.settings.weights if self.settings.balance != "balanced" else None
-        groups = assign_groups(codes, self._seed, weights, bytes(roles.numbers))
+        groups = assign_groups(codes, keyed_seeds(self._key, "groups")[0], weights, bytes(roles.numbers))
         at = sum(sizes)
         people = []
         for key, (_, size) in shared.items():
@@ -162,7 +155,7 @@ class Engine:
     def load(self, assigned: bytes) -> None:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
         self._groups, self._starts, people, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
-        self._shared = {(role, index): (seed_of("shared", self._seed, role, index), groups) for role, index, groups in people}
+        self._shared = {(role, index): (keyed_seeds(self._key, "person", role, index)[0], groups) for role, index, groups in people}
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
         """Replace the mentions of the documents of chunk number *chunk*, in the order in which ``assign`` got the scans."""
@@ -179,7 +172,7 @@ class Engine:
     def _each(self, documents: Sequence[Document], planned: Sequence[Planned], at: int) -> Iterator[Replaced]:
         for document, (plan, found) in zip(documents, planned, strict=True):
             after = at + len(plan.codes)
-            done = self.replace_plan(plan, document.number, self._groups[at:after])
+            done = self.replace_plan(plan, document, self._groups[at:after])
             if self.settings.person_groups:
                 done.person_groups = self._person_groups(plan, self._groups[at:after])
             at = after
@@ -200,16 +193,10 @@ class Engine:
                 found.setdefault(role_name(cluster.key[0]), []).extend(names)
         return found
 
-    def replace_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Replaced:
-        """Replace the mentions of one planned document.
-
-        *number* is its position in the input, *groups* has one group per document-local person.
-        """
-        given = self._given(number) if self._given is not None else NOTHING_GIVEN
-        return self._replacer.replace(plan, self._document_seed(number), groups, self._shared, given)
-
-    def _document_seed(self, number: int) -> int:
-        return mix(self._first_seed, number)
+    def replace_plan(self, plan: Plan, document: Document, groups: Sequence[int]) -> Replaced:
+        """Replace the mentions of one planned document; *groups* has one group per document-local person."""
+        given = self._given(document.number) if self._given is not None else NOTHING_GIVEN
+        return self._replacer.replace(plan, document_seeds(self._key, document.text, document.ordinal), groups, self._shared, given)
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         """Return the engine's part of the report; *tallies* are summed over all documents. Empty without ``statistics``."""
@@ -222,12 +209,17 @@ class Engine:
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
         planned = [self.plan(document) for document in documents]
+        before: Counter[str] = Counter()
+        numbered = []
+        for document in documents:
+            numbered.append(document._replace(ordinal=before[document.text]))
+            before[document.text] += 1
         codes, roles = bytearray(), Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         for plan, _ in planned:
             _note_people(plan, codes, roles, shared)
         self.load(self._assign(bytes(codes), [len(codes)], roles, shared))
-        yield from self._each(documents, planned, 0)
+        yield from self._each(numbered, planned, 0)
 
 
 @contextmanager

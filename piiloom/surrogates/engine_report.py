@@ -6,9 +6,12 @@ import marshal
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import Any, Final
 
-from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.documents import Placed, Replaced
+from piiloom.surrogates.kinds.around_dates import told_by_text
+from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender, Mention
@@ -77,6 +80,8 @@ class EngineStatistics:
         for mention in plan.mentions:
             key = _rule_key(mention[2], mention[10])
             tallies[key] = tallies.get(key, 0) + 1
+        if plan.originals:
+            tallies["unmoved"] = sum(map(_is_unmoved, plan.mentions, done.placed, repeat(done.text)))
         if self._miss_rates:
             tallies.update(self._leaks(sizes))
         return tallies
@@ -115,6 +120,8 @@ class EngineStatistics:
                 "taken_for_somebody_new": tallies["untold"],
             },
         }
+        if tallies["unmoved"]:
+            report["known_dates_left_as_they_were"] = tallies["unmoved"]
         report["found_by_rule"] = self._found(_named(tallies, "rule"))
         if self._by_model is not None:
             report["by_model"] = self._by_model
@@ -209,6 +216,13 @@ def _is_untold(mention: Mention) -> bool:
     Some of them may be one person in truth, which nothing in the text tells.
     """
     return mention.same == "mention" and not mention.index and not mention.original
+
+
+def _is_unmoved(mention: Mention, placed: Placed, text: str) -> bool:
+    """Whether a known date is in the output as it was: it cannot be read, or its unit is longer than the shift. "Tomorrow" is no date."""
+    if not mention.original or KINDS[mention.kind].entity_type != "datetime" or text[placed.new_start : placed.new_end] != mention.original:
+        return False
+    return not told_by_text(mention.original) and mention.kind != "duration"
 
 
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:

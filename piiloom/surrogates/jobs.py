@@ -1,7 +1,7 @@
 """The messages of a run: what a worker is told and gives back, and what a run needs of an engine and an executor.
 
-A run reads the input twice: to count the documents and scan them for people, and to replace and write them. If the engine's scan needs
-the documents' numbers, counting is a reading of its own before that. The documents are the same each time.
+A run reads the input twice: to count the documents and scan them for people, and to replace and write them. The documents are the same
+each time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,8 @@ class RunEngine(Protocol):
     Chunks may come to any process, in any order.
     """
 
-    @property
-    def scan_needs_numbers(self) -> bool:
-        """Whether ``scan`` reads the numbers of documents. If not, they are not yet known then: numbers, lines and ids may be wrong."""
-        ...
-
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
-        """Pass 1: return what ``assign`` needs to know of this chunk.
+        """Pass 1: return what ``assign`` needs to know of this chunk. Numbers, ordinals, lines and ids are not yet known: do not use them.
 
         *chunk* is its number if this process will also replace it: what was found may be kept until then.
         """
@@ -68,14 +63,15 @@ class WorkerSettings:
 class Job(NamedTuple):
     """A task for one chunk.
 
-    ``first`` is the number of its first document, None before documents were counted. ``ids`` is set if ids repeat, ``assigned``
-    (the file with the result of ``assign``) for the task "replace".
+    ``first`` is the number of its first document, None before documents were counted. ``ids`` is set if ids repeat, ``texts`` if texts
+    do, ``assigned`` (the file with the result of ``assign``) for the task "replace".
     """
 
-    task: Literal["count", "scan", "count and scan", "replace"]
+    task: Literal["scan", "replace"]
     chunk: Chunk
     first: int | None = None
     ids: RepeatedIds | None = None
+    texts: RepeatedIds | None = None
     assigned: Path | None = None
 
 
@@ -91,14 +87,16 @@ class PartCount(NamedTuple):
 
 
 class ChunkScanned(NamedTuple):
-    """Result of counting and scanning; what the task left out is empty. ``scan`` is for ``assign``.
+    """Result of counting and scanning. ``scan`` is for ``assign``.
 
     ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id. ``tildes``: see ``repeated_ids``.
+    ``texts`` has the digests of the texts.
     """
 
     parts: list[PartCount]
     ids: bytes
     tildes: int
+    texts: bytes
     scan: bytes
 
 

@@ -1,4 +1,4 @@
-"""Dates that stand in a text and were not redacted: what is put in beside them must be of their time."""
+"""Dates, and parts of dates, that stand in a text and were not redacted: what is put in beside them must be of their time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.words import any_of
 from piiloom.surrogates.day_roles import Role, role_before
+from piiloom.surrogates.kinds.around_dates import year_follows
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
+from piiloom.surrogates.kinds.date_masks import DateMask, mask_of, read_mask
 from piiloom.surrogates.kinds.date_parsing import parse
+from piiloom.surrogates.mentions import Mention
 
 _MOST: Final = 40  # dates read in one document
 _SEARCHED: Final = 60_000  # code points at the beginning of a document in which they are looked for
@@ -38,6 +41,15 @@ def _pattern(language: str) -> re.Pattern[str]:
         rf"|\d{{1,2}}(?:er|\.|º)? (?:de )?(?:{month})\.? (?:de )?{year}|(?:{month})\.? \d{{1,2}}(?:st|nd|rd|th)?,? {year})",
         re.IGNORECASE,
     )
+
+
+def shown_part(text: str, mention: Mention, language: str, country: str) -> DateMask | None:
+    """Return what of the date at *mention* the text shows: "XX/XX/1984", or the year behind "[DATE], 1984"; None if it shows nothing."""
+    mask = mask_of(mention.form, mention.original)
+    follows = year_follows().match(text, mention.end) if not mask and not mention.original else None
+    year = _YEAR.search(follows.group()) if follows else None
+    told = mask or (f"XX/XX/{year.group()}" if year else "")
+    return read_mask(told, language, country) if told else None
 
 
 def literal_dates(text: str, language: str, country: str, anchor: date) -> list[LiteralDate]:

@@ -9,14 +9,12 @@ from typing import Any, Literal
 
 from piiloom.foundation.frames import Framed
 
-Phase = Literal["preparing", "counting", "scanning", "replacing", "done"]
+Phase = Literal["preparing", "scanning", "replacing", "done"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Progress of a run: ``done`` of ``total`` in this phase, in bytes of the input for "counting" and "scanning", then in documents.
-
-    There is no phase "counting" if documents are counted while they are scanned.
+    """Progress of a run: ``done`` of ``total`` in this phase, in bytes of the input for "scanning", then in documents.
 
     ``replaced`` counts the surrogates so far.
     """

@@ -30,11 +30,10 @@ from piiloom.surrogates.persona_assignment.registers import joiner_of, register_
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
-from piiloom.surrogates.seeds import mix, pick
+from piiloom.surrogates.seeds import DocumentSeeds, mix, pick
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.side_by_side import OWN_INDEX
 
-_VALUES, _DAYS = 0x20, 0x50
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
 _LONG: Final = 4096  # mentions in a document whose people are let go as soon as they are named
@@ -50,7 +49,7 @@ _placed: Callable[[type[Placed], tuple[object, ...]], Placed] = tuple.__new__
 class Replacer:
     """Puts surrogates into documents. *given_names* (folded) tell what a known name of one word is.
 
-    The result for a document depends only on its plan, seed and groups, the shared people and the given values.
+    The result for a document depends only on its plan, seeds and groups, the shared people and the given values.
     """
 
     def __init__(self, settings: Settings, drawer: PersonaDrawer, given_names: Container[str] = ()) -> None:
@@ -66,13 +65,15 @@ class Replacer:
         origin = settings.country if settings.own_names else None
         self.terms = Terms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
 
-    def replace(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Replaced:
+    def replace(
+        self, plan: Plan, seeds: DocumentSeeds, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN
+    ) -> Replaced:
         """Put surrogates into *plan*'s text.
 
         *groups* has one group per document-local person, in the order of ``Plan.codes``. *shared* maps (role, index) to the seed and
         groups of people shared across the corpus. *given* maps value numbers to values that were drawn elsewhere (by a model).
         """
-        return _DocumentReplacer(self, plan, seed, given).replaced(groups, shared)
+        return _DocumentReplacer(self, plan, seeds, given).replaced(groups, shared)
 
 
 class _DocumentReplacer:
@@ -88,32 +89,31 @@ class _DocumentReplacer:
         "_originals",
         "_plan",
         "_replacer",
-        "_seed",
         "_shift",
+        "_style",
         "_styles",
         "_text",
         "_value_seed",
     )
 
-    def __init__(self, replacer: Replacer, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
+    def __init__(self, replacer: Replacer, plan: Plan, seeds: DocumentSeeds, given: Mapping[int, str]) -> None:
         self._replacer = replacer
         self._plan = plan
         self._text = plan.text
-        self._seed = seed
-        self._value_seed = mix(seed, _VALUES)
+        self._value_seed = seeds.values
+        self._style = seeds.style
         self._given = given
-        day_seed = mix(seed, _DAYS)
-        anchor = replacer.anchors[day_seed % _SPREAD_OF_DAYS]
-        self._days, self._anchor, told, dating = planned_days(plan, self._value_seed, anchor, replacer.language, replacer.country)
-        self._shift = replacer.draw_shift(day_seed)
+        anchor = replacer.anchors[seeds.days % _SPREAD_OF_DAYS]
+        self._days, self._anchor, told, dating = planned_days(plan, seeds.days, anchor, replacer.language, replacer.country)
+        self._shift = replacer.draw_shift(seeds.shift)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
-        self._styles = name_styles(plan, replacer.register, seed, replacer.given_names, replacer.language) if plan.clusters else []
+        self._styles = name_styles(plan, replacer.register, seeds.style, replacer.given_names, replacer.language) if plan.clusters else []
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._originals: OriginalValues | None = None
         self._cast = Cast(
             replacer.terms,
             plan,
-            seed,
+            seeds.people,
             anchor=self._anchor,
             shift=self._shift,
             notable=self._notable,
@@ -126,7 +126,7 @@ class _DocumentReplacer:
         text, plan, values, styles, notable = self._text, self._plan, self._plan.values, self._styles, self._notable
         replacer, anchor, shift, value_seed, given = self._replacer, self._anchor, self._shift, self._value_seed, self._given
         kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, plan.again
-        cast, fitted, days = self._cast, self._asked, self._days
+        cast, fitted, days, manner = self._cast, self._asked, self._days, self._style
         people = cast.draw(groups, shared) if plan.clusters else []
         once = self._named_once() if len(plan.owners) > _LONG else _NAMED
         written = StringIO()  # a list of the pieces of a long document would take several times the space of its text
@@ -160,8 +160,8 @@ class _DocumentReplacer:
                 if repeated and (value_number, owner, form) in drawn:
                     value = drawn[value_number, owner, form]
                 else:
-                    seed = mix(value_seed, value_number)
-                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, days.get(value_number)))
+                    seed, day = mix(value_seed, value_number), days.get(value_number)
+                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index, day, manner))
                     value = make(draw) if plain else self._fitted(number, kind, draw)
                     if repeated:
                         drawn[value_number, owner, form] = value

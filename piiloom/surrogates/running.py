@@ -1,6 +1,6 @@
-"""Run surrogates over an input of any size. The same seed gives the same bytes for any number of workers and any chunk size.
+"""Run surrogates over an input of any size. The same key gives the same bytes for any number of workers and any chunk size.
 
-Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids are on disk, eight bytes per document. A row,
+Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids and texts are on disk, eight bytes each. A row,
 or a whole .txt or .xml file, is held in memory with its record and mirror: about ten times its size, plus 0.9 kB per placeholder.
 Where one process does all, rows and what was found in the first 16 million code points are kept from the first reading to the second.
 """
@@ -47,12 +47,12 @@ def run_surrogates(
     out: Path,
     factory: Callable[[], RunEngine],
     *,
-    seed: int,
     locale: str = "en_US",
     workers: int | Literal["ray"] = 1,
     progress: OnProgress | None = None,
     force: bool = False,
     vault: Path | None = None,
+    key: bytes = b"",
     about: Mapping[str, object] | None = None,
     ray_address: str | None = None,
     cautions: Cautions | None = None,
@@ -62,9 +62,10 @@ def run_surrogates(
     """Put surrogates into all documents of the input and write the folder *out*, which appears only when it is complete.
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
-    file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *cautions* gives
-    further warnings, *add_files* is called with the unpublished folder. *rows* are those of the input that were read before. Raises
-    ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
+    file for the originals and the *key* of the run. *about* goes into the report (settings, versions), and must be the same for equal
+    runs. *cautions* gives further warnings, *add_files* is called with the unpublished folder. *rows* are those of the input that were
+    read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output
+    stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
@@ -73,7 +74,7 @@ def run_surrogates(
         stack.enter_context(collecting_at(_OBJECTS))
         with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
             folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
-            vault_file = VaultFile(vault, out, inputs.path) if vault is not None else None
+            vault_file = VaultFile(vault, out, inputs.path, key) if vault is not None else None
             if vault_file is not None:
                 folder.note_draft(vault_file.draft)
                 stack.enter_context(vault_file)
@@ -82,7 +83,7 @@ def run_surrogates(
         run.start(workers, ray_address, rows)
         run.scan()
         run.replace(vault_file)
-        report = run.write_report(seed, about or {}, cautions)
+        report = run.write_report(about or {}, cautions)
         warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
         run.end()
         if add_files is not None:
@@ -107,6 +108,7 @@ class _Run:
         self._worker = Worker(settings)
         self._executor: Executor = InlineExecutor(self._worker)
         self._ids: RepeatedIds | None = None
+        self._texts: RepeatedIds | None = None
         self._repeated = 0
         self._assigned = self._spool / "assigned"
         self._chosen = Chosen()
@@ -140,52 +142,41 @@ class _Run:
         self._stack.callback(self._executor.close)
 
     def scan(self) -> None:
-        """Count and scan all documents, in one reading if the engine can, and assign what the scans ask for."""
-        engine = self._worker.engine
-        if engine.scan_needs_numbers:
-            deque(self._counted("count"), maxlen=0)
-            scans = self._scanned()
-        else:
-            scans = self._counted("count and scan")
-        assigned = engine.assign(scans)
+        """Count and scan all documents in one reading, and assign what the scans ask for."""
+        scans = self._scanned()
+        assigned = self._worker.engine.assign(scans)
         deque(scans, maxlen=0)  # an engine's ``assign`` may not have consumed all scans
         self._assigned.write_bytes(assigned)
 
-    def _counted(self, task: Literal["count", "count and scan"]) -> Iterator[bytes]:
-        """Count all documents, and yield what the engine's scan gave for each chunk."""
-        phase: Phase = "counting" if task == "count" else "scanning"
-        digests = IdDigests(self._spool)
-        self._stack.callback(digests.close)
-        done, total = 0, self._source.size
-        for job, result in self._executor.map(Job(task, chunk) for chunk in self._source.chunks()):
-            assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
-            digests.add(result.ids, sum(part.documents for part in result.parts), result.tildes)
-            self._counts.add(job.chunk, result.parts)
-            done += sum(map(self._source.bytes_of, job.chunk.parts))
-            self.tell(phase, done, total)
-            yield result.scan
-        self._counts.check(self._source)
-        self._ids, self._repeated = digests.repeated(self._counts.documents)
-
     def _scanned(self) -> Iterator[bytes]:
+        """Count all documents, and yield what the engine's scan gave for each chunk."""
+        digests, texts = IdDigests(self._spool), IdDigests(self._spool, "texts")
+        self._stack.callback(digests.close)
+        self._stack.callback(texts.close)
         done, total = 0, self._source.size
-        for job, result in self._executor.map(self._jobs("scan")):
+        for job, result in self._executor.map(Job("scan", chunk) for chunk in self._source.chunks()):
             assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
+            documents = sum(part.documents for part in result.parts)
+            digests.add(result.ids, documents, result.tildes)
+            texts.add(result.texts, documents)
+            self._counts.add(job.chunk, result.parts)
             done += sum(map(self._source.bytes_of, job.chunk.parts))
             self.tell("scanning", done, total)
             yield result.scan
+        self._counts.check(self._source)
+        self._ids, self._repeated = digests.repeated(self._counts.documents)
+        self._texts, _ = texts.repeated(self._counts.documents)
 
-    def _jobs(self, task: Literal["scan", "replace"]) -> Iterator[Job]:
-        assigned = self._assigned if task == "replace" else None
+    def _jobs(self) -> Iterator[Job]:
         for chunk, first in self._counts.placed(self._source):
-            yield Job(task, chunk, first, self._ids, assigned)
+            yield Job("replace", chunk, first, self._ids, self._texts, self._assigned)
 
     def replace(self, vault: VaultFile | None) -> None:
         """Replace the mentions of all documents, and write everything but the report."""
         mirrors = MirrorFolder(self._partial / MIRROR, self._source.archives)
         self._stack.callback(mirrors.abandon)
         with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
-            for job, result in self._executor.map(self._jobs("replace")):
+            for job, result in self._executor.map(self._jobs()):
                 assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
                 records.writelines(result.records)
                 maps.writelines(result.maps)
@@ -201,7 +192,7 @@ class _Run:
                 self.tell("replacing", self.tally.documents, self._counts.documents)
         mirrors.close()
 
-    def write_report(self, seed: int, about: Mapping[str, object], cautions: Cautions | None) -> dict[str, Any]:
+    def write_report(self, about: Mapping[str, object], cautions: Cautions | None) -> dict[str, Any]:
         """Write and return the report."""
         tally, source = self.tally, self._source
         warnings = self._counts.warnings(source)
@@ -216,7 +207,6 @@ class _Run:
             "schema": SCHEMA,
             "tool": TOOL,
             "version": __version__,
-            "seed": seed,
             "locale": self._settings.locale,
             "about": dict(about),
             "input": {"name": inputs.path.resolve().name, "settings": inputs.to_json(), "skipped": source.skipped},

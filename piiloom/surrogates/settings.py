@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import InitVar, asdict, dataclass, field
 from datetime import date
 from typing import Literal
 
+from piiloom.foundation.seeding import secret_key
 from piiloom.surrogates.persona_assignment.groups import Weights
 
 Strategy = Literal["consistent", "per-mention", "markov"]
@@ -18,6 +19,9 @@ Balance = Literal["balanced", "weights", "cue"]
 class Settings:
     """Settings of the engine. ``locale`` is the language and country of the texts ("nl_NL").
 
+    All draws and date shifts depend on ``key``, which stays secret: nothing that a run writes but the vault holds it. It is random, or
+    that of ``seed``, which makes a run reproducible, also for whoever wants to undo it.
+
     ``balance``: "balanced" and "weights" distribute people over the groups of gender and region (by ``weights``). With "cue", or with
     ``script`` "native" (the script of the texts' country), all names are of the texts' country and only genders are distributed.
     ``keep`` is the probability with which the Markov strategy repeats the surrogate of the previous mention. ``names`` is the path of
@@ -25,7 +29,8 @@ class Settings:
     document move by the same shift, with ``keep_weekdays`` by whole weeks. With ``person_groups`` records state the group of each person.
     """
 
-    seed: int = 0
+    seed: InitVar[int | None] = None
+    key: bytes = field(default=b"", repr=False)
     locale: str = "en_US"
     scope: Scope = "document"
     strategy: Strategy = "consistent"
@@ -38,6 +43,10 @@ class Settings:
     anchor: date = date(2025, 6, 15)
     keep_weekdays: bool = False
     person_groups: bool = False
+
+    def __post_init__(self, seed: int | None) -> None:
+        if seed is not None or not self.key:
+            object.__setattr__(self, "key", secret_key(seed))
 
     @property
     def own_names(self) -> bool:

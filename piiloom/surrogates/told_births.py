@@ -10,8 +10,11 @@ from piiloom.surrogates.articles import sounds
 from piiloom.surrogates.fitting import Place
 from piiloom.surrogates.kinds.ages import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.date_masks import DateMask
 from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.literal_dates import LiteralDate
+from piiloom.surrogates.kinds.date_shifts import shifted_day
+from piiloom.surrogates.literal_dates import LiteralDate, shown_part
+from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planned_people import DATING, NOBODY
 from piiloom.surrogates.planning import Plan
@@ -21,6 +24,7 @@ from piiloom.surrogates.stated_ages import child_follows, stated_age
 
 _AGAIN: Final = 0x60
 _YOUNGEST, _OLDEST_CHILD = 3, 14
+_DAYS: Final = 28  # every month has as many
 _NEAR: Final = 400  # code points between an age and the birth date in the text that is the same person's
 People = Sequence[tuple[Persona, ...]]
 Notable = Mapping[int, Place]
@@ -34,14 +38,15 @@ def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anch
     known = [
         (mention, owner)
         for mention, owner in zip(plan.mentions, plan.owners, strict=True)
-        if owner != NOBODY and mention.original and mention.kind in {"age", "birth_date"}
+        if owner != NOBODY and mention.original and mention.kind in DATING
     ]
+    known.sort(key=lambda one: one[0].kind)  # a birth date tells more than a year of birth
     dated: set[int] = set()
     for mention, owner in known:
-        if mention.kind == "birth_date" and owner not in dated:
-            layout = parse(mention.original, language, date_order(language, country), anchor)
-            if layout is not None and layout.precision == "day":
-                people[owner][0].born, people[owner][0].told_birth = layout.when + timedelta(days=shift), True
+        if mention.kind != "age" and owner not in dated:
+            born = _born(plan.text, mention, people[owner][0], shift, anchor, language, country)
+            if born is not None:
+                people[owner][0].born, people[owner][0].told_birth = born, True
                 dated.add(owner)
     for mention, owner in known:
         person = people[owner][0]
@@ -54,34 +59,53 @@ def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anch
     return dated
 
 
-def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate]) -> set[int]:
-    """Set the birth dates of people whose age or birth date stands in the text and was not redacted; return them.
+def _born(text: str, mention: Mention, person: Persona, shift: int, anchor: date, language: str, country: str) -> date | None:
+    """Return the birth date that the original at *mention* tells, moved by *shift* days; what a mask shows stays. None if it tells none."""
+    shown = shown_part(text, mention, language, country)
+    if shown is not None:
+        return shown.day_near(person.born, anchor)
+    layout = parse(mention.original, language, date_order(language, country), anchor)
+    moved = shifted_day(layout, shift) if layout is not None and layout.precision not in {"weekday", "decade"} else None
+    if layout is None or moved is None or layout.precision == "day":
+        return moved
+    seed = mix(person.seed, _AGAIN)
+    return moved.replace(month=moved.month if layout.precision != "year" else 1 + below(seed, 12), day=1 + below(mix(seed, 1), _DAYS))
+
+
+def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate], language: str, country: str) -> set[int]:
+    """Set the birth dates of people whose age or birth date, or a part of it, stands in the text and was not redacted; return them.
 
     Where a birth date is to be put in, it must agree with the age that the text states, and an age with the birth date (of *dates*).
     """
     told: set[int] = set()
-    kinds: dict[int, set[str]] = {}
-    for mention, owner in zip(plan.mentions, plan.owners, strict=True):
-        if mention[2] in DATING and owner != NOBODY:
-            kinds.setdefault(owner, set()).add(mention.kind)
-    if not kinds:
+    kinds = {(owner, mention.kind) for mention, owner in zip(plan.mentions, plan.owners, strict=True) if mention[2] in DATING}
+    if kinds <= {(NOBODY, kind) for kind in DATING}:
         return told
     born = [one for one in dates if one.role == "birth"]
     for number, mention in enumerate(plan.mentions):
         owner = plan.owners[number]
         if mention[2] not in DATING or mention.original or owner == NOBODY or owner in told or plan.clusters[owner].corpus:
             continue
-        if "age" not in kinds[owner]:
+        if mention.kind != "age" and _tell_shown(people[owner][0], shown_part(plan.text, mention, language, country)):
+            told.add(owner)
+        elif (owner, "age") not in kinds:
             stated = stated_age(plan.text, plan.mentions, number)
             if stated is not None:
                 _tell_age(people[owner][0], stated.number, "months" if stated.months else "")
                 told.add(owner)
-        elif kinds[owner] == {"age"} and born:
+        elif born and not kinds & {(owner, "birth_date"), (owner, "birth_year")}:
             near = min(born, key=lambda one: abs(one.start - mention.start))
             if abs(near.start - mention.start) <= _NEAR and near.day < people[owner][0].anchor:
                 people[owner][0].born = near.day
                 told.add(owner)
     return told
+
+
+def _tell_shown(person: Persona, shown: DateMask | None) -> bool:
+    """Let *person* be born on a day that has what the text shows of it; return whether there is such a day."""
+    day = shown.day_near(person.born, person.anchor) if shown is not None else None
+    person.born = day or person.born
+    return day is not None
 
 
 def tell_young(plan: Plan, people: People, notable: Notable, fixed: Collection[int]) -> set[int]:

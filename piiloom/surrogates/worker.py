@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
-from piiloom.foundation.repeated_ids import digests_of, unique_ids
+from piiloom.foundation.repeated_ids import digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.kept_rows import KeptRows
@@ -66,21 +66,16 @@ class Worker:
         self._reader.close()
 
     def _scan(self, job: Job) -> ChunkScanned:
-        counts = job.task != "scan"
-        parts = [self._reader.read(part, note_keys=counts) for part in job.chunk.parts]
-        scan = b"" if job.task == "count" else self._scan_people(job, parts)
-        if not counts:
-            return ChunkScanned([], b"", 0, scan)
+        parts = [self._reader.read(part, note_keys=True) for part in job.chunk.parts]
+        documents = _documents(job, parts)
+        scan = self._scan_people(job, parts, documents)
         ids, tildes = digests_of(given_id(one) for parsed in parts for one in parsed.found)
         found = [_counted(part, parsed) for part, parsed in zip(job.chunk.parts, parts, strict=True)]
-        return ChunkScanned(found, ids, tildes, scan)
+        return ChunkScanned(found, ids, tildes, b"".join([text_digest(one.text) for one in documents]), scan)
 
-    def _scan_people(self, job: Job, parts: Sequence[Parsed]) -> bytes:
-        try:
-            return self.engine.scan(_documents(job, parts), job.chunk.number if self.alone else None)
-        except PiiloomError:
-            if job.first is not None:
-                raise
+    def _scan_people(self, job: Job, parts: Sequence[Parsed], documents: Sequence[Document]) -> bytes:
+        with suppress(PiiloomError):
+            return self.engine.scan(documents, job.chunk.number if self.alone else None)
         # Nothing was counted yet, so the error may name a wrong line. Scan again with the right lines, so that it names the right one.
         chunk = job.chunk._replace(parts=tuple(part._replace(line=_line(part, part.start)) for part in job.chunk.parts))
         return self.engine.scan(_documents(job._replace(chunk=chunk), parts))
@@ -156,6 +151,9 @@ def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
     documents: list[Document] = []
     for part, parsed in zip(job.chunk.parts, parts, strict=True):
         documents += documents_of(part, parsed, first + len(documents))
+    if job.texts is not None:
+        before = ordinals_of(first, len(documents), job.texts)
+        documents = [one._replace(ordinal=ordinal) if ordinal else one for one, ordinal in zip(documents, before, strict=True)]
     if job.ids is not None:
         ids = unique_ids([one.id for one in documents], first, job.ids)
         documents = [one._replace(id=new) for one, new in zip(documents, ids, strict=True)]

@@ -19,6 +19,7 @@ from piiloom.corpus.formats.masked import LEFT_IN_QUESTION, NOT_REDRAWN, WRONG_A
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.articles import article
+from piiloom.foundation.seeding import secret_key
 from tests.shared_files import shared
 
 VARIANTS = ("masked", "typed", "relevance_aware", "surrogates")
@@ -39,6 +40,19 @@ def export(path: Path, *items: Record) -> tuple[list[dict[str, Any]], list[tuple
     report = MaskedFormat().write(iter(items), path, WriteOptions())
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     return rows, [(entry.record_id, entry.value, entry.reason) for entry in report.entries]
+
+
+def test_no_guess_of_a_value_is_proved_by_its_surrogate(tmp_path: Path) -> None:
+    def told(name: str, seed: int | None = None) -> str:
+        record = record_of(f"{name} has called.", (name, "name", "low"))
+        MaskedFormat().write([record], tmp_path / "a.jsonl", WriteOptions(key=secret_key(seed)))
+        return str(json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8"))["surrogates"]["spans"][0]["text"])
+
+    guesses = ("Olena", "Ruth", "Ingrid", "Maria", "Susanne", "Fatima", "Anneke", "Rosa", "Helga", "Judith")
+    for known in (False, True):  # with a known seed, each guess but the right one gives another name
+        published = [told("Ruth", seed if known else None) for seed in range(12)]
+        proved = [guess for guess in guesses if all(told(guess, seed) == one for seed, one in enumerate(published))]
+        assert proved == (["Ruth"] if known else [])
 
 
 TEXT = "Olena is an engineer with asthma. Olena, 34, wrote: “asthma”."

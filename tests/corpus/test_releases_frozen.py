@@ -33,6 +33,7 @@ from piiloom.corpus.store.releases import (
 )
 from piiloom.corpus.store.runs import create_run
 from piiloom.foundation.errors import ReleaseError, UsageError
+from tests.longer import mostly_long
 
 MakeRecord = Callable[..., Record]
 BEFORE = Migrations(MIGRATIONS.steps[:5])
@@ -206,7 +207,7 @@ def test_values_drawn_anew_are_in_the_release_and_not_in_the_store(store: Store,
         "DELETE FROM release_members WHERE record_order = 1",
     ],
 )
-@pytest.mark.parametrize("splits", [[], ["test"]])
+@pytest.mark.parametrize("splits", mostly_long([[], ["test"]], quick=[[]]))
 def test_a_store_that_was_tampered_with_is_not_exported(
     store: Store, make_record: MakeRecord, tmp_path: Path, statement: str, splits: list[str]
 ) -> None:

@@ -239,6 +239,7 @@ def test_a_pair_with_one_group_stays_in_train_while_others_can_give() -> None:
     assert smaller.warnings[0].startswith("test has 27 records, not 30: ")
 
 
+@pytest.mark.long
 def test_many_loose_records_split_exactly_and_at_random() -> None:
     members = [member(n) for n in range(2000)]
     first, second = (split_members(members, SplitSettings(test_size=200, seed=seed)) for seed in (1, 2))

@@ -25,6 +25,7 @@ from piiloom.corpus.store.progress import (
 from piiloom.corpus.store.runs import create_run, get_run
 from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked
+from tests.longer import mostly_long
 
 TABLES = ("call_events", "plan_items", "stage_results", "rejects", "prompt_texts", "shared_results", "runs")
 
@@ -132,7 +133,7 @@ with Store.open(Path(sys.argv[1])) as store:
 """
 
 
-@pytest.mark.parametrize("moment", ["before its file", "half filled", "before it has its name"])
+@pytest.mark.parametrize("moment", mostly_long(["before its file", "half filled", "before it has its name"], quick={"half filled"}))
 def test_a_partition_whose_maker_was_killed_is_no_orphan(tmp_path, moment):
     path, folder = tmp_path / "s.duckdb", tmp_path / "elsewhere"
     with Store.open(path) as store:

@@ -16,6 +16,7 @@ from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.providers.errors import AuthFailed, NotServed, ProviderUnavailable
 from tests.fakes.azure_server import KEY, AzureServer
+from tests.longer import mostly_long
 
 POLICY = RetryPolicy(attempts=3, base_s=0.001, cap_s=0.002)
 
@@ -92,7 +93,7 @@ def test_a_value_that_does_not_stand_at_its_place_is_set_aside() -> None:
     assert (found.spans, [one.reason for one in found.set_aside]) == ([], ["outside_text: Email"])
 
 
-@pytest.mark.parametrize("fault", ["expired", "failed", "cancelled", "garbage"])
+@pytest.mark.parametrize("fault", mostly_long(["expired", "failed", "cancelled", "garbage"], quick={"expired", "garbage"}))
 def test_a_job_that_is_lost_is_sent_again(fault: str) -> None:
     with AzureServer(lambda kind, ordinal: fault if (kind, ordinal) == ("post", 1) else None) as server:
         found = examined(server, ["one@x.org", "two@x.org"])
@@ -106,7 +107,7 @@ def test_a_job_that_is_always_lost_is_given_up() -> None:
     assert found.failed == "azure: the job is not there any more, 3 times"
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "503", "cut"])
+@pytest.mark.parametrize("fault", mostly_long(["429", "500", "503", "cut"], quick={"429", "cut"}))
 @pytest.mark.parametrize("kind", ["post", "get"])
 def test_what_passes_is_tried_again(fault: str, kind: str) -> None:
     with AzureServer(lambda asked, ordinal: fault if (asked, ordinal) == (kind, 1) else None) as server:
@@ -137,7 +138,8 @@ def _any_fault(seed: int) -> Callable[[str, int], str | None]:
     return fault
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(5))
 def test_whatever_happens_each_text_ends_detected_or_refused(seed: int) -> None:
     rng = random.Random(seed)
     words = ["", "", "", "REFUSED ", "POISON ", "LEFT-OUT "]

@@ -14,6 +14,7 @@ from benchmarks.detection.marker_survival import SEVERAL, measured
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.bringing_back import bring_back
+from tests.longer import EXPLORE
 
 TEXT = "Dear <name>, I am Anna Smith, 34, and have asthma. Anna's sister lives in Kraków.\n我叫王伟。"
 RIGHT = (
@@ -192,7 +193,7 @@ def test_spoilt_answers_give_exact_places_or_are_told(kind):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(2 if EXPLORE else 1))
 def test_ten_thousand_spoilt_answers(seed):
     for kind in KINDS:
         tally = measured(kind, 150, f"long {seed}")

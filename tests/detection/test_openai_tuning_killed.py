@@ -15,6 +15,7 @@ from piiloom.tagging.model_card import CARD
 from tests.detection.tuning_jobs import booked, in_session, planned
 from tests.fakes.openai_tuning import Operation
 from tests.fakes.openai_tuning_http import TuningServer
+from tests.longer import EXPLORE
 
 pytestmark = pytest.mark.long
 
@@ -43,9 +44,9 @@ def check(server: TuningServer, folder: Path) -> None:
 
 
 def moments() -> list[tuple[str, int]]:
-    """Before each write; behind each intent, when nothing is done yet; and amid one of either kind."""
+    """Before each write (each third one without ``EXPLORE``); behind each intent, when nothing is done yet; and amid one of either kind."""
     return (
-        [("before", number) for number in range(1, WRITES + 1)]
+        [("before", number) for number in range(1, WRITES + 1, 1 if EXPLORE else 3)]
         + [("after", number) for number in (1, 3, 5, 7)]
         + [("amid", 7), ("amid", 8)]
     )

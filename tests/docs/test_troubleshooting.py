@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from tests.docs.pages import ROOT
-from tests.foundation.test_house import SOURCES, parsed
+from tests.foundation.test_house import SOURCES
 
 # Parsing all code takes seconds.
 pytestmark = pytest.mark.long
@@ -30,7 +30,7 @@ def _texts() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """All texts of the code, ``…`` standing for what is filled in, each with its pattern."""
     found = []
     for path in SOURCES:
-        for node in parsed(path):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.append(node.value)
             elif isinstance(node, ast.JoinedStr):

@@ -166,9 +166,9 @@ def test_agrees_where_nothing_depends_on_the_order(documents):
 
 
 @pytest.mark.long
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=examples(2_000), deadline=None)
 @given(documents=aligned_documents())
-def test_agrees_2000_times_where_nothing_depends_on_the_order(documents):
+def test_agrees_many_times_where_nothing_depends_on_the_order(documents):
     agrees(documents)
 
 

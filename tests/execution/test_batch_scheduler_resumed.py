@@ -128,6 +128,7 @@ def test_a_kill_while_results_are_collected_counts_them_once(server, path, name,
     paid_once(server, path, [f"first {n}" for n in range(40)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_results_that_nobody_asks_for_any_more_are_kept(server, path, name):
     leave_out(server, path, name)

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -18,12 +17,6 @@ PACKAGES = {path.parent.name for path in (ROOT / "piiloom").glob("*/__init__.py"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 
 
-@cache
-def parsed(path: Path) -> tuple[ast.AST, ...]:
-    """Return all syntax nodes of a source file, for the several tests that read them."""
-    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
 def test_no_module_shadows_the_standard_library_a_dependency_or_a_package():
     # Running a file as a script puts its folder first on the path: its neighbours would then be imported instead.
     others = set(packages_distributions()) | set(sys.stdlib_module_names) | PACKAGES
@@ -33,12 +26,13 @@ def test_no_module_shadows_the_standard_library_a_dependency_or_a_package():
     assert shadows == []
 
 
+@pytest.mark.long
 def test_files_and_functions_stay_readable():
     too_long = []
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
         too_long += [f"{path}: {text.count(chr(10))} lines"] * (text.count("\n") > 500)
-        for node in parsed(path):
+        for node in ast.walk(ast.parse(text)):
             if (
                 isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 64
             ):  # a constructor call of 40 fields

@@ -38,7 +38,7 @@ def bill(server: LLMServer) -> float:
     return sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
 
 
-@pytest.mark.parametrize("seed", mostly_long(range(25 if EXPLORE else 12), quick={2}))
+@pytest.mark.parametrize("seed", mostly_long(range(25 if EXPLORE else 6), quick={2}))
 def test_the_bill_never_passes_the_budget(seed, tmp_path):
     """Over sessions that end at the budget and go on with more, with replies that are lost on the way."""
     rng = derive_rng("budget", seed)

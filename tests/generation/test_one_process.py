@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 RUN = """
 import sys
 from piiloom.cli.entry import main
@@ -21,6 +23,7 @@ print("generated:", "piiloom.generation.stages.pipeline" in sys.modules)
 """
 
 
+@pytest.mark.long
 def test_a_run_in_one_process_loads_nothing_of_the_others(tmp_path):
     command = [sys.executable, "-c", RUN, str(tmp_path / "s.duckdb")]
     found = subprocess.run(command, cwd=Path(__file__).parents[2], env=dict(os.environ), capture_output=True, text=True, check=True)

@@ -21,7 +21,8 @@ import piiloom
 from piiloom.api import RunOptions, SurrogateOptions
 from piiloom.cli import surrogate_cmd
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import list_releases
+from piiloom.corpus.store.deleting import delete_release
+from piiloom.corpus.store.releases import list_releases, new_values_of
 from piiloom.foundation.errors import DataError, OutputError, ReleaseError, StoreError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
 from tests.piiloom.test_help import COMMANDS as COMMAND_LINE
@@ -137,6 +138,11 @@ def test_threads_make_one_store_together(store_path):
 def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_path, tmp_path):
     first = piiloom.release("v1", store=filled, test_size=0.25)
     assert piiloom.release("v1", store=filled, test_size="0.25") == first
+    limit = {"store": filled, "test_size": 3, "max_value_overlap": 0, "group_by": ()}
+    assert piiloom.release("limited", **limit) == piiloom.release("limited", **limit)
+    with Store.open(filled, create=False) as store:
+        assert new_values_of(store, "limited")  # drawn at random, and kept
+        delete_release(store, "limited")
     for other in ({"test_size": 3}, {"test_size": 0.25, "seed": 8}, {"test_size": 0.25, "run": "last"}):
         with pytest.raises(ReleaseError, match="made with other settings"):
             piiloom.release("v1", store=filled, **other)
@@ -154,6 +160,11 @@ def test_an_export_of_the_same_is_confirmed_and_of_others_refused(filled, tmp_pa
     before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.iterdir()}
     again = piiloom.export("v1", out, store=filled)
     assert (again.files, again.out) == (first.files, out)
+    masked = [
+        piiloom.export("v1", tmp_path / f"masked-{n}", format="masked", store=filled, seed=seed).files
+        for n, seed in enumerate((3, 3, None))
+    ]
+    assert masked[0] == masked[1] != masked[2]
     assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.iterdir()} == before
     with pytest.raises(OutputError, match="not empty"):
         piiloom.export("v1", out, format="capid", store=filled)
@@ -187,6 +198,7 @@ def test_import_file(released, store_path, tmp_path):
         piiloom.import_file(tmp_path / "nothing.jsonl", store=tmp_path / "new.duckdb")
 
 
+@pytest.mark.long
 def test_probe_gives_what_the_command_prints(cli, released, tmp_path):
     pytest.importorskip("sklearn_crfsuite")
     piiloom.export("v1", tmp_path / "out", store=released)
@@ -213,10 +225,11 @@ def test_surrogate_gives_what_the_command_prints(cli, tmp_path):
     assert {**found.report, "out": str(tmp_path / "one")} == told
     assert any("vault.jsonl will hold what was redacted" in warning for warning in found.warnings)
     again = piiloom.surrogate(source, tmp_path / "three", seed=3, workers="1", groups="exact", values="code")
-    assert again.warnings == (
+    assert again.warnings[:-1] == (
         "--groups exact is an old spelling: write --groups balanced",
         "--values code is an old spelling: write --values local",
     )
+    assert again.warnings[-1].startswith("--seed makes surrogates reproducible for everybody")
     assert again.report == found.report
     assert (tmp_path / "one" / "records.jsonl").read_bytes() == (tmp_path / "two" / "records.jsonl").read_bytes()
 

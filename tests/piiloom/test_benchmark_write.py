@@ -51,6 +51,7 @@ def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 def test_carriers_are_written_and_paid_once_and_make_a_benchmark(cli, asking, tmp_path):
     out = tmp_path / "carriers"
     with LLMServer(Author()) as server:

@@ -26,6 +26,7 @@ def gold(tmp_path: Path) -> Path:
     return write_rows(tmp_path / "gold.jsonl", rows)
 
 
+@pytest.mark.long
 def test_a_detector_is_run_and_measured(cli, gold, tmp_path):
     keep, plots, table = tmp_path / "kept", tmp_path / "plots", tmp_path / "t.json"
     words = ("compare", gold, f"gold itself={gold}", "--detector", "by rules=patterns --threshold 0.4", "--locale", "en_US")

@@ -151,6 +151,7 @@ def test_an_error_half_way_leaves_no_folder(cli, files, tmp_path):
     assert "--gallery-limit: without --out" in cli("evaluate", *files, "--gallery-limit", 3).error_line()
 
 
+@pytest.mark.long
 def test_errors_are_shown_in_their_places_under_a_scheme_on_values(cli, files, tmp_path):
     figures = told(cli, *files, "--scheme", "capid", "--out", tmp_path / "out")
     kinds = sorted(json.loads(line)["kind"] for line in (tmp_path / "out" / "errors.jsonl").read_text().splitlines())

@@ -163,6 +163,7 @@ def test_of_the_commands_only_the_one_asked_for_is_loaded():
     assert _imported_after("from piiloom.cli.main import run\nassert run(['surrogate', 'check', '--help']) == 0", others) == "[]"
 
 
+@pytest.mark.long
 def test_a_run_of_surrogates_loads_no_more_than_it_needs(tmp_path):
     (tmp_path / "a.txt").write_text("Dear [NAME], the meeting in [CITY] is on [DATE].")
     words = ["surrogate", "run", str(tmp_path / "a.txt"), "--out", str(tmp_path / "out"), "--workers", "1"]

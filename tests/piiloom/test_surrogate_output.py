@@ -70,6 +70,7 @@ def test_force_replaces_an_earlier_run_and_nothing_else(cli, fill, notes, tmp_pa
     assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"
 
 
+@pytest.mark.long
 def test_same_seed_same_bytes_for_any_number_of_workers(cli, tmp_path):
     source = lines(tmp_path / "a.jsonl", [f"{SECOND}{number}" for number in range(60)])
     for workers in (1, 2, "auto"):

@@ -23,10 +23,10 @@ def _asking(server, notes, tmp_path, *more):
 def test_values_by_a_model_are_asked_of_the_server_and_kept(cli, notes, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789-abcdefghij")
     with LLMServer(naming()) as server:
-        outcome = cli(*_asking(server, notes, tmp_path, "--out", tmp_path / "out", "--yes", "--json"))
+        outcome = cli(*_asking(server, notes, tmp_path, "--out", tmp_path / "out", "--yes", "--json", "--seed", 3))
         assert outcome.code == 0, outcome.err
         assert server.requests == 1
-        again = cli(*_asking(server, notes, tmp_path, "--out", tmp_path / "again", "--yes", "--json"))
+        again = cli(*_asking(server, notes, tmp_path, "--out", tmp_path / "again", "--yes", "--json", "--seed", 3))
         assert server.requests == 1
     report = json.loads(outcome.out)
     told = report["engine"]["by_model"]

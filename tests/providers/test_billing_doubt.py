@@ -15,6 +15,7 @@ import pytest
 from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import Fault, LLMServer
+from tests.longer import mostly_long
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, make_call, mocked
 from tests.providers.test_providers_requests import good
 
@@ -99,7 +100,7 @@ def test_an_error_status_costs_nothing_and_says_whether_the_server_has_too_much_
 
 
 @each_provider
-@pytest.mark.parametrize("kind", ["cut", "bad_json_body", "timeout"])
+@pytest.mark.parametrize("kind", mostly_long(["cut", "bad_json_body", "timeout"], quick={"timeout"}))
 def test_an_answer_that_got_lost_may_have_been_paid(name, kind):
     with LLMServer(lambda _: DATA, lambda _: Fault(kind=kind, seconds=2)) as server:
         failure = failure_at(name, server.root, timeout_s=0.5)

@@ -12,6 +12,7 @@ from piiloom.providers.connections import POOL_SIZE, PooledTransport, time_limit
 from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import Fault, LLMServer
+from tests.longer import mostly_long
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, make_call
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -53,7 +54,7 @@ def test_every_call_in_flight_has_a_connection_and_the_next_round_needs_no_new_o
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", ["cut", "bad_json_body", "server_error", "timeout"])
+@pytest.mark.parametrize("kind", mostly_long(["cut", "bad_json_body", "server_error", "timeout"], quick={"cut", "timeout"}))
 def test_a_call_that_fails_gives_its_place_back(name, kind):
     async def work(server: LLMServer) -> list[int]:
         url = server.anthropic_url if name == "anthropic" else server.openai_url

@@ -21,6 +21,7 @@ from piiloom.providers.errors import (
 )
 from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import FAULT_KINDS, LOST, Fault, FaultKind, LLMServer, seeded_faults
+from tests.longer import mostly_long
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, PROMPT, complete, loopback, make_call
 
 each_provider = pytest.mark.parametrize("name", NAMES)
@@ -62,7 +63,9 @@ def test_the_server_sees_prompt_schema_and_no_sampling_parameter(name):
 
 
 @each_provider
-@pytest.mark.parametrize("kind", ["rate_limit", "server_error", "overloaded", "cut", "bad_json_body", "timeout"])
+@pytest.mark.parametrize(
+    "kind", mostly_long(["rate_limit", "server_error", "overloaded", "cut", "bad_json_body", "timeout"], quick={"rate_limit", "cut"})
+)
 def test_a_call_after_a_passing_fault_is_answered(name, kind):
     async def work(server: LLMServer):
         provider = loopback(name, server, timeout_s=0.5)

@@ -138,6 +138,7 @@ def test_plain_english_needs_no_classifier():
     assert _classifier.cache_info().currsize == 0
 
 
+@pytest.mark.long
 def test_a_classifier_that_is_seldom_needed_is_let_go():
     gate = LanguageGate()
     english = "I was told that this is the way to go with my car, and it helped."

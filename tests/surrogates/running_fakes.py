@@ -27,7 +27,6 @@ class TagEngine:
     fault: str = ""
     at: str = ""
     wait_s: float = 0.0
-    numbers_first: bool = False
 
     def __post_init__(self) -> None:
         self._total = -1
@@ -37,10 +36,6 @@ class TagEngine:
         self._strike(documents, "scan")
         return len(documents).to_bytes(4, "big") + b"".join(document.number.to_bytes(8, "big") for document in documents)
 
-    @property
-    def scan_needs_numbers(self) -> bool:
-        return self.numbers_first
-
     def assign(self, scans: Iterable[bytes]) -> bytes:
         if self.fault == "assign":
             return b"\0" * 8  # an engine that asks for no scan
@@ -48,8 +43,7 @@ class TagEngine:
         for scan in scans:
             count = int.from_bytes(scan[:4], "big")
             numbers = [int.from_bytes(scan[at : at + 8], "big") for at in range(4, len(scan), 8)]
-            start = total if self.numbers_first else 0  # else each chunk is numbered on its own
-            assert numbers == list(range(start, start + count))
+            assert numbers == list(range(count))  # each chunk is numbered on its own
             total += count
         return total.to_bytes(8, "big")
 

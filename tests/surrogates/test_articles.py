@@ -12,7 +12,7 @@ from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.planning import Planner
 from tests.surrogates.persons_filled import filled, filled_spans
 
-_VOWEL = "[AEIOUYÀÂÉÈÊËÎÏÔÛÜŒaeioué]"
+_VOWEL = "[AEIOUYÀÁÂÉÈÊËÍÎÏÓÔÚÛÜŒaeioué]"
 
 
 @pytest.mark.parametrize(

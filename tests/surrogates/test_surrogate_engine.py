@@ -39,11 +39,14 @@ def mentions_of(text):
 
 
 def documents(*texts):
-    return [Document(number, f"d{number}", text, "memory.txt", None, mentions_of(text)) for number, text in enumerate(texts)]
+    return [
+        Document(number, f"d{number}", text, "memory.txt", None, mentions_of(text), ordinal=texts[:number].count(text))
+        for number, text in enumerate(texts)
+    ]
 
 
 def fill(*texts, **told):
-    return list(Engine(Settings(**told), POOLS).replace_all(documents(*texts)))
+    return list(Engine(Settings(**{"seed": 0} | told), POOLS).replace_all(documents(*texts)))
 
 
 def values(replaced):
@@ -63,7 +66,7 @@ def test_a_shared_corpus_keeps_its_people():
 
 
 def test_everything_about_a_person_agrees():
-    (done,) = fill("<STUDENT> (<USERNAME>, <EMAIL>) is <AGE>, born <DATE>. " * 2, seed=4)
+    (done,) = fill("<STUDENT> (<USERNAME>, <EMAIL>) is <AGE>, born <DATE>. " * 2, seed=1)
     found = values(done)
     assert found[:4] == found[5:9]
     family = re.sub(r"\W", "", done.placed and found[0]).lower()
@@ -143,7 +146,7 @@ def test_two_people_named_together():
 
 def test_those_who_are_named_together_are_cast_once_and_move_nobody_elses_group():
     texts = ["<SISTER7a> and <SISTER7b> came; the <SISTERS7> left. <STUDENT> said that she was ill."] * 30
-    engine = Engine(Settings(), POOLS)
+    engine = Engine(Settings(seed=0), POOLS)
     docs = documents(*texts)
     assigned = engine.assign([engine.scan(docs)])
     assert group_report(assigned)["people"] == 90
@@ -159,7 +162,7 @@ def test_those_who_are_named_together_are_cast_once_and_move_nobody_elses_group(
 
 def test_genders_follow_the_text():
     texts = ["<STUDENT> said that she was ill.", "<STUDENT> lost his book."] * 30
-    engine = Engine(Settings(), POOLS)
+    engine = Engine(Settings(seed=0), POOLS)
     docs = documents(*texts)
     assigned = engine.assign([engine.scan(docs)])
     assert group_report(assigned)["gender_told_by_text"] == {"female": 30, "male": 30}
@@ -227,7 +230,7 @@ def test_names_do_not_repeat_within_a_document():
 
 def test_names_in_the_script_of_the_country():
     pools = NamePools(builtin(), script="native")
-    told = Settings(locale="ko_KR", script="native")
+    told = Settings(seed=0, locale="ko_KR", script="native")
     for done in Engine(told, pools).replace_all(documents(*["<TUTOR1>"] * 20)):
         (value,) = values(done)
         assert 2 <= len(value) <= 5

@@ -59,7 +59,7 @@ def make_input(root: Path, seed: int = 1) -> Path:
 def run(path: Path, out: Path, **options: Any) -> Any:
     """A run; *options* that settings know go there."""
     known = {key: options.pop(key) for key in list(options) if key in InputSettings.__slots__}
-    return run_surrogates(InputSettings(path=path, **known), out, options.pop("factory", TagEngine), seed=1, **options)
+    return run_surrogates(InputSettings(path=path, **known), out, options.pop("factory", TagEngine), **options)
 
 
 @pytest.fixture(scope="module")

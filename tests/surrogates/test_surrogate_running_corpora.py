@@ -42,20 +42,18 @@ def bytes_of(path: Path) -> list[bytes]:
 def test_a_corpus_comes_out_with_nothing_but_its_tags_changed(tmp_path: Path, name: str) -> None:
     inner, settings, documents = CORPORA[name]
     source = InputSettings(path=DATA / inner, chunk_bytes=50_000, **settings)
-    report = run_surrogates(source, tmp_path / "out", TagEngine, seed=1, workers=2)
+    report = run_surrogates(source, tmp_path / "out", TagEngine, workers=2)
     assert report.documents == documents
     checked = verify_folder(tmp_path / "out", source.path)
     assert (checked.documents, checked.ranges) == (documents, report.replaced)
-    run_surrogates(source, tmp_path / "kept", Keeping, seed=1)
+    run_surrogates(source, tmp_path / "kept", Keeping)
     assert bytes_of(tmp_path / "kept" / "mirror") == bytes_of(source.path)
 
 
 def test_the_mirror_of_a_table_is_what_pythons_csv_reads(tmp_path: Path) -> None:
     source = DATA / "mts_dialog" / "MTS_Dataset_TrainingSet.csv"
     # The corpus has no tags in brackets: words that are in most texts stand in for them.
-    run_surrogates(
-        InputSettings(path=source, text_fields=("section_text",)), tmp_path / "out", partial(WordEngine, ('a "b", c\n',)), seed=1
-    )
+    run_surrogates(InputSettings(path=source, text_fields=("section_text",)), tmp_path / "out", partial(WordEngine, ('a "b", c\n',)))
     with (
         source.open(newline="", encoding="utf-8") as before,
         (tmp_path / "out" / "mirror" / source.name).open(newline="", encoding="utf-8") as after,
@@ -93,7 +91,7 @@ def test_decisions_in_an_archive_and_in_xml(tmp_path: Path, packed: str) -> None
     else:
         body = "".join(f"<decision>{escape(text)}</decision>\n" for text in texts)
         path.write_text(f"<?xml version='1.0' encoding='UTF-8'?>\n<all>{body}</all>\n", "utf-8")
-    run_surrogates(InputSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)), seed=1, workers=2)
+    run_surrogates(InputSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)), workers=2)
     verify_folder(tmp_path / "out", path)
     mirror = tmp_path / "out" / "mirror" / path.name
     if packed == "zip":

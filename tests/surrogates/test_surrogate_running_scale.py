@@ -32,7 +32,7 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
-    print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, seed=1, workers=2).documents)
+    print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, workers=2).documents)
 """
 
 
@@ -94,7 +94,7 @@ def test_a_long_line_full_of_placeholders(tmp_path: Path) -> None:  # other form
     path = tmp_path / "in.json"
     path.write_text(f'[{{"text": "{text}"}}]')
     start = time.monotonic()
-    report = run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine, seed=1, workers=2)
+    report = run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine, workers=2)
     assert (report.documents, report.replaced) == (1, number)
     assert time.monotonic() - start < 4 * megabytes
 
@@ -113,7 +113,7 @@ def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
         kind, words = expected[how]
         factory = partial(TagEngine, fault=f"scan {how}", at="word 400")
         with pytest.raises(kind, match=words):
-            run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, seed=1, workers="ray")
+            run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, workers="ray")
         assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
 
@@ -123,8 +123,8 @@ def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     large(path, 2)
     settings = InputSettings(path=path, chunk_bytes=100_000)
-    run_surrogates(settings, tmp_path / "one", TagEngine, seed=1)
-    run_surrogates(settings, tmp_path / "ray", TagEngine, seed=1, workers="ray")
+    run_surrogates(settings, tmp_path / "one", TagEngine)
+    run_surrogates(settings, tmp_path / "ray", TagEngine, workers="ray")
     for name in ("records.jsonl", "map.jsonl", "report.json", "mirror/in.jsonl"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     verify_folder(tmp_path / "ray", path)

@@ -206,13 +206,13 @@ def tree(folder: Path) -> Mapping[str, bytes]:
 def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, tmp_path: Path, workers: int, chunk: int) -> None:
     factory = EngineFactory(settings=Settings(seed=SEED), mapping=run.mapping)
     inputs = InputSettings(path=source, chunk_bytes=chunk)
-    run_surrogates(inputs, tmp_path / "out", factory, seed=SEED, workers=workers)
+    run_surrogates(inputs, tmp_path / "out", factory, workers=workers)
     assert tree(tmp_path / "out") == tree(run.out)
 
 
 def test_another_seed_gives_other_people(source: Path, run: WholeRun, tmp_path: Path) -> None:
     factory = EngineFactory(settings=Settings(seed=SEED + 1), mapping=run.mapping)
-    run_surrogates(InputSettings(path=source), tmp_path / "out", factory, seed=SEED + 1)
+    run_surrogates(InputSettings(path=source), tmp_path / "out", factory)
     first, other = (tree(folder / "mirror") for folder in (run.out, tmp_path / "out"))
     assert first.keys() == other.keys()
     assert sum(first[name] != other[name] for name in first) == COUNT

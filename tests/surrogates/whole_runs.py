@@ -73,7 +73,7 @@ def whole_run(
     """Learn the tags, unless a mapping is given, run, and read everything back."""
     mapping = mapping or learnt(inputs)
     factory = EngineFactory(settings=Settings(seed=SEED, locale=locale), mapping=mapping)
-    run_surrogates(inputs, out, factory, seed=SEED, locale=locale, workers=workers)
+    run_surrogates(inputs, out, factory, locale=locale, workers=workers)
     documents = list(iter_documents(inputs))
     finder, engine = Finder(mapping), factory()
     return WholeRun(

@@ -116,6 +116,7 @@ def test_what_is_no_story_is_one_finding(tmp_path: Path, old: str, new: str) -> 
     assert [finding.rule for finding in lint_files([path], load_taxonomy())] == ["shape"]
 
 
+@pytest.mark.long
 def test_own_stories_join_those_that_ship(tmp_path: Path) -> None:
     path = written(tmp_path)
     found = load_stories("en", path)

@@ -18,6 +18,7 @@ from typing import Protocol, runtime_checkable
 
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.seeding import secret_key
 
 Json = dict[str, object]
 
@@ -143,9 +144,13 @@ _AS_WRITTEN = ReadOptions(blank_contexts=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it."""
+    """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it.
+
+    ``key``: what surrogates depend on, besides the record; a secret that is written nowhere.
+    """
 
     tokenizer: str = "whitespace"
+    key: bytes = field(default_factory=secret_key, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

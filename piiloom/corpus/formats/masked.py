@@ -8,7 +8,8 @@
   contrast group get the same ones. A value that cannot be redrawn is its typed placeholder, and an entry of the loss report.
 
 A variant has its text, its question and the spans of what stands at the places now. A value that the question tells is replaced there
-as well, if it stands as a whole word exactly as in the context. Everything is derived from the record alone.
+as well, if it stands as a whole word exactly as in the context. Surrogates are derived from the record and a secret key: from the record
+alone, a value that somebody guesses could be proved by its surrogate.
 """
 
 from __future__ import annotations
@@ -40,22 +41,22 @@ class MaskedFormat:
     name = "masked"
     suffix = ".jsonl"
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record."""
         losses: list[LossEntry] = []
-        write_rows(_rows(records, losses), path)
+        write_rows(_rows(records, losses, options.key), path)
         return LossReport(fields=_FIELDS, entries=tuple(losses))
 
 
-def _rows(records: Iterable[Record], losses: list[LossEntry]) -> Iterator[Json]:
+def _rows(records: Iterable[Record], losses: list[LossEntry], key: bytes) -> Iterator[Json]:
     for record in records:
-        row, lost = masked_row(record)
+        row, lost = masked_row(record, key)
         losses += (LossEntry(record_id=record.id, value=value, reason=reason) for value, reason in lost)
         yield row
 
 
-def masked_row(record: Record) -> tuple[Json, list[tuple[str, str]]]:
-    """Return the row of *record*, and (value, reason) for each loss."""
+def masked_row(record: Record, key: bytes = b"") -> tuple[Json, list[tuple[str, str]]]:
+    """Return the row of *record*, and (value, reason) for each loss. Without *key*, anybody can compute the surrogates."""
     values = [span.text_in(record.context) for span in record.spans]
     typed = numbered_placeholders(record)
     kept = [None if span.relevance == "high" else placeholder for span, placeholder in zip(record.spans, typed, strict=True)]
@@ -70,7 +71,7 @@ def masked_row(record: Record) -> tuple[Json, list[tuple[str, str]]]:
         "masked": masked_variant(record, [MASK] * len(values)),
         "typed": masked_variant(record, typed),
         "relevance_aware": masked_variant(record, kept) if judged else None,
-        "surrogates": masked_variant(record, _surrogates(record, values, typed, lost)),
+        "surrogates": masked_variant(record, _surrogates(record, values, typed, lost, key)),
     }
     return row, lost
 
@@ -91,8 +92,8 @@ def placeholder_label(name: str) -> str:
     return _NO_NAME.sub("_", name).upper()
 
 
-def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]]) -> list[str]:
-    """Return the surrogate of each span. Seeds are of the contrast group and the value, so the question plays no part."""
+def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]], secret: bytes) -> list[str]:
+    """Return the surrogate of each span. Seeds are of *secret*, contrast group and value, so the question plays no part."""
     from piiloom.pii_values.redrawing import AfterArticle  # noqa: PLC0415 - loads the lists of values
 
     drawn: dict[tuple[str, str], str] = {}
@@ -102,19 +103,20 @@ def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], los
         if key in drawn:
             continue
         before = record.context[max(0, span.start - _ARTICLE_LENGTH) : span.start]
-        new = _redrawn(record, span, value, AfterArticle(before, record.locale, taken))
+        new = _redrawn(record, span, value, AfterArticle(before, record.locale, taken), secret)
         if new is None:
-            new = _redrawn(record, span, value, taken)
+            new = _redrawn(record, span, value, taken, secret)
             lost.append((value, NOT_REDRAWN if new is None else WRONG_ARTICLE))
         drawn[key] = placeholder if new is None else new
         taken.add(drawn[key])
     return [drawn[span.entity_type, value] for span, value in zip(record.spans, values, strict=True)]
 
 
-def _redrawn(record: Record, span: Span, value: str, avoid: Container[str]) -> str | None:
+def _redrawn(record: Record, span: Span, value: str, avoid: Container[str], secret: bytes) -> str | None:
     from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
 
-    rng = derive_rng("surrogate of a masked text", record.contrast_group or record.id, span.entity_type, value)
+    known = ("surrogate of a masked text", record.contrast_group or record.id, span.entity_type, value)
+    rng = derive_rng(*known, *([secret.hex()] if secret else []))
     return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, avoid=avoid)
 
 

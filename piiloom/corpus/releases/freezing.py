@@ -33,6 +33,7 @@ from piiloom.corpus.store.releases import (
     iter_draft_records,
     list_releases,
     members_of,
+    new_values_of,
 )
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import ReleaseError, UsageError
@@ -73,7 +74,8 @@ def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
 def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False) -> ReleaseDraft:
     """Do the slow part of ``create_release``; *store* is only read, so others may write to it at the same time.
 
-    With *known*, an existing release of that name is no error: the draft is to be compared with it.
+    With *known*, an existing release of that name is no error: the draft is to be compared with it, and has its drawn values where it
+    would have some itself.
     """
     if not known and any(release.name == request.name for release in list_releases(store)):
         raise ReleaseError(f"there is a release {request.name!r} already", where=str(store.path), remedy="Choose another name")
@@ -103,8 +105,15 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
         left_out=selection.left_out,
         notes=(*split.notes, *(WARNING + warning for warning in split.warnings)),
     )
-    draft = ReleaseDraft(row, members, list(split.withheld), split.redrawn)
+    drawn, before = split.redrawn, tuple(new_values_of(store, request.name)) if known else ()
+    if set(map(_place, before)) == set(map(_place, drawn)):
+        drawn = before
+    draft = ReleaseDraft(row, members, list(split.withheld), drawn)
     return replace(draft, row=_measured(store, draft))
+
+
+def _place(value: NewValue) -> tuple[str, int, int, int]:
+    return value.record_id, value.revision, value.start, value.end
 
 
 def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, Places | None]:

@@ -9,6 +9,7 @@ in a split, those that are in train, too; of a fold, those in any other fold.
 from __future__ import annotations
 
 import heapq
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, in_order
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.seeding import derive_rng
 
 _ROUNDING = 1e-9
 
@@ -41,7 +41,8 @@ def limit_overlap(
 ) -> Limited:
     """Return a division whose splits keep ``settings.max_value_overlap``; *groups* are the ids that must stay together.
 
-    The result does not depend on the order of *members*. Raises ``UsageError`` for a limit outside [0, 1], for folds with ``move``,
+    The result does not depend on the order of *members*, but for the values that are drawn: no seed determines them, since whoever knew it
+    could prove which value of train stood in their place. Raises ``UsageError`` for a limit outside [0, 1], for folds with ``move``,
     and if only an empty split would keep the limit.
     """
     limit = settings.max_value_overlap
@@ -53,7 +54,7 @@ def limit_overlap(
     if TRAIN not in splits and settings.overlap_by == "move":
         raise UsageError("folds have no train split to move records to", where="overlap by", remedy="Use redraw or withhold with folds")
     holdings = _Holdings(sorted(members, key=lambda member: member.id), split_of, groups)
-    work = _Work(holdings, limit, settings.overlap_by, settings.seed, draw)
+    work = _Work(holdings, limit, settings.overlap_by, draw)
     bounded = [split for split in splits if split in {TEST, VALIDATION} or TRAIN not in splits]
     # Records that move to train may take values there that another split has: begin again until all keep the limit.
     while exceeding := [split for split in bounded if holdings.exceeds(split, limit)]:
@@ -133,8 +134,8 @@ class _Holdings:
 class _Work:
     """What has been changed so far, and how the next value is dealt with."""
 
-    def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, seed: int, draw: Draw | None) -> None:
-        self._holdings, self._limit, self._by, self._seed, self._draw = holdings, limit, by, seed, draw
+    def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, draw: Draw | None) -> None:
+        self._holdings, self._limit, self._by, self._draw = holdings, limit, by, draw
         self._withheld: dict[str, str] = {}
         self._redrawn: dict[int, list[NewValue]] = {}
         self._moved: Counter[str] = Counter()
@@ -205,8 +206,7 @@ class _Work:
                 redraws.append(TextRedraw(key, [(at, holdings.members[at]) for at in twins]))
             else:
                 left += twins
-        rng = derive_rng("redraw", self._seed, split, *holdings.spelling[key])
-        new = draw_for(redraws, self._draw, rng, holdings.known) if redraws and self._draw is not None else None
+        new = draw_for(redraws, self._draw, random.SystemRandom(), holdings.known) if redraws and self._draw is not None else None
         drawn = None if new is None else (key[0], value_form(key[0], new))
         for redraw in redraws:
             if new is None or drawn is None:

@@ -194,6 +194,8 @@ def _vault(path: Path) -> dict[int, tuple[str, str]]:
     for number, line in numbered_lines(path):
         try:
             row = parse_object(line)
+            if number == 1 and row.keys() == {"key"}:  # that of the run
+                continue
             text = str(row["text"])
             original = str(row["original"]) if "original" in row else _unless_placeholder(text)
             found[key_of(str(row["id"]), str(row["new_start"]))] = text, original

@@ -7,7 +7,7 @@
     drawn.put_rejects(out)
 
 Replies are journaled in the store, as for all paid calls. A killed run pays again at most for the calls in flight, and a second run
-with the same seed pays for nothing.
+with the same key (as of ``--seed``) pays for nothing.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from piiloom.prompts.library import open_library
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.by_model.kinds import language_name, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.seeds import keyed_seeds
 from piiloom.surrogates.settings import Settings
 
 STAGE: Final = "surrogate_value"
@@ -62,7 +63,8 @@ class Terms:
     def of(cls, options: ModelOptions, settings: Settings) -> Terms:
         """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
         template = open_library(options.prompts).find(TEMPLATE)
-        return cls(template=template, seed=settings.seed, language=settings.language, country=settings.country, attempts=options.attempts)
+        seed = keyed_seeds(settings.key, "letters")[0]
+        return cls(template=template, seed=seed, language=settings.language, country=settings.country, attempts=options.attempts)
 
     def call(self, request: ValueRequest, attempt: int, fault: str | None) -> PromptCall:
         """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before.

@@ -21,6 +21,7 @@ from piiloom.surrogates.seeds import below, mix, pick
 _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
 _POST: Final = salt_of("postcode")
+_COORDINATES: Final = {"coordinates": "{:.5f}, {:.5f}", "latitude": "{0:.5f}", "longitude": "{1:.5f}"}
 _FULL: Final = 30  # percentage of addresses without a requested form that include city and postcode
 _PARTS: Final = {"house": "", "unit": "Apt"}  # forms for a part: the house number alone, or the flat
 _NUMBERED: Final = re.compile(
@@ -135,6 +136,8 @@ def _small(slot: str, seed: int) -> str:
 
 def location(draw: Draw) -> str:
     """Draw an unspecified place; an original of several parts, or with a number, part by part: "Austin, Texas", "98 Anton Street"."""
+    if draw.form in _COORDINATES and not draw.original:
+        return _COORDINATES[draw.form].format(*(10**-5 * (below(mix(draw.seed, turn), 120 * 10**5) - 60 * 10**5) for turn in range(2)))
     original = draw.original.strip()
     regions = _regions(home_of(draw)) if original else frozenset()
     if "," in original or (any(map(str.isdigit, original)) and not town_and_district().fullmatch(original)):

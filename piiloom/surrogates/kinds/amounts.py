@@ -20,11 +20,18 @@ _SPREAD: Final = (
     2600, 3900, 5200, 7500, 12_000, 18_000, 27_000, 45_000, 80_000, 150_000, 320_000,
 )  # fmt: skip
 
+_CURRENCY: Final = {"code": 0, "name": 1, "symbol": 2}
+_CURRENCIES: Final = (
+    ("USD", "US dollar", "$"), ("EUR", "euro", "€"), ("GBP", "pound sterling", "£"), ("CHF", "Swiss franc", "Fr."), ("JPY", "yen", "¥"),
+    ("CAD", "Canadian dollar", "C$"), ("AUD", "Australian dollar", "A$"), ("SEK", "Swedish krona", "kr"), ("DKK", "Danish krone", "kr."),
+    ("BRL", "real", "R$"), ("INR", "Indian rupee", "₹"), ("PLN", "złoty", "zł"), ("KRW", "won", "₩"), ("CNY", "yuan", "元"),
+)  # fmt: skip
+
 
 def money(draw: Draw) -> str:
     """Draw an amount: one like the original, or one in the currency and usual format of the text's country.
 
-    It is the number alone for ``form="bare"``: the text has the currency.
+    It is the number alone for ``form="bare"``: the text has the currency. The forms code, name and symbol are those of a currency.
     """
     seed = mix(draw.seed, _MONEY)
     original = draw.original
@@ -36,6 +43,10 @@ def money(draw: Draw) -> str:
         if spelled is not None:
             return spelled
     facts = facts_of(draw.country).money
+    if draw.form in _CURRENCY:
+        own = next((one for one in _CURRENCIES if one[_CURRENCY["code"]] in " ".join(facts.forms)), None)
+        own = own or next((one for one in _CURRENCIES if one[_CURRENCY["symbol"]] in facts.forms[0]), None)
+        return (own or pick(style_seed(draw, _MONEY), _CURRENCIES))[_CURRENCY[draw.form]]
     base = pick(seed, _SPREAD) * facts.scale
     step = next((step for step in reversed(_STEPS) if step * 20 <= base), 1)
     amount = int(base * (70 + below(mix(seed, 1), 61)) / 100 / step) * step or step

@@ -1,4 +1,4 @@
-"""Months, weekdays and seasons by their words, in every language of ``data/words/calendars.yaml``."""
+"""Months, weekdays and seasons by their words: ``data/words/calendars.yaml``, and ``month_names.yaml`` for further languages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, Order
+from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, Order
 
 FALLBACK: Final = "en"
 
@@ -31,6 +31,12 @@ def calendars() -> dict[str, CalendarEntry]:
 
 
 @cache
+def date_names() -> dict[str, DateNamesEntry]:
+    """Return the months and weekdays of the languages that ``calendars`` lacks; cached."""
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "month_names.yaml", DateNamesFile).names
+
+
+@cache
 def date_order(language: str, country: str) -> Order:
     """Return the usual order of day, month and year: the language's, or the country's if the language has several (English)."""
     known = calendars().get(language)
@@ -46,8 +52,15 @@ def calendar_of(language: str) -> CalendarEntry:
 @cache
 def meanings(language: str) -> dict[str, Meaning]:
     """Return every date word of *language* (casefolded) with its meaning; raises ``KeyError`` for an unknown language."""
-    own = calendars()[language]
     found: dict[str, Meaning] = {}
+    if language not in calendars():
+        names = date_names()[language]
+        for field, forms in (("weekday", names.weekdays), ("month", names.months)):
+            found.update(
+                {word.casefold(): Meaning(field, number, False) for form in reversed(forms) for number, word in enumerate(form, 1)}
+            )
+        return found
+    own = calendars()[language]
     for number, words in enumerate(own.seasons, 1):
         found.update({word.casefold(): Meaning("season", number, False) for word in words})
     for number, words in enumerate(own.short_weekdays, 1):
@@ -63,9 +76,17 @@ def meanings(language: str) -> dict[str, Meaning]:
 
 @cache
 def languages_for(word: str, first: str) -> tuple[str, ...]:
-    """Return the languages that have the date word *word* (casefolded); the language *first* comes before the others."""
-    order = (first, *(language for language in calendars() if language != first))
-    return tuple(language for language in order if language in calendars() and word in meanings(language))
+    """Return the languages that have the date word *word* (casefolded): *first*, then ``calendars``, and others if none of these has it."""
+    own = [first] if first in calendars() or first in date_names() else []
+    found = [language for language in dict.fromkeys((*own, *calendars())) if word in meanings(language)]
+    return tuple(found or [language for language in date_names() if word in meanings(language)])
+
+
+@cache
+def month_words() -> frozenset[str]:
+    """Return the names and short names of months of all languages, casefolded."""
+    known = (meanings(language) for language in (*calendars(), *date_names()))
+    return frozenset(word for words in known for word, meaning in words.items() if meaning.field == "month")
 
 
 @cache

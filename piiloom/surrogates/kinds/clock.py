@@ -116,7 +116,8 @@ def _like(known: re.Match[str], hour: int, minute: int) -> str:
     hours = (hour % 12 or 12) if twelve else hour
     if f"{hours:02d}" == first.zfill(2):
         hours = hours % 12 + 1 if twelve else (hours + 1) % 24
-    width = 2 if first.startswith("0") or (not sign and second) else 1
+    exact = len(first) == 2 and not twelve and rest.startswith(":")  # with seconds, as machines write it
+    width = 2 if first.startswith("0") or (not sign and second) or exact else 1
     tail = f"{sign}{minute:02d}" if second is not None else sign
     seconds = re.sub(r"^:[0-9]{2}", lambda m: f":{(int(m.group()[1:]) + minute) % 60:02d}", rest)
     return f"{hours:0{width}d}{tail}{seconds}"

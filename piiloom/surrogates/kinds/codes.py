@@ -41,6 +41,7 @@ _SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "parcel": ("@ ####", "@ ###", "####", "%##/#", "@@@## @ ####", "Lot ##", "%###"),
     "password": ("&&&&&%##!", "@&&&&&##", "@&&&_####", "&&&&&&##$", "@&&#&&#!", "&&#@&&#?&", "@&&&&-@&&&&", "&&&&&&&&"),
 }  # fmt: skip
+_BY_FORM: Final = {"cvv": "###", "pin": "####", "otp": "######"}  # passwords that are numbers
 _YEARS: Final = 9  # the year in a number is less than this many years before the anchor
 _VIN: Final = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789"
 _VIN_VALUES: Final = {c: int(v) for c, v in zip(_VIN, "123456781234579234567890123456789", strict=True)}
@@ -62,7 +63,7 @@ def _coded(kind: str) -> Drawing:
         seed = numbered_seed(draw, salt) if kind in _OWNED else mix(draw.seed, salt)
         if any(map(str.isalnum, draw.original)):
             return reshaped(draw.original, seed)
-        mask = pick(style_seed(draw, salt), shapes)
+        mask = _BY_FORM.get(draw.form) or pick(style_seed(draw, salt), shapes)
         if "{" in mask:
             year = draw.anchor.year - below(mix(seed, 1), _YEARS)
             mask = mask.replace("{year}", str(year)).replace("{yy}", f"{year % 100:02d}")
@@ -113,6 +114,8 @@ def number(draw: Draw) -> str:
         other = other_word(original, draw.language, lambda old: old % 12 + 1 + below(seed, 5))
         if other is not None:
             return other
+    if draw.form == "direction":
+        return pick(seed, ("N", "NE", "E", "SE", "S", "SW", "W", "NW"))
     if draw.form == "words":
         return in_words(2 + below(seed, 11), draw.language) or str(2 + below(seed, 11))
     return fill(pick(mix(seed, 1), ("%#", "%##", "%###", "%##")), seed)

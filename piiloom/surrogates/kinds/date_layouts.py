@@ -40,7 +40,9 @@ def write(layout: Layout, when: date) -> str:
     for at, part in enumerate(layout.parts):
         field = part.field
         if field == "suffix":
-            out.append(ordinal_suffix(part.style, when.day, part.text))
+            out.append(
+                ordinal_suffix(part.style, when.day, part.text) if layout.parts[at - 1].field != "quarter" else _of_quarter(part, when)
+            )
         elif field in {"month", "weekday", "season", "first"} and ":" in part.style:
             dotted = at + 1 < len(layout.parts) and layout.parts[at + 1].text == "."
             out.append(written_word(field, part.style, part.text, when, layout.language, dotted=dotted))
@@ -51,6 +53,15 @@ def write(layout: Layout, when: date) -> str:
         else:
             out.append(part.text)
     return "".join(out)
+
+
+def _of_quarter(part: Part, when: date) -> str:
+    number = (when.month + 2) // 3
+    return (
+        ("er" if number == 1 else "e")
+        if part.style in {"er", "e"} and part.text.islower()
+        else ordinal_suffix(part.style, number, part.text)
+    )
 
 
 def _named_month(layout: Layout, at: int) -> bool:

@@ -15,7 +15,10 @@ from piiloom.surrogates.kinds.files import Order
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)
 _SIGNS: Final = frozenset({"/", "-", ".", "–", "-/", "/-"})  # "7-/2161": month and year, the day is left out
+_QUARTER_GAP: Final = frozenset({" ", ".", "st", "nd", "rd", "th", "er", "e", "de", "ste", "º", "o", ":"})  # between a quarter and its word
 _ENDS: Final = (["/"], ["-"], ["-", "/"], ["/", "-"])
+_YEAR_DIGITS: Final = 4
+_MOVED_FAR: Final = 2100  # MIMIC's dates begin here, "2151-7-16", and none of its months and days is padded
 _NUMBERS: Final = 4  # a text with more numbers is not a date
 _LONGEST: Final = 8  # digits of a number in a date (20120131)
 
@@ -38,12 +41,15 @@ def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
 def _padded(parts: list[Part], places: list[int], order: Order) -> bool:
     """Whether days and months are zero-padded to two digits.
 
-    They are if one begins with a zero, or if all have two digits, no month is named and the order is not month first.
+    They are if one begins with a zero, or if all have two digits, no month is named and the year is first, or the order is not month first.
     """
     texts = [parts[at].text for at in places if len(parts[at].text) <= 2]
     if any(text[0] == "0" for text in texts):
         return True
-    return order != "mdy" and len(texts) > 1 and all(len(text) == 2 for text in texts) and all(part.field != "month" for part in parts)
+    if any(len(text) != 2 for text in texts) or any(part.field == "month" for part in parts):
+        return False
+    year_first = len(parts[places[0]].text) == _YEAR_DIGITS and int(parts[places[0]].text) < _MOVED_FAR
+    return bool(texts) and (year_first or (order != "mdy" and len(places) > 1))
 
 
 def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | None:
@@ -55,8 +61,8 @@ def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | No
     signs = {part.field for part in parts}
     if "plural" in signs:
         return ["decade"] if len(texts) == 1 and values[0] % 10 == 0 and len(texts[0]) in {2, 4} else None
-    if "quarter_sign" in signs and places and places[0] > 0 and parts[places[0] - 1].field == "quarter_sign":
-        return _beside_quarter(texts, values)
+    if "quarter_sign" in signs and (quarter := _beside_quarter(parts, places, values)) is not None:
+        return quarter
     if "month" in signs:
         return _beside_month(parts, places, texts)
     if "season" in signs:
@@ -64,11 +70,17 @@ def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | No
     return _alone(parts, places, texts, values, order)
 
 
-def _beside_quarter(texts: list[str], values: list[int]) -> list[str] | None:
-    """Name the numbers of a quarter date: the quarter, and possibly a year."""
-    if values[0] not in range(1, 5) or len(texts) > 2 or not all(_is_year(text) for text in texts[1:]):
+def _beside_quarter(parts: list[Part], places: list[int], values: list[int]) -> list[str] | None:
+    """Name the numbers of a quarter date: the quarter, beside its word, and possibly a year; None if there is no quarter."""
+    sign = next(at for at, part in enumerate(parts) if part.field == "quarter_sign")
+    near = [at for at, value in zip(places, values, strict=True) if value in range(1, 5) and _joined(parts, at, sign)]
+    if len(near) != 1 or len(places) > 2 or not all(at in near or _is_year(parts[at].text) for at in places):
         return None
-    return ["quarter", "year"][: len(texts)]
+    return ["quarter" if at in near else "year" for at in places]
+
+
+def _joined(parts: list[Part], one: int, other: int) -> bool:
+    return all(part.text in _QUARTER_GAP for part in parts[min(one, other) + 1 : max(one, other)])
 
 
 def _sound(names: list[str]) -> list[str] | None:
@@ -134,7 +146,7 @@ def _two(parts: list[Part], places: list[int], texts: list[str], values: list[in
         return ["month", "year"] if _is_year(texts[1]) and 1 <= values[0] <= 12 else None
     if len(texts[0]) > 2 or len(texts[1]) > 2:
         return None
-    return _by_order(("day", "month"), values, order == "dmy")
+    return _by_order(("day", "month"), values, order == "dmy" or between.strip() == ".")
 
 
 def _by_order(names: tuple[str, str], values: list[int], day_first: bool) -> list[str] | None:

@@ -18,12 +18,13 @@ from piiloom.surrogates.kinds.files import Order
 _TOKEN: Final = re.compile(r"[0-9]+|[^\W\d_]+|.", re.DOTALL)
 _ZONE: Final = r"(?:\s?(?:Z|UTC|GMT|CEST|CET|[A-Z]{1,2}[SD]T)\b|\s?[+-][0-9]{2}:?[0-9]{2}\b)?"
 _CLOCK: Final = re.compile(
-    rf"[T ,]*\b[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?{_ZONE}"
+    rf"(?:[T ,]*\b|(?<=[0-9])T)[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?{_ZONE}"
     r"|(?<=[0-9])T[0-9]{4,6}Z?\b|\b[0-9]{1,2}\s?[ap]\.?m\b\.?|\b[0-9]{1,2}h(?:[0-9]{2})?\b",
     re.IGNORECASE,
 )
 _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "er", "e", "ste", "de", "a", "º", "ª", "o"})
-_QUARTERS: Final = frozenset({"q", "k", "t"})  # Quarter, kwartaal or Quartal (also kvartal), trimestre
+# The last ones are those of a number alone: "Q3", "K3" and "T3".
+_QUARTERS: Final = frozenset("quarter kwartaal quartal kvartal trimestre trim kwartał kwartale kvartaali kvartál q k t".split())
 _YEARS: Final = (1000, 2999)
 _LONGEST: Final = 60  # characters; a longer text is not read as a date
 

@@ -7,11 +7,12 @@ quarters, years, decades). The name of a weekday moves by the shift modulo 7.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
-from piiloom.surrogates.kinds.calendars import range_words
+from piiloom.surrogates.kinds.calendars import languages_for, meanings, range_words
 from piiloom.surrogates.kinds.date_layouts import Layout, Precision, write
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.files import Order
@@ -30,6 +31,10 @@ _UNITS: Final[dict[Precision, float]] = {
 }
 _MONTHS: Final[dict[Precision, int]] = {"month": 1, "season": 3, "quarter": 3, "year": 12, "decade": 120}
 _LONGEST_RANGE: Final = 80
+_FIRST_YEAR: Final = 1000
+_YEAR_DIGITS: Final = 4
+_LONGEST_MONTH: Final = 31
+_DIGITS: Final = re.compile("[0-9]+")
 
 
 def draw_shift(seed: int) -> int:
@@ -67,13 +72,55 @@ def _span() -> re.Pattern[str]:
 def moved(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
     """Return the date or date range *text* moved by *shift* days, in the same format.
 
-    Return None if it cannot be read or would come before the year 1000. Never raises.
+    Return None if it cannot be read, if languages differ on its words, or if it would come before the year 1000. Never raises.
     """
     layout = parse(text, language, order, anchor)
     if layout is not None:
         when = shifted_day(layout, shift)
-        return write(layout, when) if when is not None and when.year >= 1000 else None
+        if when is None or when.year < _FIRST_YEAR:
+            return None
+        new = write(layout, when)
+        ambiguous = layout.language not in {language, "en"} and any(other != new for other in _in_other_languages(layout, when))
+        return new if not ambiguous else None
     return _moved_span(text, shift, language, order, anchor) if len(text) <= _LONGEST_RANGE else None
+
+
+def _in_other_languages(layout: Layout, when: date) -> Iterator[str]:
+    """Yield the day *when* as each further language writes it that has all date words of *layout*."""
+    words = [part.text.casefold() for part in layout.parts if ":" in part.style]
+    for language in languages_for(words[0], "") if words else ():
+        if language != layout.language and all(word in meanings(language) for word in words):
+            number = {part.style.rpartition(":")[2] for part in layout.parts if part.field == "month"}
+            own = {str(meanings(language)[word].number) for word in words if meanings(language)[word].field == "month"}
+            yield write(layout._replace(language=language), when) if number == own else ""
+
+
+def kept_form(text: str, shift: int) -> str:
+    """Return *text*, which is no date that can be read, with its numbers moved by about *shift* days; its words stay.
+
+    A year moves by whole years, a number of a day, a week or a month among the 28 days that every month has. A decade ("80er Jahre"), a
+    digit behind a letter ("H1") and a number of equal digits ("99"), which stands for nothing, stay.
+    """
+    years = round(shift / _UNITS["year"])
+
+    def number(found: re.Match[str]) -> str:
+        digits = found.group()
+        repeated, behind = len(set(digits)) == 1 < len(digits), text[found.start() - 1 : found.start()].isalpha()
+        decade = len(digits) == 2 and digits[1] == "0" and int(digits) > _LONGEST_MONTH
+        if repeated or decade or (behind and len(digits) == 1):
+            return digits
+        if len(digits) == _YEAR_DIGITS:
+            return f"{int(digits) + years:04d}"
+        if len(digits) > 2 or int(digits) > _LONGEST_MONTH:
+            return f"{(int(digits) + years) % 10 ** len(digits):0{len(digits)}d}"
+        return f"{other_day(int(digits), shift):0{len(digits) if digits[0] == '0' else 1}d}"
+
+    return _DIGITS.sub(number, text)
+
+
+def other_day(day: int, shift: int) -> int:
+    """Return the day of the month *day*, moved by *shift* days among the 28 that every month has; another day in any case."""
+    return (day - 1 + (shift % 28 or 1)) % 28 + 1
 
 
 def _moved_span(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:

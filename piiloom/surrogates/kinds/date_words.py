@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from piiloom.surrogates.kinds.calendars import calendar_of
+from piiloom.surrogates.kinds.calendars import calendar_of, calendars, date_names
 
 
 def written_word(field: str, style: str, text: str, when: date, language: str, *, dotted: bool) -> str:
@@ -16,6 +16,8 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
     form, _, number = style.rpartition(":")
     if field == "first":
         return text if when.day == 1 else str(when.day)
+    if language not in calendars() and language in date_names():
+        return _cased(form, _in_form_of(field, text, when, language))
     own = calendar_of(language)
     short = form.endswith("-short")
     if field == "month":
@@ -31,7 +33,19 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
     else:
         season = when.month % 12 // 3
         word = text if 3 * int(number) % 12 // 3 == season else own.seasons[(season - 1) % 4][0]
+    return _cased(form, word)
+
+
+def _cased(form: str, word: str) -> str:
     return word.upper() if form.startswith("upper") else word[0].upper() + word[1:] if form.startswith("title") else word.lower()
+
+
+def _in_form_of(field: str, text: str, when: date, language: str) -> str:
+    """Return the month or weekday of *when* in the form of the word *text*: "maja" becomes "lutego", and "maj" becomes "luty"."""
+    names = date_names()[language]
+    at, forms = (when.month - 1, names.months) if field == "month" else (when.weekday(), names.weekdays)
+    folded = text.casefold()
+    return next((form for form in forms if folded in map(str.casefold, form)), forms[0])[at]
 
 
 def ordinal_suffix(folded: str, day: int, text: str) -> str:

@@ -1,8 +1,9 @@
 """Dates, years, months, weekdays and holidays; birth dates agree with their owner.
 
-If there is an original, it moves by ``draw.shift`` (see ``date_shifts``). If there is none, or it cannot be read, the date is drawn
-from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, day_slash_month,
-month_year, numeric, iso, year, month, weekday or datetime.
+If there is an original, it moves by ``draw.shift`` (see ``date_shifts``), or keeps its form if it cannot be read. If there is none, the
+date is drawn from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month,
+day_slash_month, month_year, numeric, iso, year, month, weekday, datetime or expiry (of a card), or a part of a date that further
+placeholders have the rest of (``PART``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from piiloom.surrogates.kinds.clock import clock_time, with_time
 from piiloom.surrogates.kinds.date_layouts import write
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_patterns import usual
-from piiloom.surrogates.kinds.date_shifts import moved
+from piiloom.surrogates.kinds.date_shifts import kept_form, moved, other_day
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 from piiloom.surrogates.seeds import below, mix
@@ -28,6 +29,9 @@ _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
 _DAY_OF_MONTH: Final = re.compile(r"\b(?:[12]?[0-9]|3[01])\b")
+PART: Final = "part:"  # begins the form of one part of a date: part:day, part:month, part:year, part:weekday; "part:0month" is in digits
+_VALID: Final = 4  # years from the anchor to the last expiry of a card
+_WRITTEN: Final = re.compile(r"(?=.*(?:[0-9]|[^\W\d_A-Z]))[^][<>{}]*", re.DOTALL)  # with a digit or a small letter, and no brackets
 _PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
 
 
@@ -48,21 +52,23 @@ def born_on(draw: Draw) -> date:
     return adult_birth_date(draw.anchor, mix(draw.seed, _BORN))
 
 
-def _other_day(day: int, shift: int) -> str:
-    """Return the day of the month *day*, moved by *shift* days among the 28 that every month has; another one in any case."""
-    moved_by = shift % 28 or 1
-    return str((day - 1 + moved_by) % 28 + 1)
-
-
 def _moved(draw: Draw) -> str | None:
+    """Return the original date moved by the shift, or in its form if it cannot be read; None if there is none, or a placeholder is it."""
     if not draw.original:
         return None
+    found = _read_and_moved(draw)
+    return kept_form(draw.original, draw.shift) if found is None and _WRITTEN.fullmatch(draw.original) else found
+
+
+def _read_and_moved(draw: Draw) -> str | None:
     if told_by_text(draw.original):  # it tells no date, and any other would break the order
         return draw.original
     month_told = of_month(draw.original)
     if month_told is not None:  # "the 5th of this month": the day moves, and the month stays "this"
         head = draw.original[: month_told.start()]
-        day = _moved(draw._replace(original=head)) or _DAY_OF_MONTH.sub(lambda found: _other_day(int(found[0]), draw.shift), head, count=1)
+        day = _read_and_moved(draw._replace(original=head)) or _DAY_OF_MONTH.sub(
+            lambda found: str(other_day(int(found[0]), draw.shift)), head, count=1
+        )
         return day + month_told.group() if day != head else None
     return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
@@ -76,9 +82,33 @@ def date_value(draw: Draw) -> str:
         found = _moved(draw)
         if found is not None:
             return found
+    if draw.form.startswith(PART):
+        return _part(near_day(draw), draw)
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))
     return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)
+
+
+def _part(day: date, draw: Draw) -> str:
+    """Return the part of *day* that the form of *draw* requests; "start" is a day before that of the date: "12-14 March"."""
+    words = calendar_of(draw.language)
+    known = {
+        "day": "1er" if day.day == 1 and words.ordinals == "first" else str(day.day),
+        "start": str(max(1, day.day - 1 - below(mix(draw.seed, _DAY + 3), 6))),
+        "0day": f"{day.day:02d}",
+        "month": words.months[day.month - 1],
+        "0month": f"{day.month:02d}",
+        "weekday": words.weekdays[day.weekday()],
+        "year": str(day.year),
+    }
+    return known[draw.form.removeprefix(PART)]
+
+
+def _expiry(draw: Draw) -> str:
+    """Return the month and year in which a card expires, after the anchor."""
+    months = 1 + below(mix(draw.seed, _DAY), 12 * _VALID)
+    years, month = divmod(draw.anchor.month - 1 + months, 12)
+    return f"{month + 1:02d}/{(draw.anchor.year + years) % 100:02d}"
 
 
 def birth_date(draw: Draw) -> str:
@@ -87,12 +117,14 @@ def birth_date(draw: Draw) -> str:
     Where the text told the owner's birth date, it moves as all dates do, so that two birth dates in it stay two.
     """
     born = born_on(draw)
-    if draw.original:
+    if draw.original and draw.owner is not None and not draw.owner.told_birth:
         layout = parse(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
-        if layout is not None and layout.precision == "day" and draw.owner is not None and draw.owner.told_birth:
-            return _moved(draw) or write(layout, born)
         if layout is not None and layout.precision != "weekday":
             return write(layout, born)
+    if (found := _moved(draw)) is not None:
+        return found
+    if draw.form.startswith(PART):
+        return _part(born, draw)
     if draw.form == "year":
         return str(born.year)
     return usual(born, draw.form if draw.form in _PATTERNS else "birth", draw)
@@ -104,7 +136,9 @@ def year(draw: Draw) -> str:
 
 
 def birth_year(draw: Draw) -> str:
-    """Return the owner's year of birth, with two digits if the original has two."""
+    """Return the owner's year of birth, with two digits if the original has two; one that the text told agrees with the birth date."""
+    if draw.original and draw.owner is None:
+        return _moved(draw) or str(born_on(draw).year)
     born = born_on(draw)
     return f"{born.year % 100:02d}" if len(draw.original.strip()) == 2 else str(born.year)
 
@@ -143,4 +177,4 @@ def datetime_value(draw: Draw) -> str:
     return with_time(usual(day, "numeric", draw), draw)
 
 
-_OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value}
+_OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value, "expiry": _expiry}

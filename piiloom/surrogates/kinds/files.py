@@ -175,6 +175,19 @@ class CalendarsFile(FileModel):
     calendars: dict[str, CalendarEntry]
 
 
+class DateNamesEntry(FileModel):
+    """The months and weekdays of a language, one list for each form of the words; lists begin with January and Monday."""
+
+    months: list[Annotated[list[Text], Field(min_length=12, max_length=12)]] = Field(min_length=1)
+    weekdays: list[Annotated[list[Text], Field(min_length=7, max_length=7)]]
+
+
+class DateNamesFile(FileModel):
+    """``month_names.yaml``, by language."""
+
+    names: dict[str, DateNamesEntry]
+
+
 class NumeralsFile(FileModel):
     """``numerals.yaml``: the words of 0 to 120 by language."""
 

@@ -36,6 +36,12 @@ def owned_by(owner: Owner) -> frozenset[str]:
     return frozenset(name for name, entry in _entries().items() if entry.owner == owner)
 
 
+@cache
+def fills_masks(kind: str) -> bool:
+    """Whether values of *kind* can be written into a mask, such as "XXX-XX-1234"."""
+    return kind in _entries() and _entries()[kind].draw.partition(":")[0] in {"masked", "date_masks"}
+
+
 def _drawing(place: str) -> Drawing:
     """Import the drawing function named *place*, as "module:function" ("contacts:email")."""
     module, _, name = place.partition(":")
@@ -84,4 +90,4 @@ def get_kind(name: str) -> Kind:
     raise UsageError(f"unknown kind {name!r}", remedy=remedy)
 
 
-__all__ = ["KINDS", "Drawings", "Kind", "Owner", "get_kind", "owned_by"]
+__all__ = ["KINDS", "Drawings", "Kind", "Owner", "fills_masks", "get_kind", "owned_by"]

@@ -13,9 +13,8 @@ from piiloom.surrogates.fitting import takes_genitive
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.seeds import below, mix
+from piiloom.surrogates.seeds import below, mix, parted
 
-_NAME: Final = 0x61
 _TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
 _MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left
 _COUNTRIES: Final = 8  # draws of a country in the region; after that, sound and genitive are ignored
@@ -74,20 +73,21 @@ class PersonaDrawer:
 
         Names in *taken* are avoided, and the new names are added to it. If no free name is found, a used one is repeated. When *taken*
         is full, its older half is dropped, so in a document with thousands of people two that are far apart may share a name.
-        *origin* overrides the country that the names come from. Raises ``UsageError`` if that country has no names.
+        *origin* overrides the country that the names come from. Raises ``UsageError`` if that country has no names. The person's other
+        values have a seed of their own, so that they do not give the name away.
         """
         if len(taken) >= _MOST_TAKEN:
             for name in list(islice(taken, _MOST_TAKEN // 2)):
                 del taken[name]
         gender, region = GROUPS[group]
         names = self._names[group]
-        given_seed = mix(seed, _NAME)
+        given_seed, country_seed, own_seed = parted(seed)
         family_seed = given_seed >> 32
         for turn in range(_COUNTRIES):
             if origin:
                 known = self._own.get((origin, gender)) or self._named(origin, gender)
             else:
-                at = (seed >> 8 + 4 * turn) % len(names)  # each turn uses other bits of the seed
+                at = (country_seed >> 4 * turn) % len(names)  # each turn uses other bits of the seed
                 known = names[at] or self._of_group(group, at)
             country, givens, families, how_many_given, how_many_family = known
             given, family = givens[given_seed % how_many_given], families[family_seed % how_many_family]
@@ -98,7 +98,7 @@ class PersonaDrawer:
             if (one and two) or origin:  # no other country to look in
                 break
         taken[given] = taken[family] = None
-        return Persona(seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
+        return Persona(own_seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
 
     def _of_group(self, group: int, at: int) -> _Names:
         key = self._countries[group][at], GROUPS[group][0]

@@ -15,6 +15,7 @@ _TOKENS: Final = {
     "{date}": r"(?P<original>[0-9/. -]{1,24}?)",
     "{year}": r"(?P<original>[12][0-9]{3}|'[0-9]{2})",
     "{digits}": r"[0-9]{1,4}",
+    "{hash}": r"[0-9A-Fa-f]{5,64}",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
 }
 _TOKEN: Final = re.compile(any_of(_TOKENS))
@@ -25,6 +26,7 @@ _SAMPLES: Final = {
     "{date}": "2151-7-16",
     "{year}": "2151",
     "{digits}": "2019",
+    "{hash}": "3fa9c2",
     "{letter}": "X",
 }
 

@@ -28,17 +28,22 @@ _LONGEST_DOTS: Final = 5
 _LONGEST_LETTERS: Final = 12
 _LONGEST_SHOWN: Final = 40
 _FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
-_SHAPELESS: Final = frozenset({"", "email", "url", "age", "time", "money", "year"})  # kinds whose values do not keep the shape of the mask
+_SHAPELESS: Final = frozenset({"email", "url", "age", "money"})  # kinds whose values do not keep the shape of the mask
 _NAMED_SURE: Final = 0.7  # "J*** D**": two names
+
+
+def mask_form(kind: str, literal: str) -> str:
+    """Return the form of a value of *kind* that keeps what the mask *literal* shows: X's stand for what it hides; "" if it has no shape."""
+    shaped = kind not in _SHAPELESS and (_FREE.search(literal) or _SPELT.match(literal))
+    return f"mask:{_FREE.sub('X', literal)}" if shaped else ""
 
 
 def mask_verdict(grammar: Grammar, literal: str) -> Verdict:
     """Judge a masked number, date or address: "XX/XX/2019", "***-**-1234". Its signs are X's in the form."""
-    shaped = grammar.kind not in _SHAPELESS and (_FREE.search(literal) or _SPELT.match(literal))
-    form = f"mask:{_FREE.sub('X', literal)}" if shaped else ""
+    form = mask_form(grammar.kind, literal)
     family = re.sub(r"\d+", "{digits}", literal) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", literal)
     if not grammar.kind:
-        return Verdict("known", family, UNTOLD_MEANING, sure=grammar.upper)
+        return Verdict("known", family, UNTOLD_MEANING._replace(form=form), sure=grammar.upper)
     return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
 
 

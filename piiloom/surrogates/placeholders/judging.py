@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.families import numbered
 from piiloom.surrogates.placeholders.form_verdicts import FORM_VERDICTS, mask_verdict, run_verdict
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
@@ -17,6 +18,7 @@ from piiloom.surrogates.placeholders.word_judging import WordJudge
 _DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
 _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTALL)
+_HASHED: Final = re.compile(r"(.*[^\W\d_].*?)[\s_:#|=-]+((?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{5,64})", re.IGNORECASE)
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
 _EMPTY: Final = re.compile(r"[Xx]{2,}|([?#•*_-])\1+|[●•]|\.{4,}|[█▇■▉⬛◼]+")  # "[XXXX]", "[●]": brackets in which nothing is told
@@ -93,7 +95,9 @@ class Judge:
         if low in self._data.tokens or len(name) <= 1:
             return True
         if low in self._data.markup:
-            return name != name.upper() or inner.rstrip("/ ").casefold() != low or low not in self._data.markup_in_capitals
+            bare = inner.rstrip("/ ")
+            tag = bare.casefold() == low or (bare == bare.upper() and _PLAIN.fullmatch(bare) is not None)  # "<TIME OF LESSON>"
+            return name != name.upper() or not tag or low not in self._data.markup_in_capitals
         return "=" in inner and not _ATTRIBUTE.fullmatch(inner.rstrip("/ "))
 
     def _tag(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
@@ -105,7 +109,7 @@ class Judge:
             return Verdict("known", literal, Meaning(masked, same="mention"), sure=grammar.lower)
         if grammar.name != "round" and _EMPTY.fullmatch(tag):
             return run_verdict(grammar, literal)
-        bearing = self._bearing(grammar, literal, tag)
+        bearing = self._hashed(grammar, literal, tag) or self._bearing(grammar, literal, tag)
         if bearing is not None:
             return bearing
         meaning = None if _CODE.search(tag) else self._reader.read(tag)
@@ -125,6 +129,18 @@ class Judge:
         signs = _INNER_SIGNS.match(bare)
         bare = bare[signs.end() :].removesuffix(signs.group()[::-1]).strip() if signs else bare
         return bare if bare != tag and _WORDS.search(bare) and self._reader.read(bare) is not None else tag
+
+    def _hashed(self, grammar: Grammar, literal: str, tag: str) -> Verdict | None:
+        """Judge a tag with a hash, "PERSON_1:3fa9c2" or "PERSON_3fa9c2": equal hashes are one person or value; None if it has none."""
+        parts = _HASHED.fullmatch(tag)
+        meaning = self._reader.read(parts.group(1)) if parts else None
+        if parts is None or meaning is None or meaning.kind == "generic" or KINDS[meaning.kind].entity_type == "code":
+            return None  # of a code it may be the original
+        sure = _sure(grammar, parts.group(1), meaning)
+        at = literal.rindex(parts.group(2))
+        before = numbered(literal[:at], meaning.index) if meaning.index else literal[:at]
+        family = f"{before}{{hash}}{literal[at + len(parts.group(2)) :]}"
+        return Verdict("known", family, meaning._replace(index=meaning.index or parts.group(2).casefold(), same="document"), sure=sure)
 
     def _bearing(self, grammar: Grammar, literal: str, tag: str) -> Verdict | None:
         """Judge a tag with two parts, or return None if it is not one.

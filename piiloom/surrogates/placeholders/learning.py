@@ -80,7 +80,7 @@ def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: froze
     told = tally.cued[meaning.kind] and tally.grammar != TITLED  # a title is its own cue
     if meaning.language and meaning.language not in supported and not told:
         confidence = min(confidence, _FOREIGN)
-    token = "{index}" in family or "{letter}" in family
+    token = any(one in family for one in ("{index}", "{letter}", "{hash}"))
     kind = meaning.kind
     if meaning.role == LETTER:
         kind = _commonest(tally, kind)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.placeholders.families import pattern_of, sample
+from piiloom.surrogates.placeholders.form_verdicts import mask_form
 from piiloom.surrogates.placeholders.grammar_files import Grammar
 from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
-from piiloom.surrogates.placeholders.verdicts import Verdict
+from piiloom.surrogates.placeholders.verdicts import MASK, Verdict
 
 if TYPE_CHECKING:
     import regex
@@ -77,7 +78,7 @@ class OwnPatterns:
                 groups = match.groupdict()
                 start, end = match.span("letter") if groups.get("letter") else match.span()
                 if end > start:
-                    yield Candidate(start, end, _OWN, match.group()), _own(rule, groups)
+                    yield Candidate(start, end, _OWN, match.group()), _own(rule, groups, match.group())
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
@@ -86,10 +87,11 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern)
 
 
-def _own(rule: Rule, groups: dict[str, str | None]) -> Own:
+def _own(rule: Rule, groups: dict[str, str | None], literal: str) -> Own:
     index = re.sub(r"\s+", "", groups.get("index") or groups.get("letter") or rule.index).casefold()
     role = (groups.get("role") or rule.role).casefold()
-    meaning = Meaning(rule.kind, role, index, rule.same, rule.form, rule.gender, rule.plural, 1.0, rule.context, groups.get("number") or "")
+    form = rule.form or (mask_form(rule.kind, literal) if rule.role == MASK else "")
+    meaning = Meaning(rule.kind, role, index, rule.same, form, rule.gender, rule.plural, 1.0, rule.context, groups.get("number") or "")
     return Verdict("known", rule.name, meaning, groups.get("original") or "", rule.confidence), rule
 
 

@@ -12,6 +12,10 @@ from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word
 Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 
 _WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word overrides: "phone number", "student id"
+_NO_HEADS: Final = _WEAK | {"title", "generic"}  # kinds that say nothing of what they are of
+_OF: Final = frozenset({"of", "for", "av", "för", "von", "vom"})  # between a head and what it is of
+_NAMELESS: Final = frozenset("payment_card bank_account case_number device_id id_number policy_number".split())
+_ORGANISED: Final = frozenset("organisation company employer department charity club authority product".split())
 _DOUBT: Final = 0.65
 _SHORT: Final = 3
 _LETTER_SURE: Final = 0.5
@@ -155,7 +159,7 @@ class Reader:
             index = "" if parts else index
         if not parts:
             return None
-        meaning = _together(list(parts.values()), index, self._words.ids)
+        meaning = _together(_head_last(parts), index, self._words.ids)
         return meaning._replace(language=self._foreign(parts), runner_up=self._runner_up(parts, index, meaning.kind))
 
     def _foreign(self, parts: dict[str, Word]) -> str:
@@ -168,7 +172,7 @@ class Reader:
         for phrase in parts:
             rival = rivals.get(phrase)
             if rival is not None:
-                other = _together([*({**parts, phrase: rival}).values()], index, self._words.ids).kind
+                other = _together(_head_last({**parts, phrase: rival}), index, self._words.ids).kind
                 if other not in {kind, "generic"}:
                     return f"{other} ({rival.language})"
         return ""
@@ -190,7 +194,25 @@ class Reader:
                     break
             else:
                 return None
+        if any(word.what == "unread" for word in found.values()) or _names_code(list(found.values())):
+            return None
+        if all(word.what in {"skip", "qualifier"} for word in found.values()):  # "tag" is a filler, and the German day
+            found = {phrase: self._words.rivals.get(phrase, word) for phrase, word in found.items()}
         return found if any(word.what in {"role", "name", "value", "blank"} for word in found.values()) else None
+
+
+def _names_code(words: list[Word]) -> bool:
+    """Whether a tag is the name of what bears a code ("CARD_NAME", "DEVICE_NAME"): no name of somebody, and no code."""
+    values = [word for word in words if word.what == "value"]
+    return bool(values) and words[-1].what == "name" and words[-1].head_last and all(word.kind in _NAMELESS for word in values)
+
+
+def _head_last(parts: dict[str, Word]) -> list[Word]:
+    """Return the words of a tag, with the head of "DATE OF LESSON" last, where it is in "LESSON DATE"; "TITLE OF BOOK" has it there."""
+    words = list(parts.values())
+    at = next((at for at, phrase in enumerate(parts) if phrase in _OF and words[at].what == "skip"), 0)
+    head = [word for word in words[:at] if word.what in {"role", "name", "value"}]
+    return words[at:] + words[:at] if head and head[-1].head_last and head[-1].kind not in _NO_HEADS else words
 
 
 def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
@@ -230,6 +252,8 @@ def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
 def _value(values: list[Word], role: str, index: str, ids: dict[str, str], sure: float) -> Meaning:
     """Combine words for a value other than a name; *role* is the role of its owner, "" if none is given."""
     strong = [word for word in values if word.kind not in _WEAK] or values
+    if len(strong) < len(values) and values[-1].head_last and all(word.kind in _ORGANISED for word in strong):
+        strong = values[-1:]  # "ORGANIZATION_ID"
     head = strong[-1] if strong[-1].head_last else strong[0]
     kind = ids.get(role, head.kind) if head.kind in _WEAK and role else head.kind
     others = " ".join(dict.fromkeys(word.stem or word.kind for word in strong if word is not head and word.kind != head.kind))

@@ -10,6 +10,7 @@ from typing import Final
 
 from piiloom.surrogates.kinds.around_dates import in_month, year_follows
 from piiloom.surrogates.kinds.legal_forms import form_precedes
+from piiloom.surrogates.kinds.registry import fills_masks
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar_files import grammars_file
 from piiloom.surrogates.placeholders.letter_people import LETTER, LETTER_KINDS, join_letters
@@ -37,6 +38,7 @@ _INITIALS: Final = re.compile(r"[A-Z](?:\.[ -]?[A-Z])+\.?")
 _FRENCH_ARTICLE: Final = re.compile(r"(?<!\w)(?:l[ae]s?[ \u00a0]|l['’]|du[ \u00a0]|aux?[ \u00a0])\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
 _DAYS: Final = frozenset({"date", "birth_date"})
+DAY: Final = "day"  # the form of a tag for a day, "[DAY]": a date, or the day in one
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
 
@@ -80,7 +82,8 @@ class Settling:
             if cue is None and meaning.kind == "generic":
                 return None
             if cue is not None:
-                meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
+                kept = meaning.form if meaning.kind != "generic" or fills_masks(cue.kind) else ""
+                meaning = meaning._replace(kind=cue.kind, form=cue.form or kept, gender=cue.gender or meaning.gender)
         if cue is None or meaning.context == "document":
             self._open.append((len(self._mentions), candidate, verdict))
         if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
@@ -145,7 +148,7 @@ class Settling:
         """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
         if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
             meaning = meaning._replace(kind="birth_date", same="document")
-        if told or not year_follows().match(self._text, candidate.end):
+        if told or meaning.form == DAY or not year_follows().match(self._text, candidate.end):
             return meaning
         if self._text.startswith("/", candidate.end):
             return meaning._replace(form="day_slash_month")
@@ -156,7 +159,7 @@ class Settling:
         """Recognize a street address by its original, and a town, a school … by what stands beside it."""
         if _address().match(verdict.original):
             return meaning._replace(kind="address")
-        if meaning.same == "mention" and not meaning.index and not verdict.original:
+        if meaning.same == "mention" and not (meaning.index or meaning.form or verdict.original):
             cue = self._cues.around(self._text, candidate.start, candidate.end)
             if cue is not None and cue.kind in _PLACED and cue.sure >= 1:
                 return meaning._replace(kind=cue.kind)

@@ -10,7 +10,7 @@ from piiloom.surrogates.mentions import Gender, Same
 from piiloom.surrogates.placeholders.folding import phrase_of
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, VocabularyFile, vocabulary_file
 
-What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
+What = Literal["role", "name", "value", "blank", "skip", "qualifier", "unread"]
 
 _SHORT: Final = 3
 _ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that do not imply one role
@@ -117,6 +117,7 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[tuple[str, ...], Word]]:
         yield value.words, base
         yield value.plural, base._replace(plural=True)
     yield source.blanks, word("blank", "generic", same="mention")
+    yield source.unread, word("unread")
     yield source.qualifiers.female, word("qualifier", gender="female")
     yield source.qualifiers.male, word("qualifier", gender="male")
     yield (*source.joiners, *source.articles), word("skip")

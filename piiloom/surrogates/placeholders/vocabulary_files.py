@@ -109,6 +109,7 @@ class VocabularyFile(_Entry):
     index_words: tuple[str, ...] = ()
     qualifiers: Qualifiers = Qualifiers()
     blanks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     people: tuple[PeopleEntry, ...]
     names: tuple[NamesEntry, ...]
     values: tuple[ValuesEntry, ...]

@@ -79,7 +79,7 @@ class Corpus:
     def fill(self, drawn, out="out", *, workers=1):
         target = self.folder / out
         factory = replace(self.factory, given=drawn.values)
-        report = run_surrogates(self.inputs, target, factory, seed=self.factory.settings.seed, workers=workers)
+        report = run_surrogates(self.inputs, target, factory, workers=workers)
         drawn.put_rejects(target)
         return report.report
 

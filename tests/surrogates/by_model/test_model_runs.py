@@ -102,6 +102,7 @@ def test_nobody_is_asked_when_there_is_nothing_to_send(tmp_path):
     assert report["engine"]["by_model"]["values_asked"] == 0
 
 
+@pytest.mark.long
 def test_a_second_run_pays_nothing_and_gives_the_same_bytes_for_any_workers(corpus):
     with LLMServer(vowelled(naming())) as server:
         corpus.run(server, concurrency=1)

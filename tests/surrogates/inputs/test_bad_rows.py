@@ -28,7 +28,7 @@ BAD = (  # a line, and a word of the reason
 
 def run(source: Path, out: Path, chunk: int = 2**20, workers: int = 1, **settings: object):
     inputs = InputSettings(path=source, chunk_bytes=chunk, skip_bad_rows=True, **settings)  # type: ignore[arg-type]
-    report = run_surrogates(inputs, out, TagEngine, seed=1, workers=workers)
+    report = run_surrogates(inputs, out, TagEngine, workers=workers)
     verify_folder(out, source)
     skipped = out / "skipped_rows.jsonl"
     return report, [json.loads(line) for line in skipped.read_text("utf-8").splitlines()] if skipped.exists() else []
@@ -76,7 +76,7 @@ def test_by_default_the_first_one_stops_the_run(tmp_path: Path, bad: bytes) -> N
     source = tmp_path / "a.jsonl"
     source.write_bytes(GOOD.encode() + b"\n" + bad + b"\n")
     with pytest.raises(DataError, match=r"a\.jsonl:2: ") as caught:
-        run_surrogates(InputSettings(path=source), tmp_path / "out", TagEngine, seed=1)
+        run_surrogates(InputSettings(path=source), tmp_path / "out", TagEngine)
     assert "secret" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 

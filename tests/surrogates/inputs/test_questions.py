@@ -27,8 +27,8 @@ ROWS = [
 
 def run(source: Path, out: Path, mapping: Mapping | None = Mapping(), chunk: int = 2**20, **settings: Any):  # noqa: B008 - frozen
     inputs = InputSettings(path=source, question_field="question", chunk_bytes=chunk, **settings)
-    factory = EngineFactory(settings=Settings(), mapping=mapping)
-    report = run_surrogates(inputs, out, factory, seed=1, vault=out.with_suffix(".vault"))
+    factory = EngineFactory(settings=Settings(seed=0), mapping=mapping)
+    report = run_surrogates(inputs, out, factory, vault=out.with_suffix(".vault"))
     verify_folder(out, source)
     return report, [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()]
 
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     source.write_text('{"text": "[NAME", "question": "]"}\n')
     inputs = InputSettings(path=source, question_field="question", kind_of=None)
     with pytest.raises(DataError, match="from the text into the question"):
-        run_surrogates(inputs, tmp_path / "out", _Greedy, seed=1)
+        run_surrogates(inputs, tmp_path / "out", _Greedy)
 
 
 class _Greedy(TagEngine):

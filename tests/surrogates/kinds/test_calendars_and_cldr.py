@@ -6,7 +6,7 @@ import pytest
 from babel import Locale
 
 from piiloom.pii_values.lexicons import listed
-from piiloom.surrogates.kinds.calendars import calendars, meanings
+from piiloom.surrogates.kinds.calendars import calendars, date_names, languages_for, meanings
 
 # Short forms of ours that CLDR writes otherwise: ambiguous ones ("mar" is March, too), and usage that CLDR does not follow.
 OTHERWISE = {
@@ -44,6 +44,17 @@ def test_full_names_of_cldr_are_read(language):
             assert (known[word.casefold()].field, known[word.casefold()].number) == ("month", number)
         for number, word in cldr.days[use]["wide"].items():
             assert (known[word.casefold()].field, known[word.casefold()].number) == ("weekday", number + 1)
+
+
+@pytest.mark.parametrize("language", date_names())
+def test_months_and_weekdays_of_further_languages_are_those_of_cldr(language):
+    cldr, known = Locale.parse(language), date_names()[language]
+    for names, own, count in ((cldr.months, known.months, 12), (cldr.days, known.weekdays, 7)):
+        numbers = range(1, 13) if count == 12 else range(7)
+        told = [_words(names[use][width], numbers) for use in ("format", "stand-alone") for width in ("wide", "abbreviated")]
+        assert all(form in told for form in own)
+        assert told[0] in own or any(" " in word or "-" in word for word in told[0])
+    assert languages_for(known.months[0][1].casefold(), language)[0] == language
 
 
 @pytest.mark.parametrize("locale", ["en_US", "pt_BR", "sv_SE"])

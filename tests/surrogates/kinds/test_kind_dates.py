@@ -171,7 +171,7 @@ def test_dates_without_an_original_lie_near_the_anchor_in_one_style_a_document()
 
 def test_documents_differ_in_style():
     assert (
-        len({re.sub(r"[^\W\d_]+", "x", re.sub("[0-9]+", "0", get_kind("date").draw(draw(1, "US", shift=shift)))) for shift in range(60)})
+        len({re.sub(r"[^\W\d_]+", "x", re.sub("[0-9]+", "0", get_kind("date").draw(draw(1, "US", style=style)))) for style in range(60)})
         >= 5
     )
 

@@ -40,8 +40,8 @@ class Page(HTMLParser):
 
 
 def page_of(source: Path, out: Path, mapping: Mapping | None, chunk: int = 2**20, **settings: Any) -> str:
-    factory = EngineFactory(settings=Settings(), mapping=mapping)
-    run_surrogates(InputSettings(path=source, chunk_bytes=chunk, **settings), out, factory, seed=1)
+    factory = EngineFactory(settings=Settings(seed=0), mapping=mapping)
+    run_surrogates(InputSettings(path=source, chunk_bytes=chunk, **settings), out, factory)
     return (out / "report.html").read_text("utf-8")
 
 
