@@ -147,7 +147,7 @@ class Engine:
         for key, (_, size) in shared.items():
             people.append((*key, groups[at : at + size]))
             at += size
-        told = Counter(codes)
+        told = Counter(zip(roles.numbers, codes, strict=True))
         return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told), bytes(roles.numbers), roles.names))
 
     # Pass 2

@@ -163,26 +163,29 @@ def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, objec
     by_role: dict[int, Counter[int]] = {number: Counter() for number in roles}
     for (number, group), count in Counter(zip(numbers, groups, strict=True)).items():
         by_role[number][group] = count
+    codes: dict[int, Counter[int]] = {number: Counter() for number in roles}
+    for (number, code), count in told.items():
+        codes[number][code] = count
     largest = sorted(roles, key=lambda number: (-by_role[number].total(), number))[:_ENOUGH]
     return {
-        "people": len(groups),
-        **_by_group(Counter(groups), own_names=own_names),
+        **_by_group(Counter(groups), sum(codes.values(), Counter()), own_names=own_names),
         "roles": {
-            roles[number][0] if len(roles[number]) == 1 else "others": {
-                "people": by_role[number].total(),
-                **_by_group(by_role[number], own_names=own_names),
-            }
+            roles[number][0] if len(roles[number]) == 1 else "others": _by_group(by_role[number], codes[number], own_names=own_names)
             for number in largest
         },
-        "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
     }
 
 
-def _by_group(counts: Counter[int], *, own_names: bool) -> dict[str, object]:
+def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> dict[str, object]:
     named: Counter[str] = Counter()
     for number, (gender, region) in enumerate(GROUPS):
         named[gender if own_names else f"{gender} {region}"] += counts[number]
-    return {"groups": dict(named), "largest_difference": spread(named)}
+    return {
+        "people": counts.total(),
+        "groups": dict(named),
+        "largest_difference": spread(named),
+        "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
+    }
 
 
 def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:

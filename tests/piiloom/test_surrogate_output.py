@@ -92,7 +92,7 @@ def test_records_state_the_groups_of_people_for_evaluation(cli, tmp_path):
     assert list(roles) == ["tutor", "student", "parent"]
     for role, told in roles.items():
         groups = Counter(group for row in rows for group in row["meta"]["person_groups"][role])
-        assert told == {"people": 20, "groups": dict(groups), "largest_difference": 0}
+        assert told == {"people": 20, "groups": dict(groups), "largest_difference": 0, "gender_told_by_text": {"open": 20}}
         assert set(groups.values()) == {2}
     figures = json.loads(cli("evaluate", str(out / "records.jsonl"), str(out / "records.jsonl"), "--by", "student", "--json").out)
     assert set(figures["groups"]["figures"]) == set(roles["student"]["groups"])
