@@ -41,6 +41,7 @@ class SurrogateOptions(TypedDict, total=False):
     keep: float
     groups: Literal["balanced", "weights", "cue", "exact"]
     weights: str
+    person_groups: bool
     english_only: bool
     script: Literal["latin", "native"]
     names: str | Path | None

@@ -186,7 +186,7 @@ class RunOptions:
             metavar="balanced|weights|cue",
             parser=_one_of("groups", "balanced", "weights", "cue"),
             rich_help_panel=_PEOPLE,
-            help="People balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
+            help="People of each role balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
         ),
     ] = "balanced"
     weights: Annotated[
@@ -195,6 +195,12 @@ class RunOptions:
             "--weights", metavar="NAME=N,…", rich_help_panel=_PEOPLE, help="For --groups weights: female=2,Africa=3; others weigh 1."
         ),
     ] = ""
+    person_groups: Annotated[
+        bool,
+        typer.Option(
+            "--person-groups", rich_help_panel=_PEOPLE, help="State each person's group in records.jsonl, for evaluate --by <role>."
+        ),
+    ] = False
     english_only: Annotated[
         bool, typer.Option("--english-only", rich_help_panel=_PEOPLE, help="Only names that are also in use in English-speaking countries.")
     ] = False

@@ -201,4 +201,5 @@ def _settings(options: RunOptions) -> Settings:
         names=str(options.names) if options.names else None,
         keep_weekdays=options.keep_weekdays,
         same_value=options.same_value,
+        person_groups=options.person_groups,
     )

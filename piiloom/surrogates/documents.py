@@ -54,7 +54,8 @@ class Replaced:
     """The output text of a document and its surrogates, in text order.
 
     ``unknown`` (placeholders of unknown meaning) and ``left`` (brackets that are no placeholders) are ranges of the input text.
-    ``tallies`` are counts that are summed over all documents for the report.
+    ``tallies`` are counts that are summed over all documents for the report. ``person_groups``: the groups of the people by role, if
+    records are to state them.
     """
 
     text: str
@@ -62,3 +63,4 @@ class Replaced:
     unknown: Sequence[tuple[int, int]] = ()
     left: Sequence[tuple[int, int]] = ()
     tallies: dict[str, int] = field(default_factory=dict)
+    person_groups: dict[str, list[str]] | None = None

@@ -17,7 +17,7 @@ from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.persona_assignment.drawing import Pools
-from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
+from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, role_name, spread
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.same_values import known_report
@@ -157,17 +157,36 @@ class EngineStatistics:
 
 
 def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, object]:
-    """Summarize *assigned* for the report: people by group and by known gender, and the largest difference between two groups.
+    """Summarize *assigned* for the report: people by group, role and known gender, and the largest difference between two groups.
 
     ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
     """
-    groups, _, _, told, _ = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
-    counts = Counter(groups)
+    groups, _, _, _, told, numbers, names = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
+    roles: dict[int, list[str]] = {}
+    for name, number in names.items():
+        roles.setdefault(number, []).append(role_name(name))
+    by_role: dict[int, Counter[int]] = {number: Counter() for number in roles}
+    for (number, group), count in Counter(zip(numbers, groups, strict=True)).items():
+        by_role[number][group] = count
+    codes: dict[int, Counter[int]] = {number: Counter() for number in roles}
+    for (number, code), count in told.items():
+        codes[number][code] = count
+    largest = sorted(roles, key=lambda number: (-by_role[number].total(), number))[:_ENOUGH]
+    return {
+        **_by_group(Counter(groups), sum(codes.values(), Counter()), own_names=own_names),
+        "roles": {
+            roles[number][0] if len(roles[number]) == 1 else "others": _by_group(by_role[number], codes[number], own_names=own_names)
+            for number in largest
+        },
+    }
+
+
+def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> dict[str, object]:
     named: Counter[str] = Counter()
     for number, (gender, region) in enumerate(GROUPS):
-        named[gender if own_names else f"{gender} {region}"] += counts.get(number, 0)
+        named[gender if own_names else f"{gender} {region}"] += counts[number]
     return {
-        "people": len(groups),
+        "people": counts.total(),
         "groups": dict(named),
         "largest_difference": spread(named),
         "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
