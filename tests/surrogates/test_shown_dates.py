@@ -82,6 +82,22 @@ def test_ages_agree_with_the_visible_year_of_birth(text, locale, age):
         assert int(done.text[place.new_start : place.new_end]) in age, done.text
 
 
+YEARS = [
+    ("DOB: [DATE], '84.", "en_US", r"DOB: [^\d,]*\d\d?[^\d,]*, '84\."),
+    ("born on [DATE] of 1984", "en_US", r"born on [^\d]*\d\d?\D* of 1984"),
+    ("Nacido el [FECHA] de 1984 en Lugo", "es_ES", r"Nacido el \d\d? de \w+ de 1984 en Lugo"),
+    ("geboren am [DATUM].1984 in Köln", "de_DE", r"geboren am [0-3]\d\.[01]\d\.1984 in Köln"),
+    ("geboren op [DATUM]-1984 te Delft", "nl_NL", r"geboren op [0-3]\d-[01]\d-1984 te Delft"),
+    ("from [YEAR]-2019 on", "en_US", r"from \d{4}-2019 on"),
+]
+
+
+def test_a_year_behind_a_placeholder_is_that_of_its_date():
+    for text, locale, shape in YEARS:
+        for done in filled(text, locale, count=10):
+            assert re.fullmatch(shape, done.text), done.text
+
+
 @pytest.mark.parametrize(
     "text",
     [
