@@ -33,12 +33,15 @@ class SurrogateOptions(TypedDict, total=False):
     placeholders: str
     on_unknown: Literal["keep", "error", "generic"]
     locale: str
+    language_words: Literal["auto", "none"]
     seed: int | None
     scope: Literal["document", "corpus"]
+    same_value: Literal["document", "corpus", "off"]
     strategy: Literal["consistent", "per-mention", "markov"]
     keep: float
     groups: Literal["balanced", "weights", "cue", "exact"]
     weights: str
+    person_groups: bool
     english_only: bool
     script: Literal["latin", "native"]
     names: str | Path | None

@@ -145,6 +145,14 @@ class RunOptions:
         ),
     ] = "keep"
     locale: LocaleOption = "en_US"
+    language_words: Annotated[
+        Literal["auto", "none"],
+        typer.Option(
+            "--language-words",
+            rich_help_panel=_TAGS,
+            help="none: also take a locale of whose language no words are known; its tags are only listed.",
+        ),
+    ] = "auto"
     seed: Annotated[
         int | None,
         typer.Option(
@@ -158,6 +166,14 @@ class RunOptions:
         Literal["document", "corpus"],
         typer.Option("--scope", rich_help_panel=_PEOPLE, help="Whether numbered people and roles are the same ones in all documents."),
     ] = "document"
+    same_value: Annotated[
+        Literal["document", "corpus", "off"],
+        typer.Option(
+            "--same-value",
+            rich_help_panel=_PEOPLE,
+            help="With --spans: replace a value that a span marks also where none marks it, in its document, in the corpus, or nowhere.",
+        ),
+    ] = "document"
     strategy: Annotated[
         Literal["consistent", "per-mention", "markov"],
         typer.Option("--strategy", rich_help_panel=_PEOPLE, help="Whether a person keeps one surrogate."),
@@ -170,7 +186,7 @@ class RunOptions:
             metavar="balanced|weights|cue",
             parser=_one_of("groups", "balanced", "weights", "cue"),
             rich_help_panel=_PEOPLE,
-            help="People balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
+            help="People of each role balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
         ),
     ] = "balanced"
     weights: Annotated[
@@ -179,6 +195,12 @@ class RunOptions:
             "--weights", metavar="NAME=N,…", rich_help_panel=_PEOPLE, help="For --groups weights: female=2,Africa=3; others weigh 1."
         ),
     ] = ""
+    person_groups: Annotated[
+        bool,
+        typer.Option(
+            "--person-groups", rich_help_panel=_PEOPLE, help="State each person's group in records.jsonl, for evaluate --by <role>."
+        ),
+    ] = False
     english_only: Annotated[
         bool, typer.Option("--english-only", rich_help_panel=_PEOPLE, help="Only names that are also in use in English-speaking countries.")
     ] = False
@@ -255,7 +277,13 @@ class RunOptions:
         bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that is not a surrogate.")
     ] = True
     workers: Annotated[
-        str, typer.Option("--workers", metavar="N|auto|ray", rich_help_panel=_WORK, help="Processes, or Ray for a cluster.")
+        str,
+        typer.Option(
+            "--workers",
+            metavar="N|auto|ray",
+            rich_help_panel=_WORK,
+            help="Processes (auto: one for every 8 MB, and no more than cores), or Ray for a cluster.",
+        ),
     ] = "auto"
     vault: Annotated[
         Path | None,

@@ -13,7 +13,7 @@ class Document(NamedTuple):
     """One text. ``number`` is its position in the input (0-based), ``ordinal`` the number of documents of the same text before it.
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
-    question about the text begins, which is at its end (``inputs.questions``).
+    question about the text begins, which is at its end (``inputs.questions``). ``lines_apart``: a surrogate cannot go over a line's end.
     """
 
     number: int
@@ -23,7 +23,13 @@ class Document(NamedTuple):
     line: int | None = None
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
+    lines_apart: bool = False
     ordinal: int = 0
+
+    @property
+    def place(self) -> str:
+        """The place of the text for messages: file and line, or the id of a text that is a file."""
+        return self.id if self.line is None else f"{self.file}:{self.line}"
 
 
 class Placed(NamedTuple):
@@ -48,7 +54,8 @@ class Replaced:
     """The output text of a document and its surrogates, in text order.
 
     ``unknown`` (placeholders of unknown meaning) and ``left`` (brackets that are no placeholders) are ranges of the input text.
-    ``tallies`` are counts that are summed over all documents for the report.
+    ``tallies`` are counts that are summed over all documents for the report. ``person_groups``: the groups of the people by role, if
+    records are to state them.
     """
 
     text: str
@@ -56,3 +63,4 @@ class Replaced:
     unknown: Sequence[tuple[int, int]] = ()
     left: Sequence[tuple[int, int]] = ()
     tallies: dict[str, int] = field(default_factory=dict)
+    person_groups: dict[str, list[str]] | None = None

@@ -17,9 +17,10 @@ from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.persona_assignment.drawing import Pools
-from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
+from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, role_name, spread
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.same_values import known_report
 from piiloom.surrogates.settings import Settings
 
 _ENOUGH: Final = 400  # most entries in one list of the report
@@ -51,6 +52,7 @@ class EngineStatistics:
         self._miss_rates = miss_rates
         self._by_model = by_model
         self._rules = {rule.name: rule for rule in mapping.rules} if mapping is not None else {}
+        self._spans = mapping is None
         self._groups: dict[str, object] = {}
 
     def note_groups(self, assigned: bytes) -> None:
@@ -123,6 +125,9 @@ class EngineStatistics:
         if tallies["unmoved"]:
             report["known_dates_left_as_they_were"] = tallies["unmoved"]
         report["found_by_rule"] = self._found(_named(tallies, "rule"))
+        if self._spans:
+            report["equal_to_their_originals"] = _named(tallies, "equal")
+            report["known_originals"] = known_report(self._settings.same_value, tallies)
         if self._by_model is not None:
             report["by_model"] = self._by_model
         if self._given_names is not None:
@@ -152,17 +157,36 @@ class EngineStatistics:
 
 
 def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, object]:
-    """Summarize *assigned* for the report: people by group and by known gender, and the largest difference between two groups.
+    """Summarize *assigned* for the report: people by group, role and known gender, and the largest difference between two groups.
 
     ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
     """
-    groups, _, _, told = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
-    counts = Counter(groups)
+    groups, _, _, _, told, numbers, names = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
+    roles: dict[int, list[str]] = {}
+    for name, number in names.items():
+        roles.setdefault(number, []).append(role_name(name))
+    by_role: dict[int, Counter[int]] = {number: Counter() for number in roles}
+    for (number, group), count in Counter(zip(numbers, groups, strict=True)).items():
+        by_role[number][group] = count
+    codes: dict[int, Counter[int]] = {number: Counter() for number in roles}
+    for (number, code), count in told.items():
+        codes[number][code] = count
+    largest = sorted(roles, key=lambda number: (-by_role[number].total(), number))[:_ENOUGH]
+    return {
+        **_by_group(Counter(groups), sum(codes.values(), Counter()), own_names=own_names),
+        "roles": {
+            roles[number][0] if len(roles[number]) == 1 else "others": _by_group(by_role[number], codes[number], own_names=own_names)
+            for number in largest
+        },
+    }
+
+
+def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> dict[str, object]:
     named: Counter[str] = Counter()
     for number, (gender, region) in enumerate(GROUPS):
-        named[gender if own_names else f"{gender} {region}"] += counts.get(number, 0)
+        named[gender if own_names else f"{gender} {region}"] += counts[number]
     return {
-        "people": len(groups),
+        "people": counts.total(),
         "groups": dict(named),
         "largest_difference": spread(named),
         "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+from collections import Counter
 
 import pytest
 
@@ -79,3 +80,19 @@ def test_same_seed_same_bytes_for_any_number_of_workers(cli, tmp_path):
         assert len({(tmp_path / f"w{workers}" / name).read_bytes() for workers in (1, 2, "auto")}) == 1, name
     assert cli("surrogate", "run", source, "--out", tmp_path / "other", "--workers", 1, "--seed", 12).code == 0
     assert (tmp_path / "other" / "records.jsonl").read_bytes() != (tmp_path / "w1" / "records.jsonl").read_bytes()
+
+
+def test_records_state_the_groups_of_people_for_evaluation(cli, tmp_path):
+    source, out = tmp_path / "talks.jsonl", tmp_path / "out"
+    text = "<TUTOR>: Hello <STUDENT>, how is <PARENT>?"
+    source.write_text("".join(f"{json.dumps({'id': f't{number}', 'text': text})}\n" for number in range(20)))
+    cli("surrogate", "run", str(source), "--out", str(out), "--locale", "en_US", "--person-groups")
+    rows = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
+    roles = json.loads((out / "report.json").read_text())["engine"]["people"]["roles"]
+    assert list(roles) == ["tutor", "student", "parent"]
+    for role, told in roles.items():
+        groups = Counter(group for row in rows for group in row["meta"]["person_groups"][role])
+        assert told == {"people": 20, "groups": dict(groups), "largest_difference": 0, "gender_told_by_text": {"open": 20}}
+        assert set(groups.values()) == {2}
+    figures = json.loads(cli("evaluate", str(out / "records.jsonl"), str(out / "records.jsonl"), "--by", "student", "--json").out)
+    assert set(figures["groups"]["figures"]) == set(roles["student"]["groups"])

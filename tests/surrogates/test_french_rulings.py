@@ -59,6 +59,12 @@ def test_letters_are_the_people_that_they_name() -> None:
     assert [one.gender for one in mentions if one.form == "full"] == ["male", "female", "female"]
 
 
+def test_a_family_name_of_two_letters() -> None:
+    text = "Mme [T] [P]-[S] a saisi la cour. Mme [P]-[S] demande réparation à M. [L] [B]."
+    mentions = Finder(auto_mapping([text], "fr")).find(text).mentions
+    assert [(one.index, one.form) for one in mentions] == [("t p s", "full"), ("t p s", "family"), ("l b", "full")]
+
+
 def test_a_number_in_brackets_is_a_company_where_letters_are_names() -> None:
     text = "La SAS [7] et la société [8] ont assigné M. [U] [W]."
     text += " L'association [9], la clinique [10] et l'[11] aussi. Voir la note [2]. La SAS [7] paie."

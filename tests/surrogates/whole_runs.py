@@ -94,7 +94,14 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def check_balance(people: dict[str, Any]) -> None:
-    """Groups are as equal as can be: the genders as far as the text leaves them open, the regions of each gender exactly."""
+    """Groups of each role are as equal as can be: the genders as far as the text leaves them open, the regions of each gender exactly."""
+    assert sum(people["groups"].values()) == people["people"] == sum(people["gender_told_by_text"].values())
+    assert sum(role["people"] for role in people["roles"].values()) == people["people"]
+    for role in people["roles"].values():
+        _check_role(role)
+
+
+def _check_role(people: dict[str, Any]) -> None:
     told, total = people["gender_told_by_text"], people["people"]
     women, men = ([people["groups"][f"{gender} {region}"] for region in REGIONS] for gender in ("female", "male"))
     assert sum(women) + sum(men) == total == sum(told.values())

@@ -135,11 +135,17 @@ def _at_place(context: str, start: int | None, end: int | None, said: str | None
 
 
 def _group_keys(meta: object) -> tuple[str, ...]:
-    """Return the group keys, and the pair of types that the record was made for as a key "pair:age+health"."""
+    """Return the group keys, and the pair of types that the record was made for as a key "pair:age+health".
+
+    The groups of people are keys, too ("student:female Africa"); releases do not read them.
+    """
     if not isinstance(meta, dict):
         return ()
     keys, pair = meta.get("group_keys"), meta.get("pair")
     found = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
     if isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair):
         found.append(f"pair:{'+'.join(pair)}")
+    people = meta.get("person_groups")
+    if isinstance(people, dict):  # of surrogates: "student:female Africa"
+        found += [f"{role}:{group}" for role, groups in people.items() if isinstance(groups, list) for group in groups]
     return tuple(found)

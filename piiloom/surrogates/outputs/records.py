@@ -6,6 +6,7 @@ The JSON is built by hand, since ``json.dumps`` takes four times as long. Tests 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring
@@ -57,7 +58,9 @@ def record_parts(document: Document, replaced: Replaced, locale: str, question: 
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
     head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {quoted(text)}, "question": {asked}, '
-    tail = f'"meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, "group_keys": ["document:{doc_id[1:]}]}}}}\n'
+    stated = f', "person_groups": {json.dumps(replaced.person_groups, ensure_ascii=False)}' if replaced.person_groups is not None else ""
+    source = f'"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}'
+    tail = f'"meta": {{{source}, "group_keys": ["document:{doc_id[1:]}]{stated}}}}}\n'
     return [head.encode(), b'"spans": [', *spans, b"], ", tail.encode()]
 
 
@@ -106,6 +109,11 @@ def map_parts(document: Document, replaced: Replaced, question: Replaced | None 
 def skipped_line(file: str, line: int, reason: str) -> str:
     """Return the line of ``skipped_rows.jsonl`` for a row that was set aside. It does not hold the row, which may hold originals."""
     return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
+
+
+def source_line(document: Document, raw: str) -> str:
+    """Return the vault's line with the source of a text, as its file spells it."""
+    return f'{{"id": {encode_basestring(document.id)}, "raw": {encode_basestring(raw)}}}\n'
 
 
 def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Assign people to groups (gender × UN region) in exact balance, as far as the texts leave the gender open.
+"""Assign people to groups (gender × UN region) in exact balance within each role, as far as the texts leave the gender open.
 
 A first pass over the corpus yields one byte per person (``OPEN``, ``FEMALE`` or ``MALE``), in input order. A seeded permutation of
 the positions then decides which open people become women and which region each person is from. The result depends neither on the
@@ -7,6 +7,7 @@ number of workers nor on the version of a library.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,11 @@ GROUPS: Final[tuple[tuple[Gender, Region], ...]] = tuple((gender, region) for ge
 OPEN, FEMALE, MALE = 0, 1, 2
 CODES: Final[dict[Gender | None, int]] = {None: OPEN, "female": FEMALE, "male": MALE}
 
-_GENDER_SALT, _REGION_SALT = 0x6E, 0x7E
+_GENDER_SALT, _REGION_SALT, _ROLE_SALT = 0x6E, 0x7E, 0x501E00
 _GOLDEN: Final = 0x9E3779B97F4A7C15
 _64_BITS: Final = 0xFFFFFFFFFFFFFFFF
 _ROUNDS: Final = 6
+_MOST_ROLES: Final = 254  # a byte holds the number of a role
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +83,32 @@ def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]
     return shares
 
 
-def assign_groups(codes: bytes, seed: int, weights: Weights | None = None) -> bytes:
+def assign_groups(codes: bytes, seed: int, weights: Weights | None = None, roles: bytes = b"") -> bytes:
     """Return each person's group as an index into ``GROUPS``, one byte per person, in the order of *codes*.
 
-    *codes* holds one byte per person (``OPEN``, ``FEMALE`` or ``MALE``).
+    *codes* holds one byte per person (``OPEN``, ``FEMALE`` or ``MALE``). *roles* holds the number of each person's role: the people of
+    each role are balanced among themselves, and what is left over of one role goes to the groups after those of the role before.
     """
     weights = weights or Weights()
-    wanted = quotas(len(codes), weights.genders, first=seed & 1)[0] - codes.count(FEMALE)
+    if len(set(roles)) < 2:
+        return _assigned(codes, seed, weights, seed)
+    parts: dict[int, bytearray] = {}
+    for code, role in zip(codes, roles, strict=True):
+        parts.setdefault(role, bytearray()).append(code)
+    groups: dict[int, Iterator[int]] = {}
+    placed = 0
+    for role, part in sorted(parts.items()):
+        groups[role] = iter(_assigned(bytes(part), mix(seed, _ROLE_SALT + role), weights, seed, placed))
+        placed += len(part)
+    return bytes(next(groups[role]) for role in roles)
+
+
+def _assigned(codes: bytes, seed: int, weights: Weights, first: int, placed: int = 0) -> bytes:
+    """Assign the people of one role; *placed* people have a group already. *first* tells the group in which leftover people begin."""
+    wanted = quotas(len(codes), weights.genders, first=(first + placed) & 1)[0] - codes.count(FEMALE)
     ranks = _shuffled(codes.count(OPEN), seed, _GENDER_SALT)
     men = bytes(code == MALE or (code == OPEN and next(ranks) >= wanted) for code in codes)
-    start = seed % len(REGIONS)
+    start = (first + placed // len(GENDERS)) % len(REGIONS)
     ends, places = [], []
     for number in range(len(GENDERS)):
         count = men.count(number)
@@ -138,6 +156,32 @@ def _scrambled(bits: int, key: int) -> list[int]:
         z = (z ^ z >> 27) * 0x94D049BB133111EB & _64_BITS
         made.append(z >> 32 & mask)
     return made
+
+
+def role_name(role: str) -> str:
+    """Return *role* as outputs name it: one word, "person" if there is none."""
+    return "-".join(re.findall(r"[\w.]+", role)) or "person"
+
+
+class Roles:
+    """The roles of people, one byte per person in ``numbers``: the place of the role in ``names``, the last one for all further roles."""
+
+    def __init__(self) -> None:
+        self.numbers = bytearray()
+        self.names: dict[str, int] = {}
+
+    def add(self, role: str, people: int) -> None:
+        """Note the *role* of some people."""
+        known = self.names.get(role)
+        if known is None:
+            known = self.names[role] = min(len(self.names), _MOST_ROLES)
+        self.numbers += bytes([known]) * people
+
+    def extend(self, names: Sequence[str], numbers: bytes) -> None:
+        """Add people whose roles are *numbers* of *names*."""
+        for name in names:
+            self.add(name, 0)
+        self.numbers += numbers.translate(bytes(self.names[names[min(at, len(names) - 1)]] for at in range(256))) if names else b""
 
 
 def spread(counts: Mapping[str, int]) -> int:

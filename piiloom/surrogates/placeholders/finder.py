@@ -28,6 +28,7 @@ LISTED: Final = "listed as unknown in the mapping"
 _LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
 _MOST_REMEMBERED: Final = 50_000  # entries of the cache of verdicts by literal
 _LONGEST_REMEMBERED: Final = 80
+_NAMED: Final = 10  # unknown placeholders that an error counts out
 
 
 class Unknown(NamedTuple):
@@ -74,7 +75,7 @@ class Finder:
     def find(self, text: str, where: str = "document") -> Found:
         """Return the placeholders of *text*.
 
-        With ``on_unknown="error"`` the first unknown placeholder raises ``DataError``; *where* names the document in its message.
+        With ``on_unknown="error"`` unknown placeholders raise ``DataError``; *where* names the document in its message.
         """
         found = Found([], [], [])
         around = Surroundings(text)
@@ -87,7 +88,7 @@ class Finder:
                 if verdict.family == NUMBER:
                     numbers.append(candidate)
             elif verdict.status == "unknown":
-                self._unknown(candidate, verdict, verdict.why, found, where)
+                self._unknown(candidate, verdict, verdict.why, found)
             elif verdict.status == "known":
                 if rule is None and around.is_real(candidate, verdict):
                     found.left.append((candidate.start, candidate.end))
@@ -95,10 +96,12 @@ class Finder:
                 doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
                 why = doubt or settling.place(candidate, verdict)
                 if why:
-                    self._unknown(candidate, verdict, why, found, where)
+                    self._unknown(candidate, verdict, why, found)
         settling.finish()
         if numbers and (companies := settling.place_numbers(numbers)):
             found.left[:] = [place for place in found.left if place[0] not in companies]
+        if self._on_unknown == "error" and found.unknown:
+            raise _refused(text, found.unknown, where)
         return found
 
     def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
@@ -141,15 +144,22 @@ class Finder:
         cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)
 
-    def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found, where: str) -> None:
+    def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found) -> None:
         start, end = candidate.start, candidate.end
-        if self._on_unknown == "error":
-            raise DataError(
-                f"characters {start} to {end} look like a placeholder: {why}",
-                where=where,
-                remedy="Give it a meaning in the mapping, or use --on-unknown keep or generic.",
-            )
         if self._on_unknown == "generic":
             role = candidate.literal.casefold()[:_LONGEST_REMEMBERED]
             found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
         found.unknown.append(Unknown(start, end, why, verdict.family))
+
+
+def _refused(text: str, unknown: list[Unknown], where: str) -> DataError:
+    """Return the error of a document with *unknown* placeholders, which says where the first of them are."""
+    start, end, why, _ = unknown[0]
+    places = ", ".join(f"{one.start} to {one.end}" for one in unknown[1:_NAMED])
+    others = f"; {len(unknown) - 1} more in this text: characters {places}" if places else ""
+    line = text.count("\n", 0, start) + 1
+    return DataError(
+        f"characters {start} to {end} look like a placeholder: {why} (line {line} of the text){others}",
+        where=where,
+        remedy="Give it a meaning in the mapping (piiloom surrogate survey lists all of the corpus), or use --on-unknown keep or generic.",
+    )

@@ -26,6 +26,7 @@ def join_letters(text: str, mentions: list[Mention]) -> None:
     letters. Of several people it is the one who was named last. Men and women who share a letter, and of whom no given name is known,
     are made two people.
     """
+    _join_compounds(mentions)
     alone = [n for n, one in enumerate(mentions) if one.kind == "person" and one.role == LETTER and len(one.index) == 1]
     if not alone:
         return
@@ -58,6 +59,15 @@ def join_letters(text: str, mentions: list[Mention]) -> None:
         else:
             other = len(genders[letter]) > 1 and one.gender == "female"
             mentions[number] = one._replace(index=f"{letter}+f" if other else letter, form=one.form or told)
+
+
+def _join_compounds(mentions: list[Mention]) -> None:
+    """Give "[P]-[S]" to the person "[T] [P]-[S]" whose family name has these letters."""
+    wholes = {one.index for one in mentions if one.role == LETTER and one.index.count(" ") > 1}
+    for number, one in enumerate(mentions) if wholes else ():
+        if one.role == LETTER and " " in one.index:
+            whole = next((index for index in wholes if index.endswith(f" {one.index}")), "")
+            mentions[number] = one._replace(index=whole, form="family") if whole else one
 
 
 def family_letter(index: str) -> str:

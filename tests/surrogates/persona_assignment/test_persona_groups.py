@@ -18,6 +18,7 @@ from piiloom.surrogates.persona_assignment.groups import (
     MALE,
     OPEN,
     REGIONS,
+    Roles,
     Weights,
     _shuffled,
     assign_groups,
@@ -131,3 +132,38 @@ def test_a_hundred_thousand_people_take_a_few_bytes_each():
     tracemalloc.stop()
     assert peak < 1_200_000
     assert set(Counter(groups).values()) == {10_000}
+
+
+@pytest.mark.parametrize("told", [bytes([OPEN]), bytes([OPEN, OPEN, FEMALE]), bytes([MALE, OPEN, FEMALE, OPEN])])
+def test_the_people_of_each_role_are_balanced(told: bytes) -> None:
+    count = 260
+    codes = bytes(told[(number // 3) % len(told)] for number in range(3 * count))
+    roles = bytes(number % 3 for number in range(3 * count))  # a student, a tutor and a parent in each text
+    for seed in range(5):
+        groups = assign_groups(codes, seed, roles=roles)
+        for role in range(3):
+            assert set(Counter(group for group, own in zip(groups, roles, strict=True) if own == role).values()) == {26}
+
+
+def test_rare_roles_leave_the_whole_balanced() -> None:
+    roles = bytes(range(200)) + bytes(200)
+    groups = assign_groups(bytes(400), 7, roles=roles)
+    assert spread({str(group): count for group, count in Counter(groups).items()}) <= 1
+    assert assign_groups(bytes(400), 7, roles=bytes(400)) == assign_groups(bytes(400), 7)
+
+
+def test_roles_of_chunks_are_those_of_the_whole() -> None:
+    whole, first, second = Roles(), Roles(), Roles()
+    for number, role in enumerate(["b", "a", "b", "c", "a", "d"]):
+        whole.add(role, 2)
+        (first if number < 3 else second).add(role, 2)
+    joined = Roles()
+    joined.extend(list(first.names), bytes(first.numbers))
+    joined.extend(list(second.names), bytes(second.numbers))
+    assert (joined.names, joined.numbers) == (whole.names, whole.numbers)
+    many, parts = Roles(), Roles()
+    for number in range(300):
+        many.add(str(number), 1)
+    parts.extend(list(many.names), bytes(many.numbers))
+    assert max(many.numbers) == 254
+    assert parts.numbers == many.numbers

@@ -19,9 +19,8 @@ def _kinds(text: str, language: str) -> list[str]:
     [
         (
             "en",
-            "Name:  ___      Unit No:   ___\nDate of Birth:  ___   Sex: F\nAttending: ___.\nSurgeon: ___ ___, MD\n"
-            "Hospital: ___\nPhone: ___\nCity: ___\nOccupation: ___\n",
-            ["person", "medical_record", "birth_date", "person", "person", "hospital", "phone", "city", "occupation"],
+            "Name:  ___   Unit No:   ___\nDate of Birth:  ___   Sex: F\nAttending: ___.\nSurgeon: ___ ___, MD\nHospital: ___\nCity: ___",
+            ["person", "medical_record", "birth_date", "person", "person", "hospital", "city"],
         ),
         ("en", "Signed. Daughter: ____ | Employer: ████ | Age: ***", ["person", "employer", "age"]),
         (
