@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.commands.surrogate_run import whole_commands
+from benchmarks.commands.surrogate_run import auto_and_one, whole_commands
 from benchmarks.peers.contestants import OURS, Contestant, contestants_of
 from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, prepared, some_of
 
@@ -143,7 +143,7 @@ def best(turns: Sequence[Figures]) -> Figures:
     return min(turns, key=lambda turn: turn["seconds"])
 
 
-TRIALS = ("peers", "command", "cores")
+TRIALS = ("peers", "command", "cores", "auto")
 COLUMNS = (("documents/s", cell("documents_per_s", ",.0f")), ("seconds", cell("seconds")), ("peak MB", cell("peak_mb", ".0f")))
 
 
@@ -151,18 +151,21 @@ def main() -> None:
     from benchmarks.peers.holding import hold  # its tables would count as memory of ``ours``, which is run out of this file
 
     parser = arguments(__doc__)
-    parser.add_argument("--documents", type=int, help="how many documents (5000 for the peers, 6000 for command, 20000 for cores)")
+    parser.add_argument(
+        "--documents", type=int, help="how many documents (5000 for the peers, 6000 for command, 20000 for cores, 300 for auto)"
+    )
     parser.add_argument("--trials", metavar="NAMES", help=f"separated by commas: {', '.join(TRIALS)}")
     given = parser.parse_args()
     if given.only in TRIALS:
         given.trials, given.only = given.only, None
     names = some_of(TRIALS, given.trials, TRIALS)
     known = contestants_of("surrogates")
-    alone = names == ["cores"]
+    alone = {"cores", "auto"}.issuperset(names)
     contestants, versions = prepared("surrogates", [one for one in known if one.name == OURS] if alone else known, given)
     trials = {
         "command": lambda: whole_commands(contestants, given.peers, given.documents or 6000, given.repeats),
         "peers": lambda: against_peers(contestants, given.peers, given.documents or 5000, given.repeats),
+        "auto": lambda: auto_and_one(given.documents or 300, given.repeats),
         "cores": lambda: one_and_two_cores(given.documents or 20_000),
     }
     report = Report(benchmark="surrogates", versions=versions, settings={"documents": given.documents, "repeats": given.repeats})

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.peers.contestants import OURS, ROOT, Contestant
+from benchmarks.peers.contestants import OURS, ROOT, Contestant, contestants_of
 from benchmarks.peers.harness import Figures, Trial, cell
 
 _SCRIPT = Path(__file__).parent / "presidio_fill.py"
@@ -37,6 +37,29 @@ def whole_commands(contestants: Sequence[Contestant], peers: Path, count: int, r
         repeats=repeats,
         ratios=("documents_per_cpu_s",),
     )
+
+
+def auto_and_one(count: int, repeats: int) -> Trial:
+    """The command on *count* documents with ``--workers auto`` and with one worker: auto is never to be slower."""
+    return Trial(
+        name="auto",
+        title=f"piiloom surrogate run on {count} documents of about 1,010 characters; median of {repeats}",
+        plays={f"--workers {workers}": lambda _, workers=workers: _ours(workers, count) for workers in ("auto", "1", "2")},
+        columns=_COLUMNS,
+        repeats=repeats,
+        subject="--workers auto",
+        ratios=("seconds",),
+    )
+
+
+def _ours(workers: str, count: int) -> Figures:
+    (own,) = [one for one in contestants_of("surrogates") if one.name == OURS]
+    with tempfile.TemporaryDirectory() as name:
+        source = Path(name) / "documents.jsonl"
+        _write(source, count)
+        command = [*_command(own, Path(), source, Path(name) / "filled")[:-1], workers]
+        cpu, seconds = _run(command, own)
+    return {"cpu_s": cpu, "seconds": seconds, "documents_per_cpu_s": count / cpu}
 
 
 def _filled(contestant: Contestant, peers: Path, count: int, *, warm: bool) -> Figures:

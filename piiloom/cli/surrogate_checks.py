@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.scratch_places import lock, remove_old_drafts
@@ -17,6 +17,11 @@ from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.taxonomy.locales import resolve_locale
+
+# Two processes start in about a second, and read and plan everything twice, which one process does not: below this they lose time.
+_BYTES_PER_WORKER: Final = 8 * 2**20
+_PACKED: Final = 4  # how many times its size a compressed file holds
+_PACKED_FORMATS: Final = frozenset({".zip", ".parquet", ".pq", ".docx"})
 
 
 def checked_locale(locale: str) -> str:
@@ -38,6 +43,13 @@ def warning_of_language(locale: str) -> str | None:
     if language in known:
         return None
     return f"no words are known in {language!r}: organisations, occupations and the like come in English (known: {', '.join(known)})"
+
+
+def check_language(locale: str, *, needed: bool) -> None:
+    """Raise ``UsageError`` if the tags of texts in the language of *locale* are *needed* to be read, and cannot be."""
+    if needed and (warning := warning_of_language(locale)) is not None:
+        remedy = "Give a mapping with --placeholders (piiloom surrogate survey writes one), or --language-words none."
+        raise UsageError(warning, where="--locale", remedy=remedy)
 
 
 def check_places(out: Path, source: Path, vault: Path | None, *, force: bool) -> None:
@@ -67,12 +79,14 @@ def miss_rates(text: str, option: str) -> tuple[float, ...]:
     return tuple(rates)
 
 
-def worker_count(text: str) -> int | Literal["ray"]:
-    """The number that ``--workers`` asks for; "auto" is as many as this process may use."""
+def worker_count(text: str, source: Path) -> int | Literal["ray"]:
+    """Return the number that ``--workers`` asks for; "auto" is one for every 8 MB of *source*, and as many as this process may use."""
     if text == "ray":
         return "ray"
     if text == "auto":
-        return len(os.sched_getaffinity(0))
+        files = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size * (_PACKED if path.suffix.lower() in _PACKED_FORMATS else 1) for path in files)
+        return max(1, min(size // _BYTES_PER_WORKER, len(os.sched_getaffinity(0))))
     if not (text.isascii() and text.isdigit() and int(text)):
         raise UsageError(f"{text!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, auto or ray.")
     return int(text)

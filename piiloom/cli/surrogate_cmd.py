@@ -19,7 +19,7 @@ Command = Callable[..., None]
 
 _RUN = (
     "piiloom surrogate run notes/ --out filled",
-    "piiloom surrogate run chats.csv --text-field message --out filled --seed 3 --locale en_GB",
+    "piiloom surrogate run chats.csv --text-field message --out filled --locale en_GB",
     "piiloom surrogate run rulings.zip --out filled --locale nl_NL --placeholders mapping.yaml --on-unknown error",
     "piiloom surrogate run gold.jsonl --spans --out filled --strategy markov --leakage 0.05",
     "piiloom surrogate run notes/ --out filled --values llm --provider compatible --base-url http://localhost:11434/v1 --model llama3",
@@ -30,10 +30,11 @@ _SURVEY = (
 )
 _LEAKAGE = ("piiloom surrogate leakage notes/ --miss 0.001,0.01,0.05", "piiloom surrogate leakage notes/ --out leakage/ --locale nl_NL")
 _CHECK = ("piiloom surrogate check filled notes/",)
+_RESTORE = ("piiloom surrogate restore filled --vault notes.vault --out notes-again",)
 
 surrogate_app = typer.Typer(
     help='Replace placeholders by realistic, consistent surrogates ("hidden in plain sight"), with exact offsets.',
-    epilog=examples(_RUN[0], _SURVEY[0], *_CHECK, _LEAKAGE[0]),
+    epilog=examples(_RUN[0], _SURVEY[0], *_CHECK, *_RESTORE, _LEAKAGE[0]),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -130,3 +131,16 @@ def check(
     from piiloom.cli.surrogate_view import check_and_report
 
     check_and_report(folder, source, as_json=as_json)
+
+
+@surrogate_app.command("restore", epilog=examples(*_RESTORE))
+def restore(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What run made.")],
+    vault: Annotated[Path, typer.Option("--vault", metavar="FILE", help="The vault that the same run wrote.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make, with the files of the input.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Reverse a run: put the originals of its vault back, and compare the files with the input's digests."""
+    from piiloom.cli.surrogate_view import restore_and_report
+
+    restore_and_report(folder, vault, out, as_json=as_json)

@@ -33,8 +33,10 @@ class SurrogateOptions(TypedDict, total=False):
     placeholders: str
     on_unknown: Literal["keep", "error", "generic"]
     locale: str
+    language_words: Literal["auto", "none"]
     seed: int | None
     scope: Literal["document", "corpus"]
+    same_value: Literal["document", "corpus", "off"]
     strategy: Literal["consistent", "per-mention", "markov"]
     keep: float
     groups: Literal["balanced", "weights", "cue", "exact"]

@@ -145,6 +145,14 @@ class RunOptions:
         ),
     ] = "keep"
     locale: LocaleOption = "en_US"
+    language_words: Annotated[
+        Literal["auto", "none"],
+        typer.Option(
+            "--language-words",
+            rich_help_panel=_TAGS,
+            help="none: also take a locale of whose language no words are known; its tags are only listed.",
+        ),
+    ] = "auto"
     seed: Annotated[
         int | None,
         typer.Option(
@@ -157,6 +165,14 @@ class RunOptions:
     scope: Annotated[
         Literal["document", "corpus"],
         typer.Option("--scope", rich_help_panel=_PEOPLE, help="Whether numbered people and roles are the same ones in all documents."),
+    ] = "document"
+    same_value: Annotated[
+        Literal["document", "corpus", "off"],
+        typer.Option(
+            "--same-value",
+            rich_help_panel=_PEOPLE,
+            help="With --spans: replace a value that a span marks also where none marks it, in its document, in the corpus, or nowhere.",
+        ),
     ] = "document"
     strategy: Annotated[
         Literal["consistent", "per-mention", "markov"],
@@ -261,7 +277,13 @@ class RunOptions:
         bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that is not a surrogate.")
     ] = True
     workers: Annotated[
-        str, typer.Option("--workers", metavar="N|auto|ray", rich_help_panel=_WORK, help="Processes, or Ray for a cluster.")
+        str,
+        typer.Option(
+            "--workers",
+            metavar="N|auto|ray",
+            rich_help_panel=_WORK,
+            help="Processes (auto: one for every 8 MB, and no more than cores), or Ray for a cluster.",
+        ),
     ] = "auto"
     vault: Annotated[
         Path | None,

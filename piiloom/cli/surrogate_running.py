@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from piiloom.cli.options import COST_OF_SEEDS
-from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
+from piiloom.cli.surrogate_checks import (
+    PlaceholderKeys,
+    check_language,
+    check_places,
+    checked_locale,
+    miss_rates,
+    warning_of_language,
+    worker_count,
+)
 from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
@@ -81,11 +89,10 @@ def _kind_of_span() -> Callable[[str, str | None], str]:
 
 def run_corpus(input_options: InputOptions, options: RunOptions, observer: Observer) -> RunReport:
     """Run as the options of the command say; all that can be known to be wrong is found before the work."""
-    if options.weights and options.groups != "weights":
-        raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
-    settings = _settings(options)
-    count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
-    inputs = input_settings(input_options)
+    settings, inputs = _settings(options), input_settings(input_options)
+    _check_together(options, inputs)
+    check_language(settings.locale, needed=options.placeholders == options.language_words == "auto" and not inputs.use_spans)
+    count, rates = worker_count(options.workers, inputs.path), miss_rates(options.leakage, "--leakage")
     check_places(options.out, inputs.path, options.vault, force=options.force)
     scans, rows = (KeptScans(), KeptRows()) if count == 1 else (None, None)
     mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, scans, rows)
@@ -137,6 +144,14 @@ def run_corpus(input_options: InputOptions, options: RunOptions, observer: Obser
         )
 
 
+def _check_together(options: RunOptions, inputs: InputSettings) -> None:
+    """Raise ``UsageError`` for options of which another one makes no use."""
+    if options.weights and options.groups != "weights":
+        raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
+    if options.same_value != "document" and not inputs.use_spans:
+        raise UsageError("the values of placeholders are not known", where="--same-value", remedy="Add --spans, or leave it out.")
+
+
 def tag_mapping(
     placeholders: str, inputs: InputSettings, locale: str, scans: KeptScans | None = None, rows: KeptRows | None = None
 ) -> TagMapping:
@@ -185,5 +200,6 @@ def _settings(options: RunOptions) -> Settings:
         script=options.script,
         names=str(options.names) if options.names else None,
         keep_weekdays=options.keep_weekdays,
+        same_value=options.same_value,
         person_groups=options.person_groups,
     )

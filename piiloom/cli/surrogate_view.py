@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -122,6 +123,27 @@ def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
         f"{counted(checked.documents, 'document')}, {counted(checked.ranges, 'replaced range')}; "
         f"{checked.same:,} code points outside of them are identical"
     )
+
+
+def restore_and_report(folder: Path, vault: Path, out: Path, *, as_json: bool) -> None:
+    """Reverse a run, and print what is as it was and what is not."""
+    from piiloom.surrogates.outputs.restoring import restore_folder  # noqa: PLC0415 - the other commands need not load it
+
+    restored = restore_folder(folder, vault, out)
+    if as_json:
+        say_json({"out": str(out), **asdict(restored)})
+        return
+    for names, told in (
+        (restored.differing, "files that are not as the input was"),
+        (restored.unknown, "files of which the vault holds no digest, so that nobody knows whether they are as the input was"),
+        (restored.left_out, "files that the run did not read, and that only the input holds"),
+    ):
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            say_aside(f"warning: {told}: {len(names)} ({harmless(', '.join(names[:_SHOWN]))}{more})")
+    equal = restored.files - len(restored.differing) - len(restored.unknown)
+    put_back = f"{counted(restored.documents, 'document')}, {counted(restored.places, 'original')} put back"
+    say(f"{put_back}; {equal:,} of {restored.files:,} files are as they were: {out}")
 
 
 def _print(report: RunReport) -> None:

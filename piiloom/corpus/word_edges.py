@@ -21,6 +21,8 @@ from piiloom.corpus.normalising import APOSTROPHES, extends, is_zero_width
 _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
 _IN_NUMBERS = ".,:"
+SPACELESS = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # scripts that write no blanks between words: Thai, kana, Han
+_SPACELESS = re.compile(f"[{SPACELESS}]")
 # No character below this one belongs to the character before it.
 _FIRST_EXTENDER = "\u0300"
 
@@ -33,6 +35,14 @@ def is_word_character(character: str) -> bool:
 def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether ``text[start:end]`` (non-empty) is not part of a longer word, number or grapheme on either side."""
     return not _joined_before(text, start) and not _joined_after(text, end)
+
+
+def is_inside_word(text: str, at: int) -> bool:
+    """Whether the offset *at* parts two letters, two digits or a letter and its mark; never in a script without blanks between words."""
+    if not 0 < at < len(text) or _SPACELESS.match(text, at):
+        return False
+    before, after = text[at - 1], text[at]
+    return (before.isalpha() and after.isalpha()) or (before.isdigit() and after.isdigit()) or (before.isalpha() and extends(after))
 
 
 def ends_at_seams(text: str, start: int, end: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -15,6 +16,15 @@ WORD = re.compile(r"\w+(?:['’]\w+)*")
 STOP_WORDS = frozenset(
     word for source in (files("piiloom.foundation") / "function_words").iterdir() for word in source.read_text("utf-8").split()
 )
+
+
+@cache
+def words_like_names(language: str) -> frozenset[str]:
+    """Return the words of *language* (ISO 639-1) that also name people ("will"), in small letters; of all languages if it has no list."""
+    folder = files("piiloom.foundation") / "words_like_names"
+    own = folder / f"{language}.txt"
+    lines = (line for source in ([own] if own.is_file() else folder.iterdir()) for line in source.read_text("utf-8").splitlines())
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def words(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.articles import ANY
 from piiloom.surrogates.fitting import Place
@@ -18,13 +18,14 @@ from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.written_like import written_like
 from piiloom.surrogates.placeholders.letter_people import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
-from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import Asked
 from piiloom.surrogates.seeds import mix, parted
 from piiloom.surrogates.shared_family_names import share_family_names
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
 _PEOPLE, _FURTHER = 0x10, 0x70
+_TRIES: Final = 24  # people drawn until one is not named as the original was
 _FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second", "birth"})
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
 _GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
@@ -77,7 +78,7 @@ class Cast:
         draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         people: list[People] = []
         joined: list[int] = []
-        taken: Taken = {}
+        taken: Taken = self._originals() if self._plan.originals else {}
         at, seed = 0, mix(self._seed, _PEOPLE)
         for number, cluster in enumerate(self._plan.clusters):
             value_id = f"p{number + 1}"
@@ -89,7 +90,8 @@ class Cast:
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
             if size == 1:
-                people.append((draw(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
+                told = (own_seed, groups[at], anchor, value_id, taken, needs, origin)
+                people.append((self._person(cluster, *told) if self._plan.originals else draw(*told),))
             else:
                 people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size
@@ -101,6 +103,28 @@ class Cast:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         self._tell(people)
         return people
+
+    def _person(self, cluster: Cluster, seed: int, *arguments: Any) -> Persona:
+        """Draw the person of *cluster*, who is not to be named as an original: "J. S." where the initials are the same."""
+        person = self._terms.drawer.draw(seed, *arguments)
+        for turn in range(1, _TRIES):
+            if not self._named_as_before(cluster, person):
+                break
+            person = self._terms.drawer.draw(mix(seed, turn), *arguments)
+        return person
+
+    def _originals(self) -> Taken:
+        """Return the words of all original names, as written and with a capital: nobody is to be named so."""
+        words = (word.text for mention in self._plan.mentions if mention.kind == PERSON for word in parts_of(mention.original))
+        return dict.fromkeys(form for word in words for form in (word, word.capitalize()))
+
+    def _named_as_before(self, cluster: Cluster, person: Persona) -> bool:
+        """Whether an original of *cluster* would be written for *person* as before."""
+        mentions = ((self._plan.mentions[number].original, self._styles[number]) for number in cluster.places)
+        return any(
+            original and identity(PERSON, written_like(original, person, style, self._terms.language)) == identity(PERSON, original)
+            for original, style in mentions
+        )
 
     def _tell(self, people: Sequence[People]) -> None:
         """Let the people be what the text tells of them: who has one family name, and when they were born."""

@@ -14,7 +14,7 @@ from piiloom.surrogates.day_roles import Role, role_of, until
 from piiloom.surrogates.kinds.date_masks import DateMask
 from piiloom.surrogates.kinds.dates import near_days
 from piiloom.surrogates.literal_dates import LiteralDate, literal_dates, shown_part, time_of
-from piiloom.surrogates.planned_people import DATING
+from piiloom.surrogates.numbered_values import DATING
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.seeds import below, mix
 

@@ -13,7 +13,7 @@ class Document(NamedTuple):
     """One text. ``number`` is its position in the input (0-based), ``ordinal`` the number of documents of the same text before it.
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
-    question about the text begins, which is at its end (``inputs.questions``).
+    question about the text begins, which is at its end (``inputs.questions``). ``lines_apart``: a surrogate cannot go over a line's end.
     """
 
     number: int
@@ -23,7 +23,13 @@ class Document(NamedTuple):
     line: int | None = None
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
+    lines_apart: bool = False
     ordinal: int = 0
+
+    @property
+    def place(self) -> str:
+        """The place of the text for messages: file and line, or the id of a text that is a file."""
+        return self.id if self.line is None else f"{self.file}:{self.line}"
 
 
 class Placed(NamedTuple):

@@ -22,6 +22,7 @@ from piiloom.surrogates.persona_assignment.groups import GROUPS, OPEN, Roles, as
 from piiloom.surrogates.placeholders.finder import Found
 from piiloom.surrogates.planning import Plan, Planner
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
+from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
 from piiloom.surrogates.seeds import document_seeds, keyed_seeds
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.strategies import apart
@@ -63,6 +64,7 @@ class Engine:
     ) -> None:
         self.settings = settings
         self._finder = finder
+        self.same_values = SameValues(settings.same_value, settings.language) if finder is None else None
         self._planner = Planner(settings.language, settings.country, scope=settings.scope, genders=genders)
         self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country), genders or ())
         self._given = given
@@ -74,6 +76,11 @@ class Engine:
         self._room = _ROOM
         self._kept: dict[int, list[Planned]] = {}
 
+    @property
+    def scan_needs_known(self) -> bool:
+        """Whether documents are to be scanned again when the known originals of all of them are loaded."""
+        return self.same_values is not None and self.same_values.mode == "corpus" and self.same_values.corpus is None
+
     # Pass 1
 
     def plan(self, document: Document) -> Planned:
@@ -84,9 +91,9 @@ class Engine:
         found: Found | None = None
         mentions: Sequence[Mention]
         if document.mentions is not None:
-            mentions = document.mentions
+            mentions = document.mentions if self.same_values is None else self.same_values.widened(document)
         elif self._finder is not None:
-            found = self._finder.find(document.text, document.id)
+            found = self._finder.find(document.text, document.place)
             mentions = found.mentions
         else:
             raise DataError("the document has no spans and there is no mapping", where=document.id, remedy="Give --placeholders or spans.")
@@ -99,24 +106,29 @@ class Engine:
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         """Return the people of a chunk, as marshalled bytes.
 
-        One gender code and one role per document-local person, and (role, index, code, size) for each person shared across the corpus.
-        The plans of *chunk* are kept for ``replace`` as long as there is room for them.
+        One gender code and one role per document-local person, (role, index, code, size) for each person shared across the corpus, and the
+        known originals. The plans of *chunk* are kept for ``replace`` as long as there is room for them.
         """
         codes, roles = bytearray(), Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         kept: list[Planned] = []
+        known: list[Entry] = []
+        if self.scan_needs_known:
+            chunk = None
         room = self._room if chunk is not None else 0
         with gc_paused():
             for document in documents:
                 planned = self.plan(document)
                 _note_people(planned[0], codes, roles, shared)
+                if self.same_values is not None:
+                    known += entries_of(document)
                 room -= len(document.text) + _PER_MENTION * len(planned[0].mentions)
                 if room > 0:
                     kept.append(planned)
         if chunk is not None and room > 0:
             self._room, self._kept[chunk] = room, kept
         noted = bytes(roles.numbers), list(roles.names)
-        return marshal.dumps((bytes(codes), *noted, [(*key, *entry) for key, entry in shared.items()]))
+        return marshal.dumps((bytes(codes), *noted, [(*key, *entry) for key, entry in shared.items()], known))
 
     def assign(self, scans: Iterable[bytes]) -> bytes:
         """Assign a group to each person of the corpus, from the ``scan`` results in input order. Return the bytes that ``load`` reads."""
@@ -124,19 +136,23 @@ class Engine:
         sizes: list[int] = []
         roles = Roles()
         shared: dict[tuple[str, str], list[int]] = {}
+        known: dict[int, Told] = {}
         for scan in scans:
-            codes, numbers, names, entries = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
+            codes, numbers, names, entries, originals = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
+            merge_entries(known, originals)
             sizes.append(len(codes))
             roles.extend(names, numbers)
             for role, index, code, size in entries:
                 _note_shared(shared, (role, index), code, size)
-        assigned = self._assign(b"".join(parts), sizes, roles, shared)
+        assigned = self._assign(b"".join(parts), sizes, roles, shared, known)
         if self._statistics is not None:
             self._statistics.note_groups(assigned)
         return assigned
 
-    def _assign(self, codes: bytes, sizes: list[int], roles: Roles, shared: dict[tuple[str, str], list[int]]) -> bytes:
+    def _assign(
+        self, codes: bytes, sizes: list[int], roles: Roles, shared: dict[tuple[str, str], list[int]], known: Mapping[int, Told]
+    ) -> bytes:
         for (role, _), (code, size) in shared.items():
             codes += bytes([code, *[OPEN] * (size - 1)])
             roles.add(role, size)
@@ -148,13 +164,15 @@ class Engine:
             people.append((*key, groups[at : at + size]))
             at += size
         told = Counter(zip(roles.numbers, codes, strict=True))
-        return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told), bytes(roles.numbers), roles.names))
+        return marshal.dumps((groups, [0, *accumulate(sizes)], people, list(known.items()), dict(told), bytes(roles.numbers), roles.names))
 
     # Pass 2
 
     def load(self, assigned: bytes) -> None:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
-        self._groups, self._starts, people, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
+        self._groups, self._starts, people, known, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
+        if self.same_values is not None:
+            self.same_values.corpus = packed(known)
         self._shared = {(role, index): (keyed_seeds(self._key, "person", role, index)[0], groups) for role, index, groups in people}
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
@@ -162,6 +180,9 @@ class Engine:
         with gc_paused():
             planned = self._kept.pop(chunk, None) or [self.plan(document) for document in documents]
             replaced = list(self._each(documents, planned, self._starts[chunk]))
+            if self.same_values is not None:
+                for document, (plan, _), done in zip(documents, planned, replaced, strict=True):
+                    done.tallies.update(self.same_values.tallies(document, plan.mentions))
         if self._statistics is not None:
             planned.reverse()
             for done in replaced:  # a plan goes before the text is scanned: a long document's takes much space
@@ -208,6 +229,11 @@ class Engine:
             yield from self._both_passes(documents)
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
+        known: dict[int, Told] = {}
+        if self.same_values is not None:
+            for document in documents:
+                merge_entries(known, entries_of(document))
+            self.same_values.corpus = packed(known.items())
         planned = [self.plan(document) for document in documents]
         before: Counter[str] = Counter()
         numbered = []
@@ -218,7 +244,7 @@ class Engine:
         shared: dict[tuple[str, str], list[int]] = {}
         for plan, _ in planned:
             _note_people(plan, codes, roles, shared)
-        self.load(self._assign(bytes(codes), [len(codes)], roles, shared))
+        self.load(self._assign(bytes(codes), [len(codes)], roles, shared, known))
         yield from self._each(numbered, planned, 0)
 
 

@@ -20,6 +20,7 @@ from piiloom.surrogates.persona_assignment.drawing import Pools
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, role_name, spread
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.same_values import known_report
 from piiloom.surrogates.settings import Settings
 
 _ENOUGH: Final = 400  # most entries in one list of the report
@@ -51,6 +52,7 @@ class EngineStatistics:
         self._miss_rates = miss_rates
         self._by_model = by_model
         self._rules = {rule.name: rule for rule in mapping.rules} if mapping is not None else {}
+        self._spans = mapping is None
         self._groups: dict[str, object] = {}
 
     def note_groups(self, assigned: bytes) -> None:
@@ -123,6 +125,9 @@ class EngineStatistics:
         if tallies["unmoved"]:
             report["known_dates_left_as_they_were"] = tallies["unmoved"]
         report["found_by_rule"] = self._found(_named(tallies, "rule"))
+        if self._spans:
+            report["equal_to_their_originals"] = _named(tallies, "equal")
+            report["known_originals"] = known_report(self._settings.same_value, tallies)
         if self._by_model is not None:
             report["by_model"] = self._by_model
         if self._given_names is not None:
@@ -156,7 +161,7 @@ def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, objec
 
     ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
     """
-    groups, _, _, told, numbers, names = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
+    groups, _, _, _, told, numbers, names = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
     roles: dict[int, list[str]] = {}
     for name, number in names.items():
         roles.setdefault(number, []).append(role_name(name))

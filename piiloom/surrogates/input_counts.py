@@ -14,9 +14,10 @@ from piiloom.surrogates.inputs.json_rows import absent_fields
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     BAD_ROWS,
+    CUT_SPANS,
     DROPPED_SPANS,
+    NO_SPANS,
     NO_TEXT,
-    ORIGINALS,
     PLACEHOLDER_KEYS,
     WHOLE_FILES,
     Chunk,
@@ -111,11 +112,12 @@ class InputCounts:
         words = {
             NO_TEXT: "rows without text, which stay as they are",
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
+            NO_SPANS: "documents in which no span was read",
+            CUT_SPANS: "given spans that begin or end inside a word, whose rest stays (are their offsets right?)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
             BAD_ROWS: f"bad rows set aside; {SKIPPED} names them, and mirror/ has them not",
             NO_QUESTION: "rows without a question",
             AUTHORS: "Word documents whose properties, comments or changes name their authors, and keep it",
-            ORIGINALS: "rows or files that hold elsewhere what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():
             total = sum(count.notes[what] for count in self.files.values())

@@ -18,6 +18,7 @@ from piiloom.surrogates.inputs.parts import Chunk, Notes
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.samples import Sample
 from piiloom.surrogates.outputs.tallies import Tally
+from piiloom.surrogates.same_values import SameValues
 
 
 class RunEngine(Protocol):
@@ -25,6 +26,16 @@ class RunEngine(Protocol):
 
     Chunks may come to any process, in any order.
     """
+
+    @property
+    def scan_needs_known(self) -> bool:
+        """Whether ``scan`` is to be called again for all documents after ``load``, when the originals of all of them are known."""
+        ...
+
+    @property
+    def same_values(self) -> SameValues | None:
+        """Finds known originals in the texts besides the documents, as soon as ``load`` was called; None if there are none."""
+        ...
 
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         """Pass 1: return what ``assign`` needs to know of this chunk. Numbers, ordinals, lines and ids are not yet known: do not use them.
@@ -64,7 +75,7 @@ class Job(NamedTuple):
     """A task for one chunk.
 
     ``first`` is the number of its first document, None before documents were counted. ``ids`` is set if ids repeat, ``texts`` if texts
-    do, ``assigned`` (the file with the result of ``assign``) for the task "replace".
+    do, ``assigned`` (the file with the result of ``assign``) for the task "replace", and for scanning again.
     """
 
     task: Literal["scan", "replace"]

@@ -25,7 +25,7 @@ class NameWords(FileModel):
     before_families: list[str]
     given_titles: list[str]
     letter_joiners: list[str]
-    letter_beginnings: list[str]
+    letter_beginnings: dict[str, list[str]]
     letter_titles: list[str]
     letter_particles: list[str]
     residual_titles: list[str]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import Plan, identity
 from piiloom.surrogates.seeds import mix
 
@@ -40,7 +40,7 @@ class OriginalValues:
         """Return the value that *make* draws for mention *number*: none that another original has, nor the original itself.
 
         It *fits* the articles before it, if that is given. Where no such value is found (there are few religions), the first one that is
-        distinct is returned, else the first one.
+        distinct is returned, else the first one that is not the original.
         """
         kind, value_number, owner = self._plan.mentions[number].kind, self._plan.values[number], self._plan.owners[number]
         if draw.owner is not None:
@@ -56,6 +56,8 @@ class OriginalValues:
                 if fits is None or fits(value):
                     distinct = value
                     break
+            if told != old and identity(kind, first) == old:
+                first = value
         if distinct:
             self._values[kind, identity(kind, distinct)] = value_number
         return distinct or first

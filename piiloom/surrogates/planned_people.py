@@ -6,17 +6,14 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 from piiloom.surrogates.kinds.ages import KIN
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.numbered_values import DATING, NOBODY, give_numbered, give_places
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 from piiloom.surrogates.persona_assignment.together import announced_together, named_before
 from piiloom.surrogates.side_by_side import OWN_INDEX, address_run
-
-NOBODY: Final = -1
-DATING: Final = frozenset({"age", "birth_date", "birth_year"})  # kinds that must agree on when a person was born
 
 
 @dataclass(slots=True)
@@ -103,20 +100,28 @@ class PlannedPeople:
 
         So they agree. Values with a number of their own are left out, as are those that the text tells.
         """
-        dating = (number for number in values if mentions[number].kind in DATING and mentions[number].form not in KIN)
+        dating = [number for number in values if mentions[number].kind in DATING and mentions[number].form not in KIN]
         own = [number for number in dating if not mentions[number].index]
+        if len({mentions[number].kind for number in dating}) == len({mentions[number][2:5] for number in dating}):
+            own = dating  # "DOB [DATE_OF_BIRTH_1], [AGE_1]"
         own += address_run(text, mentions, values)
         if own:
             self.clusters.append(Cluster(("", ""), OPEN, 0, []))
             for number in own:
                 owners[number] = 0
+        give_places(text, values, mentions, owners, self.add_nobody)
+
+    def add_nobody(self) -> int:
+        """Add a person whom nothing names, and return their cluster's number."""
+        self.clusters.append(Cluster(("", ""), OPEN, 0, []))
+        return len(self.clusters) - 1
 
     def give(self, text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
         """Set the *owners* of mentions of values (*values* has their numbers) that belong to a person.
 
         The owner is the person with the same role and index, if there is one, or with the same id of a span. Otherwise a value with an
-        index belongs to nobody, and one without to the person mentioned last before it (or the first one). A repeated original goes to
-        its earlier owner.
+        index belongs to the person beside whom the text has it, if there is one, and a value without an index to the person mentioned
+        last before it (or the first one). A repeated original goes to its earlier owner.
         """
         numbers = self.numbers
         known: dict[tuple[str, str], int] = {}
@@ -137,6 +142,7 @@ class PlannedPeople:
                     if original and before and not role:
                         known[kind, original] = owner
             owners[number] = owner
+        give_numbered(text, values, mentions, owners)
         _date_one_person(text, values, mentions, owners, self.clusters)
 
     def join_groups(self, text: str, mentions: Sequence[Mention], owners: Sequence[int]) -> None:

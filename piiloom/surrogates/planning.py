@@ -18,9 +18,10 @@ from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.name_joining import joined_names
 from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.named_places import told_by_place_names
+from piiloom.surrogates.numbered_values import NOBODY, give_places
 from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_after_age, gender_before
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
-from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople
+from piiloom.surrogates.planned_people import Cluster, PlannedPeople
 from piiloom.surrogates.side_by_side import told_by_neighbours
 from piiloom.surrogates.titled_people import told_by_titles
 from piiloom.surrogates.writers import GENERAL, told_writers
@@ -127,6 +128,8 @@ class Planner:
             _tell_genders_of_aged(text, mentions, people, values, owners, self._cues)
         if people.names_here is not None:
             _tell_genders_by_name(mentions, people.clusters, people.names_here)
+        if values:
+            give_places(text, values, mentions, owners, people.add_nobody)
 
 
 def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues, language: str) -> None:

@@ -16,25 +16,27 @@ from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import Place, capitalised, fits, notable_places
 from piiloom.surrogates.kinds.ages import age as draw_age
 from piiloom.surrogates.kinds.ages import middle_of_range
-from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
+from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.date_shifts import draw_shift, moved, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_beside
 from piiloom.surrogates.kinds.phrases import words_of
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
+from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.original_values import FACTS, OriginalValues
 from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.registers import joiner_of, register_of
-from piiloom.surrogates.planned_people import NOBODY
-from piiloom.surrogates.planning import PERSON, Plan
+from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
 from piiloom.surrogates.seeds import DocumentSeeds, mix, pick
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.side_by_side import OWN_INDEX
 
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
+_SHIFTS, _MOST_DATES = 24, 64  # shifts that are tried, and dates of a document that are looked at
 _TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
 _LONG: Final = 4096  # mentions in a document whose people are let go as soon as they are named
 _NAMED: Final = ()
@@ -73,7 +75,10 @@ class Replacer:
         *groups* has one group per document-local person, in the order of ``Plan.codes``. *shared* maps (role, index) to the seed and
         groups of people shared across the corpus. *given* maps value numbers to values that were drawn elsewhere (by a model).
         """
-        return _DocumentReplacer(self, plan, seeds, given).replaced(groups, shared)
+        done = _DocumentReplacer(self, plan, seeds, given).replaced(groups, shared)
+        if plan.originals:
+            done.tallies.update(_equal(plan, done))
+        return done
 
 
 class _DocumentReplacer:
@@ -105,7 +110,7 @@ class _DocumentReplacer:
         self._given = given
         anchor = replacer.anchors[seeds.days % _SPREAD_OF_DAYS]
         self._days, self._anchor, told, dating = planned_days(plan, seeds.days, anchor, replacer.language, replacer.country)
-        self._shift = replacer.draw_shift(seeds.shift)
+        self._shift = self._shift_away(seeds.shift) if plan.originals else replacer.draw_shift(seeds.shift)
         self._notable = notable_places(plan.text, plan.mentions, replacer.language)
         self._styles = name_styles(plan, replacer.register, seeds.style, replacer.given_names, replacer.language) if plan.clusters else []
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
@@ -176,6 +181,18 @@ class _DocumentReplacer:
         put(text[at:])
         return Replaced(written.getvalue(), placed)
 
+    def _shift_away(self, seed: int) -> int:
+        """Return a shift by which no original date stays as it is, if there is one: a year stays under less than half a year."""
+        replacer, anchor = self._replacer, self._anchor
+        order = date_order(replacer.language, replacer.country)
+        dates = list(dict.fromkeys(one.original for one in self._plan.mentions if one.original and one.kind in FACTS and one.kind != "age"))
+        shifts = [replacer.draw_shift(mix(seed, turn) if turn else seed) for turn in range(_SHIFTS)]
+
+        def stay(shift: int) -> int:
+            return sum(moved(one, shift, replacer.language, order, anchor) == one for one in dates[:_MOST_DATES])
+
+        return next((shift for shift in shifts if not stay(shift)), None) or min(shifts, key=stay)
+
     def _named_once(self) -> Container[int]:
         """Return the people (numbers of clusters) who are named at one place only, and to whom nothing belongs."""
         counts = Counter(self._plan.owners)
@@ -220,6 +237,16 @@ class _DocumentReplacer:
             else ()
         )
         return pick(draw.seed, named) if named else value  # "aux [PAYS]": few names fit
+
+
+def _equal(plan: Plan, done: Replaced) -> Counter[str]:
+    """Count the surrogates that equal their originals but for case and signs, by kind."""
+    pairs = zip(plan.mentions, done.placed, strict=True)
+    return Counter(
+        f"equal {place.kind}"
+        for mention, place in pairs
+        if mention.original and identity(place.kind, mention.original) == identity(place.kind, done.text[place.new_start : place.new_end])
+    )
 
 
 def _meant(person: Persona, index: str) -> Persona:

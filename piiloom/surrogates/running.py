@@ -23,8 +23,10 @@ from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.foundation.version import __version__
 from piiloom.surrogates.input_counts import SKIPPED, InputCounts
 from piiloom.surrogates.inputs.kept_rows import KeptRows
+from piiloom.surrogates.inputs.parquet_files import headers_of
+from piiloom.surrogates.inputs.parts import BratLayout
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import Source
+from piiloom.surrogates.inputs.source import Source, words_of_name
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
@@ -33,6 +35,7 @@ from piiloom.surrogates.outputs.samples import Chosen
 from piiloom.surrogates.outputs.tallies import Tally, most_common
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.progress import Phase, Progress, RunReport
+from piiloom.surrogates.same_values import FILE_NAMES, HEADERS, known_warnings
 from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of
 
 SCHEMA: Final = 1
@@ -63,9 +66,9 @@ def run_surrogates(
 
     *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
     file for the originals and the *key* of the run. *about* goes into the report (settings, versions), and must be the same for equal
-    runs. *cautions* gives further warnings, *add_files* is called with the unpublished folder. *rows* are those of the input that were
-    read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C, no partial output
-    stays behind.
+    runs. *cautions* gives further warnings, *add_files* is called with the folder right before it is published. *rows* are those of the
+    input that were read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C,
+    no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
@@ -85,11 +88,13 @@ def run_surrogates(
         run.replace(vault_file)
         report = run.write_report(about or {}, cautions)
         warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
+        if vault_file is not None:
+            run.write_digests(vault_file)
         run.end()
-        if add_files is not None:
-            add_files(folder.partial)
         if vault_file is not None:
             vault_file.publish()
+        if add_files is not None:
+            add_files(folder.partial)
         folder.publish()
     run.tell("done", run.tally.documents, run.tally.documents)
     done = run.tally
@@ -143,10 +148,20 @@ class _Run:
 
     def scan(self) -> None:
         """Count and scan all documents in one reading, and assign what the scans ask for."""
-        scans = self._scanned()
-        assigned = self._worker.engine.assign(scans)
+        engine, scans = self._worker.engine, self._scanned()
+        assigned = engine.assign(scans)
         deque(scans, maxlen=0)  # an engine's ``assign`` may not have consumed all scans
+        if engine.scan_needs_known:
+            known = self._assigned.with_suffix(".known")
+            known.write_bytes(assigned)
+            assigned = engine.assign(self._scanned_again(known))
         self._assigned.write_bytes(assigned)
+
+    def _scanned_again(self, assigned: Path) -> Iterator[bytes]:
+        """Yield what the engine's scan gives for each chunk now that it can load *assigned*."""
+        for _, result in self._executor.map(self._jobs("scan", assigned)):
+            assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
+            yield result.scan
 
     def _scanned(self) -> Iterator[bytes]:
         """Count all documents, and yield what the engine's scan gave for each chunk."""
@@ -167,16 +182,16 @@ class _Run:
         self._ids, self._repeated = digests.repeated(self._counts.documents)
         self._texts, _ = texts.repeated(self._counts.documents)
 
-    def _jobs(self) -> Iterator[Job]:
+    def _jobs(self, task: Literal["scan", "replace"], assigned: Path) -> Iterator[Job]:
         for chunk, first in self._counts.placed(self._source):
-            yield Job("replace", chunk, first, self._ids, self._texts, self._assigned)
+            yield Job(task, chunk, first, self._ids, self._texts, assigned)
 
     def replace(self, vault: VaultFile | None) -> None:
         """Replace the mentions of all documents, and write everything but the report."""
         mirrors = MirrorFolder(self._partial / MIRROR, self._source.archives)
         self._stack.callback(mirrors.abandon)
         with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
-            for job, result in self._executor.map(self._jobs()):
+            for job, result in self._executor.map(self._jobs("replace", self._assigned)):
                 assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
                 records.writelines(result.records)
                 maps.writelines(result.maps)
@@ -200,6 +215,10 @@ class _Run:
             warnings.append(f"documents with the id of an earlier one, which got another: {self._repeated}")
         if tally.unknown:
             warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
+        warnings += self._count_known()
+        if equal := {name.partition(" ")[2]: count for name, count in tally.engine.items() if name.startswith("equal ")}:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in most_common(equal).items())
+            warnings.append(f"surrogates that equal their originals, as other facts of the text require: {sum(equal.values())} ({kinds})")
         if cautions is not None:
             warnings += cautions(tally.by_kind())
         inputs = self._settings.inputs
@@ -223,6 +242,25 @@ class _Run:
         (self._partial / REPORT).write_text(text, encoding="utf-8", newline="\n")
         (self._partial / PAGE).write_text(report_page(report, self._chosen.samples), encoding="utf-8", newline="\n")
         return report
+
+    def _count_known(self) -> list[str]:
+        """Count the known originals in the names and headers of files, which nothing replaces; return the warnings of all that are left."""
+        engine, source, tally = self._worker.engine, self._source, self.tally
+        if engine.same_values is None:
+            return []
+        engine.load(self._assigned.read_bytes())
+        companions = [file.layout.name for file in source.files if isinstance(file.layout, BratLayout)]
+        for name in (source.settings.path.resolve().name, *(file.name for file in source.files), *companions, *source.skipped):
+            tally.note(engine.same_values.tallies_of(FILE_NAMES, [words_of_name(name)]), name)
+        for file in source.files:
+            tally.note(engine.same_values.tallies_of(HEADERS, headers_of(file)), file.name)
+        return known_warnings(tally.engine, tally.first, engine.same_values.mode)
+
+    def write_digests(self, vault: VaultFile) -> None:
+        """Write to the vault what the input's files were."""
+        from piiloom.surrogates.outputs.restoring import digest_lines  # noqa: PLC0415 - most runs write no vault
+
+        vault.write(digest_lines(self._source))
 
     def end(self) -> None:
         """Stop the workers and remove the spool folder."""

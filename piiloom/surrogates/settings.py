@@ -13,6 +13,7 @@ Strategy = Literal["consistent", "per-mention", "markov"]
 Scope = Literal["document", "corpus"]
 OnUnknown = Literal["keep", "error", "generic"]
 Balance = Literal["balanced", "weights", "cue"]
+SameValue = Literal["document", "corpus", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,9 @@ class Settings:
     ``script`` "native" (the script of the texts' country), all names are of the texts' country and only genders are distributed.
     ``keep`` is the probability with which the Markov strategy repeats the surrogate of the previous mention. ``names`` is the path of
     a names index, None for the default. Dates that the text does not tell are drawn relative to ``anchor``; all known dates of a
-    document move by the same shift, with ``keep_weekdays`` by whole weeks. With ``person_groups`` records state the group of each person.
+    document move by the same shift, with ``keep_weekdays`` by whole weeks. ``same_value`` is where known originals are replaced, too,
+    that no span marks: in their own document, in all documents of the corpus, or nowhere. With
+    ``person_groups`` records state the group of each person.
     """
 
     seed: InitVar[int | None] = None
@@ -42,6 +45,7 @@ class Settings:
     names: str | None = None
     anchor: date = date(2025, 6, 15)
     keep_weekdays: bool = False
+    same_value: SameValue = "document"
     person_groups: bool = False
 
     def __post_init__(self, seed: int | None) -> None:

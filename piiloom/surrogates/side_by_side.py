@@ -24,6 +24,7 @@ from piiloom.surrogates.placeholders.verdicts import CONTACT
 
 OWN_INDEX: Final = "+"  # begins the index of what is told apart, or joined, in this document alone
 ADDRESS_PARTS: Final = frozenset({"city", "region", "postcode", "street", "address"})
+_BEHIND_STREETS: Final = frozenset({"city", "region", "postcode"})
 _TOLD_APART: Final = ADDRESS_PARTS | {"phone", "fax", "email", "url", "age", "username"}
 _DATES: Final = frozenset({"date", "birth_date"})
 _PARTS_OF_DATES: Final = _DATES | {"month", "year", "birth_year", "weekday"}
@@ -35,7 +36,7 @@ _MONTH_AFTER: Final = re.compile(r"(?:st|nd|rd|th|er|\.|º)?(?:\s(?:of|de|di))?\
 _DIGIT_AFTER: Final = re.compile(r"[/.-]\d")
 _BESIDE_STREET: Final = re.compile(r",?\s(?:n(?:r|o|ro|[º°])?\.?\s?)?", re.IGNORECASE)
 _CLOSE: Final = 24  # code points between two placeholders that stand side by side, at most
-_BLANK: Final = re.compile(r"[\s,;/|?()·•-]*")
+BLANK: Final = re.compile(r"[\s,;/|?()·•-]*")
 _SAME: Final = re.compile(r"[\s(\[<]*mailto:|\s*\(?=\s*")  # "[EMAIL] (mailto:[EMAIL])"
 _LABELLED: Final = re.compile(r"[\s,;.|)-]*[^\W\d_][\w. ]{0,16}[:#]\s*-?")
 _PAIR: Final = re.compile(r"\s?,\s?")
@@ -87,8 +88,10 @@ def _close(mentions: Sequence[Mention]) -> list[int]:
 def _tell(text: str, out: list[Mention], number: int) -> None:
     before, mention = out[number - 1], out[number]
     gap = text[before.end : mention.start]
-    if mention.kind == "country" and before.kind in ADDRESS_PARTS and not mention.original and _BLANK.fullmatch(gap):
+    if mention.kind == "country" and before.kind in ADDRESS_PARTS and not mention.original and BLANK.fullmatch(gap):
         out[number] = mention._replace(form="own")
+    if before.kind == "address" and mention.kind in _BEHIND_STREETS and not (before.form or before.original) and BLANK.fullmatch(gap):
+        out[number - 1] = before._replace(form="alone")  # the town has a tag of its own
     if mention.kind == before.kind == "money" and before.form in {"symbol", "code"} and gap in {"", " "}:
         out[number] = mention._replace(form="bare")  # "[CURRENCY_SYMBOL][AMOUNT]"
         return
@@ -199,7 +202,7 @@ def address_run(text: str, mentions: Sequence[Mention], values: Sequence[int]) -
         mention = mentions[number]
         if mention.kind not in ADDRESS_PARTS or mention.original:
             continue
-        if run and (run[-1] != number - 1 or not _BLANK.fullmatch(text, mentions[run[-1]].end, mention.start)):
+        if run and (run[-1] != number - 1 or not BLANK.fullmatch(text, mentions[run[-1]].end, mention.start)):
             if len(run) > 1:
                 break
             run = []

@@ -15,8 +15,8 @@ from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_shifts import shifted_day
 from piiloom.surrogates.literal_dates import LiteralDate, shown_part
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.numbered_values import DATING, NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.planned_people import DATING, NOBODY
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked, asked_of_age
 from piiloom.surrogates.seeds import below, mix, pick

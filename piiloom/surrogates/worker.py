@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
@@ -11,13 +12,14 @@ from piiloom.foundation.repeated_ids import digests_of, ordinals_of, text_digest
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.kept_rows import KeptRows
-from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
 from piiloom.surrogates.inputs.questions import parted, parted_document
-from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id
+from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
 from piiloom.surrogates.outputs.samples import samples_of
 from piiloom.surrogates.outputs.tallies import Tally
+from piiloom.surrogates.same_values import FIELDS
 
 
 class Worker:
@@ -30,7 +32,7 @@ class Worker:
         self._settings = settings
         self._reader = PartReader(settings.inputs)
         self._engine: RunEngine | None = None
-        self._loaded = False
+        self._loaded: Path | None = None
         self.alone = False
 
     def be_alone(self, kept: KeptRows) -> None:
@@ -65,7 +67,13 @@ class Worker:
         """Close open files."""
         self._reader.close()
 
+    def _load(self, job: Job) -> None:
+        if job.assigned is not None and self._loaded != job.assigned:
+            self.engine.load(job.assigned.read_bytes())
+            self._loaded = job.assigned
+
     def _scan(self, job: Job) -> ChunkScanned:
+        self._load(job)
         parts = [self._reader.read(part, note_keys=True) for part in job.chunk.parts]
         documents = _documents(job, parts)
         scan = self._scan_people(job, parts, documents)
@@ -81,9 +89,7 @@ class Worker:
         return self.engine.scan(_documents(job._replace(chunk=chunk), parts))
 
     def _replace(self, job: Job) -> ChunkReplaced:
-        if not self._loaded and job.assigned is not None:
-            self.engine.load(job.assigned.read_bytes())
-            self._loaded = True
+        self._load(job)
         parts = [self._reader.read(part, again=False) for part in job.chunk.parts]
         documents = _documents(job, parts)
         replaced = self.engine.replace(documents, job.chunk.number)
@@ -107,15 +113,42 @@ class Worker:
             records += record_parts(document, done, self._settings.locale, question[1].text if question else None)
             maps += map_parts(document, done, question[1] if question else None)
             if self._settings.vault:
-                vault.append(vault_lines(document, done))
-                if question is not None:
-                    vault.append(vault_lines(*question, field="question"))
+                lines = vault_lines(document, done)
+                vault.append(lines if question is None else lines + vault_lines(*question, field="question"))
         mirrors = _mirrors(parts, documents, replaced)
+        if self._settings.vault:
+            vault = self._with_sources(job, parts, mirrors, documents, replaced, vault)
+        if self.engine.same_values is not None:
+            for part, parsed in zip(job.chunk.parts, parts, strict=True):
+                for line, text in parsed.beside():
+                    tally.note(self.engine.same_values.tallies_of(FIELDS, [plain_of(part, text)]), f"{part.file.name}:{part.line + line}")
         skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
         samples = samples_of(zip(documents, replaced, strict=True))
         if len(documents) > 1:  # a long document is alone in its chunk
             records, maps = [b"".join(records)], [b"".join(maps)]
         return ChunkReplaced(records, maps, "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
+
+    def _with_sources(
+        self,
+        job: Job,
+        parts: Sequence[Parsed],
+        mirrors: Sequence[bytes],
+        documents: Sequence[Document],
+        replaced: Sequence[Replaced],
+        vault: Sequence[str],
+    ) -> list[str]:
+        """Return the lines of the *vault* with the sources of the texts that cannot be restored without them."""
+        from piiloom.surrogates.outputs.restoring import sources_kept  # noqa: PLC0415 - most runs write no vault
+
+        lines = list(vault)
+        at = 0
+        for part, parsed, mirror in zip(job.chunk.parts, parts, mirrors, strict=True):
+            count = len(parsed.found)
+            for number, raw in enumerate(sources_kept(self._reader, part, parsed, mirror, replaced[at : at + count]), at):
+                if raw is not None:
+                    lines[number] += source_line(documents[number], raw)
+            at += count
+        return lines
 
 
 def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:
@@ -166,6 +199,9 @@ def _skips(job: Job, parts: Sequence[Parsed]) -> Iterator[tuple[Part, Skip]]:
 
 
 def _counted(part: Part, parsed: Parsed) -> PartCount:
+    for one in parsed.found:
+        if one.mentions == ():
+            parsed.notes.add(NO_SPANS, one.line)
     ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
     return PartCount(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.notes, parsed.keys)
 

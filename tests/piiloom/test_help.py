@@ -75,6 +75,7 @@ def test_all_commands_are_there():
         "surrogate survey",
         "surrogate leakage",
         "surrogate check",
+        "surrogate restore",
         "names build",
         "names classify",
         "names top",

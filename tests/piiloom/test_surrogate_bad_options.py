@@ -66,10 +66,19 @@ def test_names_of_a_broken_file(refused, notes, tmp_path, command, data):
     refused(notes, "--names", index, command=command, code=1, says=("names.idx",))
 
 
-def test_a_language_without_words_is_a_warning(cli, notes, tmp_path):
-    outcome = cli("surrogate", "run", notes, "--out", tmp_path / "out", "--locale", "pl_PL", "--workers", 1)
-    assert outcome.code == 0
-    assert "warning: no words are known in 'pl'" in outcome.err
+def test_a_language_without_words_needs_a_mapping_or_consent(cli, notes, tmp_path):
+    words = ("surrogate", "run", notes, "--out", tmp_path / "out", "--locale", "cs_CZ", "--workers", 1)
+    outcome = cli(*words)
+    assert outcome.code == 2
+    assert "no words are known in 'cs'" in outcome.error_line()
+    assert "--language-words none" in outcome.error_line()
+    assert not (tmp_path / "out").exists()
+    mapping = tmp_path / "mapping.yaml"
+    assert cli("surrogate", "survey", notes, "--out", mapping).code == 0
+    for more in (("--language-words", "none"), ("--placeholders", mapping, "--force")):
+        outcome = cli(*words, *more)
+        assert outcome.code == 0
+        assert "warning: no words are known in 'cs'" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import zipfile
 
@@ -105,3 +106,20 @@ def test_a_zip_that_is_none(refused, tmp_path, data):
     source = tmp_path / "a.zip"
     source.write_bytes(data)
     refused(source, code=1, says=("a.zip", "damaged"))
+
+
+def test_a_full_disk_names_the_vault_if_it_is_the_vaults(spawn, tmp_path):
+    """A limit on the size of files stands for a full disk: only the vault, with a long id for each place, exceeds it."""
+    row = {"id": "x" * 20_000, "text": "[NAME], [NAME], [NAME] and [NAME]. " * 10}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    limit = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (400_000,) * 2)"
+    )
+    words = ("surrogate", "run", tmp_path / "a.jsonl", "--out", tmp_path / "out", "--vault", tmp_path / "kept.vault", "--workers", 1)
+    outcome = spawn(*words, before=limit)
+    assert outcome.code == 1
+    line = outcome.err.splitlines()[-1]  # after the warning of the vault
+    assert "the vault cannot be written (File too large)" in line
+    assert "kept.vault" in line
+    assert "--vault" in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]

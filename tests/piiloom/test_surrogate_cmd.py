@@ -12,6 +12,7 @@ import zipfile
 
 import pytest
 
+from piiloom.cli.surrogate_checks import worker_count
 from piiloom.foundation.counting import counted
 from tests.piiloom.surrogate_runs import FIRST, PARTS, SECOND, TAG, _own_names, fill, lines, notes, put_in, records
 
@@ -141,6 +142,16 @@ def test_unknown_tags_are_kept_or_get_a_neutral_value_or_stop_the_run(cli, fill,
     assert not (tmp_path / "none").exists()
 
 
+def test_an_unknown_tag_that_stops_the_run_is_named_by_file_and_line(cli, tmp_path):
+    source = tmp_path / "rows.jsonl"
+    rows = ("We saw [NAME] there.", "Суд установил, что <данные изъяты> и\nОСОБА_1 были там.")
+    source.write_text("".join(json.dumps({"id": f"row{n}", "text": text}) + "\n" for n, text in enumerate(rows)), "utf-8")
+    outcome = cli("surrogate", "run", source, "--out", tmp_path / "out", "--on-unknown", "error", "--workers", 1)
+    assert outcome.code == 1
+    assert outcome.error_line().startswith("rows.jsonl:2: characters 19 to 34 look like a placeholder")
+    assert "1 more in this text: characters 37 to 44" in outcome.error_line()
+
+
 def test_without_the_scan_nothing_is_said_of_leftovers(fill, tmp_path):
     source = lines(tmp_path / "a.jsonl", ["[NAME] called Jessica, jo@firm.com."])
     found = fill(source, out="scanned")["engine"]["looks_like_personal_information_still"]
@@ -172,3 +183,11 @@ def _read(terminal):
         return os.read(terminal, 65536)
     except OSError:  # Linux says so when the other end is closed
         return b""
+
+
+def test_auto_takes_one_worker_for_a_small_input(tmp_path):
+    (tmp_path / "small.jsonl").write_text("{}\n")
+    assert worker_count("auto", tmp_path) == 1
+    with (tmp_path / "large.jsonl").open("wb") as large:
+        large.truncate(40 * 2**20)
+    assert worker_count("auto", tmp_path) == min(5, len(os.sched_getaffinity(0)))

@@ -53,3 +53,13 @@ def test_spans_that_are_none_stop_the_run_with_the_line(refused, tmp_path, spans
 def test_a_row_without_the_field_stops_the_run(refused, tmp_path):
     source = lines(tmp_path / "a.jsonl", [PLAIN])
     refused(source, "--spans", code=1, says=("r0", "no spans"))
+
+
+def test_spans_that_cut_words_are_warned_of(fill, tmp_path):
+    text = "Zorvane Quorvand met l'Éluvienne, 王小明说."
+    cuts = [(1, 16, "name"), (23, 31, "name"), (34, 36, "name"), (0, 5, "name")]
+    rows = [{"text": text, "spans": [{"start": a, "end": b, "type": kind}]} for a, b, kind in [*cuts, (23, 32, "name")]]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = fill(tmp_path / "a.jsonl", "--spans")
+    assert report["files"][0]["notes"]["spans that cut a word"] == {"count": 3, "first_line": 1}
+    assert any("inside a word" in warning and "a.jsonl:1" in warning for warning in report["warnings"])

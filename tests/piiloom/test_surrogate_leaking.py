@@ -21,6 +21,7 @@ def test_leakage_prints_a_table_and_writes_a_report(cli, notes, tmp_path):
     assert "5.00%" in outcome.out
     assert "4 people, 5 mentions" in outcome.out
     assert "pairs of people with the same full name: 0.0 expected, 0 among as many generated people\n" in outcome.out
+    assert "  a known --seed: dates of 0 of 0 documents, 100.0% of name words\n" in outcome.out
     assert str(out) in outcome.err
     report = json.loads((out / "leakage.json").read_text())
     assert [row["miss_rate"] for row in report["leakage"]] == [0.01, 0.05]
@@ -33,6 +34,10 @@ def test_leakage_as_json_is_json_also_when_files_are_written(cli, notes, tmp_pat
     words = ("surrogate", "leakage", notes, "--miss", "0.05", "--json")
     plain = json.loads(cli(*words).out)
     assert (plain["documents"], plain["people"], plain["mentions"]) == (2, 4, 5)
+    replayed = plain["replay_attack"]
+    assert replayed["known_seed"]["name_words_predicted"] == 1
+    low, high = replayed["pools_alone"]["interval"]
+    assert low <= replayed["secret_key"]["name_words_predicted"] <= high < 0.2
     assert json.loads(cli(*words, "--out", tmp_path / "l").out) == plain == json.loads((tmp_path / "l" / "leakage.json").read_text())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -37,6 +38,23 @@ def test_values_by_a_model_are_asked_of_the_server_and_kept(cli, notes, tmp_path
     assert {**json.loads(again.out), "out": 0} == {**report, "out": 0}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "kept", "notes", "out"]
     assert cli("surrogate", "check", tmp_path / "out", notes).code == 0
+
+
+def test_a_run_that_was_stopped_pays_for_no_reply_again(cli, notes, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789-abcdefghij")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with LLMServer(naming()) as server:
+        words = _asking(server, notes, tmp_path, "--out", tmp_path / "out", "--yes", "--vault", tmp_path / "vault")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(full))  # when the vault gets its name, at the very end
+            assert "No space left on device" in cli(*words).err
+        assert server.requests == 1
+        (kept,) = tmp_path.glob(".out.key-*")
+        key = kept.read_bytes().hex()
+        assert cli(*words).code == 0
+        assert server.requests == 1
+    assert (tmp_path / "vault").read_text().startswith(f'{{"key": "{key}"}}\n')
+    assert not kept.exists()
 
 
 def test_what_the_model_could_not_give_is_listed(cli, notes, tmp_path, monkeypatch):

@@ -36,6 +36,9 @@ class TagEngine:
         self._strike(documents, "scan")
         return len(documents).to_bytes(4, "big") + b"".join(document.number.to_bytes(8, "big") for document in documents)
 
+    scan_needs_known = False
+    same_values = None
+
     def assign(self, scans: Iterable[bytes]) -> bytes:
         if self.fault == "assign":
             return b"\0" * 8  # an engine that asks for no scan

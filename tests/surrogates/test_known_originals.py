@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine import Engine
+from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.written_like import written_like
-from tests.surrogates.persons_filled import filled_spans
+from piiloom.surrogates.settings import Settings
+from tests.surrogates.persons_filled import filled_spans, pools
 
 PHONES = {
     "nl_NL": "020-1234567, 06-12345678, 0612345677, +31 20 7654321, +31612345676, (070) 123 45 67",
@@ -123,3 +127,36 @@ def test_any_original_can_be_written(original, style):
 
     persona = Persona(7, "female", "Europe", "NL", "NL", "Ana", "de Vries", date(2025, 1, 1))
     assert written_like(original, persona, style)
+
+
+# Texts with the kinds of their marked words. Only ages beside a birth date, and genders, may stay as they are.
+STAYING = [
+    ("J.S. came.", {"J.S.": "person"}),
+    ("J. came.", {"J.": "person"}),
+    ("Mary came to Smith and Kim.", {"Mary": "person", "Smith": "person", "Kim": "person"}),
+    ("It was 1984, on a Monday in July.", {"1984": "date", "Monday": "weekday", "July": "month"}),
+    ("A Buddhist of 34 from Rome, blood type A+, with 40%.", {"Buddhist": "religion", "34": "age", "Rome": "city", "A+": "blood_type"}),
+]
+
+
+def test_no_surrogate_equals_its_original():
+    documents = []
+    for number in range(60 * len(STAYING)):
+        text, marked = STAYING[number % len(STAYING)]
+        places = [(text.index(words), words, kind) for words, kind in marked.items()]
+        mentions = tuple(Mention(at, at + len(words), kind, original=words) for at, words, kind in places)
+        documents.append(Document(number, str(number), text, "memory", mentions=mentions))
+    engine = Engine(Settings(seed=3, balance="cue"), pools())
+    for document, done in zip(documents, engine.replace_all(documents), strict=True):
+        for place in done.placed:
+            assert done.text[place.new_start : place.new_end].casefold() != document.text[place.start : place.end].casefold()
+        assert not any(name.startswith("equal") for name in done.tallies)
+
+
+def test_an_age_that_the_birth_date_tells_is_reported_as_equal():
+    text = "Born 12/03/1954, aged 66 on 2 May 2020."
+    marked = {"12/03/1954": "birth_date", "66": "age", "2 May 2020": "date"}
+    mentions = tuple(Mention(text.index(words), text.index(words) + len(words), kind, original=words) for words, kind in marked.items())
+    engine = Engine(Settings(seed=3, same_value="off"), pools())
+    (done,) = engine.replace_all([Document(0, "0", text, "memory", mentions=mentions)])
+    assert done.tallies == {"equal age": 1}

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from piiloom.surrogates.seeds import below, mix, pick, seed_of
+from piiloom.foundation.seeding import secret_key
+from piiloom.surrogates.seeds import below, document_seeds, keyed_seeds, mix, parted, pick, seed_of
 
 KNOWN = [2231157398017938395, 3320111210015995441, 9988604870027030631]
 
@@ -37,3 +38,14 @@ def test_consecutive_seeds_are_independent():
 
 def test_a_pick_is_one_of_the_items():
     assert {pick(mix(9, n), "abc") for n in range(60)} == set("abc")
+
+
+def test_seeds_of_documents_depend_on_key_text_and_ordinal_and_are_the_same_everywhere():
+    key = secret_key(7)
+    assert document_seeds(key, "a", 0).shift == 9845784153468048945
+    assert parted(1)[0] == 18350604582584996838
+    many = [document_seeds(one, text, ordinal) for one in (key, secret_key(8)) for text in ("a", "b", "1\0a") for ordinal in (0, 1)]
+    many.append(document_seeds(secret_key(), "a", 0))
+    assert len({seed for seeds in many for seed in seeds}) == 5 * len(many)
+    assert keyed_seeds(key, "person", "a", "b") != keyed_seeds(key, "person", "ab", "")
+    assert len({*parted(1), *parted(2), 1, 2}) == 8

@@ -194,8 +194,8 @@ def _vault(path: Path) -> dict[int, tuple[str, str]]:
     for number, line in numbered_lines(path):
         try:
             row = parse_object(line)
-            if number == 1 and row.keys() == {"key"}:  # that of the run
-                continue
+            if row.keys() & {"key", "raw", "sha256"}:
+                continue  # the key of the run, the source of a text, or a digest of a file, by which the run can be reversed
             text = str(row["text"])
             original = str(row["original"]) if "original" in row else _unless_placeholder(text)
             found[key_of(str(row["id"]), str(row["new_start"]))] = text, original

@@ -15,7 +15,7 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import cannot_read, undecodable
 from piiloom.surrogates.inputs.given_spans import mentions_of
-from piiloom.surrogates.inputs.parts import DROPPED_SPANS, ORIGINALS, BratLayout, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.parts import BratLayout, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Change, changed
 from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
@@ -23,6 +23,7 @@ from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, r
 SUFFIX: Final = ".ann"
 _BOUND: Final = re.compile(r"^\ufeff?T[^\t\n]*\t(?P<type>[^\t\n ]+) (?P<offsets>\d+ \d+(?:;\d+ \d+)*)\t(?P<words>[^\r\n]*)", re.MULTILINE)
 _LINE: Final = re.compile(r"^\ufeff?T", re.MULTILINE)
+_OTHER: Final = re.compile(r"^(?!\ufeff?(?:#|[TREAMN*][^\t\n]*\t))[^\n]*\S|\r(?!\n)", re.MULTILINE)  # no annotation, or an old line end
 
 
 def annotations_of(name: str) -> str:
@@ -89,6 +90,8 @@ def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
     for line in _LINE.finditer(ann):
         if line.start() not in known:
             raise _fault(layout, ann, line.start(), "a text-bound annotation has another form than T1<tab>Type 0 6<tab>words")
+    if settings.takes_spans and (other := _OTHER.search(ann)) is not None:
+        raise _fault(layout, ann, other.start(), "the line is no annotation of BRAT, so a span may be missing")
     told = [Told(place["type"], _fragments(place["offsets"]), place["words"], place.start()) for place in places]
     try:
         standoff = read_standoff(raw, told)
@@ -98,10 +101,7 @@ def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
     if settings.takes_spans and settings.kind_of is not None:
         given = mentions_of(standoff.spans(), raw, settings.kind_of)
         mentions = given.mentions
-        if given.dropped:
-            notes.add(DROPPED_SPANS, 0, given.dropped)
-        if given.told_in(slot.rest()):
-            notes.add(ORIGINALS, 0)
+        given.note(notes, 0)
     found = [Found(raw, None, 0, "", slot, mentions)] if raw else []
     parsed = BratParsed(raw, found, 1, raw.count("\n"), notes)
     parsed.ann = ann

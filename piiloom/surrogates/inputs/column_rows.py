@@ -12,7 +12,7 @@ from piiloom.surrogates.inputs.column_spans import bare_spans, moved_spans, span
 from piiloom.surrogates.inputs.faults import row_fault
 from piiloom.surrogates.inputs.given_spans import GivenSpan, mentions_of
 from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules
-from piiloom.surrogates.inputs.parts import DROPPED_SPANS, NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, parted, question_start
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
@@ -51,6 +51,14 @@ class ColumnsParsed(Parsed):
     """Rows of a Parquet or Arrow file. ``emptied`` are the cells of rows that were set aside, and what the mirror has there."""
 
     emptied: tuple[tuple[str, int, Any], ...] = ()
+    others: Any = None  # a table of the columns that hold neither texts nor spans
+
+    def beside(self) -> Iterator[tuple[int, str]]:
+        """See ``Parsed``."""
+        for one in self._cells():
+            yield one.row, str(one.rest("") or "")
+        for name in self.others.column_names if self.others is not None else ():
+            yield from ((row, str(value)) for row, value in enumerate(self.others.column(name).to_pylist()) if value is not None)
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the marshalled list of (column, row in the part, new value) of changed cells; empty if none changed."""
@@ -88,6 +96,8 @@ class ColumnsReader:
             return ColumnsParsed("", [], 0, 0, Notes(), layout.columns)
         table = self._rows(part, layout)
         parsed = ColumnsParsed("", [], table.num_rows, table.num_rows, Notes(), layout.columns)
+        if layout.spans:
+            parsed.others = table.drop_columns([*layout.columns, *filter(None, (layout.spans, layout.question))])
         ids = table.column(layout.ids).to_pylist() if layout.ids else None
         spans = table.column(layout.spans).to_pylist() if layout.spans else None
         questions = table.column(layout.question).to_pylist() if layout.question else None
@@ -118,15 +128,15 @@ class ColumnsReader:
         if self._cursor is None or self._of != key or self._cursor.at > part.start:
             self.close()
             columns = dict.fromkeys([*layout.columns, *filter(None, (layout.ids, layout.spans, layout.question))])
-            self._cursor, self._of = RowCursor(part.file, list(columns), layout.batch), key
+            names = None if layout.spans else list(columns)  # with spans known originals are looked for in the others
+            self._cursor, self._of = RowCursor(part.file, names, layout.batch), key
         return self._cursor.take(part.start, part.end)
 
     def _mentions(self, parsed: Parsed, layout: ParquetLayout, row: int, text: str, spans: Any) -> tuple[Mention, ...] | None:
         if layout.spans is None or self._settings.kind_of is None:
             return None
         given = mentions_of(span_items(spans), text, self._settings.kind_of)
-        if given.dropped:
-            parsed.notes.add(DROPPED_SPANS, row, given.dropped)
+        given.note(parsed.notes, row)
         return given.mentions
 
     def _set_aside(self, part: Part, parsed: ColumnsParsed, layout: ParquetLayout, row: int, why: str) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.given_spans import GivenSpan
+from piiloom.surrogates.inputs.given_spans import GivenSpan, bare_span, values_of
 from piiloom.surrogates.offset_map import OffsetMap
 
 
 def span_items(value: Any) -> Any:
-    """Return the spans in *value* as a list of objects, or *value* itself if it is neither form."""
+    """Return the spans in *value* as a list of objects, or *value* itself if it is neither form, or its lists are not equally long."""
     if isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
-        return [dict(zip(value, items, strict=False)) for items in zip(*value.values(), strict=False)]
+        if len({len(one) for one in value.values()}) > 1:
+            return value
+        return [dict(zip(value, items, strict=True)) for items in zip(*value.values(), strict=True)]
     return value
 
 
@@ -29,16 +31,6 @@ def bare_spans(value: Any, text: str) -> list[Any]:
     return [bare_span(item, text) for item in items] if isinstance(items, list) else []
 
 
-def bare_span(item: Any, text: str) -> Any:
-    """Return a span with its offsets and copies of the text set to None."""
-    span = GivenSpan.of(item)
-    if span is None:
-        return item
-    told = _by_key(item)
-    moves = {span.start_at, span.end_at}
-    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
-
-
 def _moved(item: Any, text: str, new_text: str, moves: OffsetMap) -> Any:
     span = GivenSpan.of(item)
     if span is None:
@@ -47,11 +39,6 @@ def _moved(item: Any, text: str, new_text: str, moves: OffsetMap) -> Any:
     told = {span.start_at: start, span.end_at: end}
     new = {
         key: told[key] if key in told else new_text[start:end] if span.tells_words(key, one, text) else one
-        for key, one in _by_key(item).items()
+        for key, one in values_of(item).items()
     }
     return new if isinstance(item, dict) else list(new.values())
-
-
-def _by_key(item: Any) -> dict[str, Any]:
-    """Return a span's values by key; those of a list by their positions."""
-    return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.faults import fault
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
@@ -57,7 +58,9 @@ def conll_layout(path: Path, name: str, settings: InputSettings) -> ConllLayout:
             columns.append(int(told) - 1)
         else:
             raise UsageError(f"{told!r} is no column of a CoNLL file", where=name, remedy=f"Give its number to {option}, from 1 on")
-    return ConllLayout(marks[0].decode() if marks else "", b"\t" in head, columns[0], columns[1])
+    lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith((b"# ", *_STARTS))]
+    tabs = 2 * sum(b"\t" in line.strip() for line in lines) > len(lines)  # one tab among blanks is a fault of its line
+    return ConllLayout(marks[0].decode() if marks else "", tabs, columns[0], columns[1])
 
 
 class TokenSlot:
@@ -74,6 +77,14 @@ class TokenSlot:
     def rest(self, raw: str) -> list[str]:
         """Return the lines between tokens: blank ones and comments."""
         return [raw[one.line_end : other.line_start].strip("\r\n") for one, other in _breaks(self._tokens)]
+
+    def other_columns(self) -> Iterator[str]:
+        """Yield the words of each column that holds neither tokens nor tags."""
+        most = max(len(token.fields) for token in self._tokens)
+        for column in range(most):
+            if column != self._layout.token:
+                fields = [token.fields[column] for token in self._tokens if column < len(token.fields)]
+                yield " ".join(field for field in fields if tag_in(field) is None)
 
     def columns_outside(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
         """Return the fields of the tokens that none of *ranges* (of the text) touches."""
@@ -136,12 +147,28 @@ class TokenSlot:
             yield line
 
 
+class ConllParsed(Parsed):
+    """A part of a CoNLL file."""
+
+    def beside(self) -> Iterator[tuple[int, str]]:
+        """Yield the columns that ``rewritten`` does not change, with what ``Parsed`` yields."""
+        yield from Parsed.beside(self)
+        for one in self.found:
+            assert isinstance(one.slot, TokenSlot)  # noqa: S101 - made below
+            yield from ((one.line, words) for words in one.slot.other_columns())
+
+
 def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
-    """Read a part of a file. A line without the token's column has no token."""
+    """Read a part of a file. A document is bad if one of its lines lacks the token's column, or with spans a tag."""
     layout = part.file.layout
     assert isinstance(layout, ConllLayout)  # noqa: S101 - such a file has one
-    parsed = Parsed(raw, [], 0, raw.count("\n"), Notes())
-    for tokens, row_id, line in _documents(raw, layout):
+    parsed = ConllParsed(raw, [], 0, raw.count("\n"), Notes())
+    for tokens, row_id, line, (start, end), unfit in _documents(raw, layout, tagged=settings.takes_spans):
+        if unfit is not None:
+            if not settings.skip_bad_rows:
+                raise fault(part, raw, unfit[0], unfit[1], "Correct the line, or use --skip-bad-rows to set its document aside")
+            parsed.set_aside(start, end, raw.count("\n", 0, unfit[0]), unfit[1])
+            continue
         parsed.rows += 1
         if not tokens:
             parsed.notes.add(NO_TEXT, line)
@@ -155,38 +182,69 @@ def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
     return parsed
 
 
-def _documents(raw: str, layout: ConllLayout) -> Iterator[tuple[list[Token], str | None, int]]:
-    """Yield the tokens of each document (not yet placed in a text), its id, and its first line."""
-    tokens: list[Token] = []
-    row_id: str | None = None
-    first = sentence = 0
+class _Lines(NamedTuple):
+    """The lines of a document: its tokens (not yet placed in a text), its id, its first line, its place in the part.
+
+    ``unfit`` is the offset of the first line that does not fit the columns, and the reason.
+    """
+
+    tokens: list[Token]
+    id: str | None = None
+    first: int = 0
+    place: tuple[int, int] = (0, 0)
+    unfit: tuple[int, str] | None = None
+
+
+def _documents(raw: str, layout: ConllLayout, *, tagged: bool) -> Iterator[_Lines]:
+    """Yield the lines of each document. With *tagged*, each line needs a tag."""
+    sentence = 0
+    own = _Lines([])
     for number, match in enumerate(_LINE.finditer(raw)):
         line, start = match[1], match.start()
         if start == len(raw):
             break
         if layout.mark and line.startswith(layout.mark):
-            if tokens:
-                yield tokens, row_id, first
+            if own.place[1]:
+                yield own
             told = _ID.match(line)
-            tokens, row_id, first = [], (told["a"] or told["b"]) if told else None, number
+            own = _Lines([], (told["a"] or told["b"]) if told else None, number)
         elif not line.strip():
             sentence += 1
-            if not layout.mark and tokens:
-                yield tokens, row_id, first
-                tokens = []
-        elif (token := _token(line, start, sentence, layout)) is not None:
-            if not tokens and not layout.mark:
-                first = number
-            tokens.append(token)
-    if tokens:
-        yield tokens, row_id, first
+            if not layout.mark and own.place[1]:
+                yield own
+                own = _Lines([])
+        else:
+            own = _with_line(own, line, (number, start, match.end(), sentence), layout, tagged=tagged)
+    if own.place[1]:
+        yield own
+
+
+def _with_line(own: _Lines, line: str, place: tuple[int, int, int, int], layout: ConllLayout, *, tagged: bool) -> _Lines:
+    """Return the document with its next *line*, which has the number, start, end and sentence *place*."""
+    number, start, end, sentence = place
+    token = _token(line, start, sentence, layout)
+    unfit = _fault_of(token, line, layout, tagged=tagged)
+    if line.startswith("# ") and (layout.tabs or (tagged and unfit is not None)):
+        return own  # a comment; where tokens have tags, one that begins so has a tag, too
+    if not own.place[1]:
+        own = own._replace(first=own.first if layout.mark else number, place=(start, start))
+    if unfit is None and token is not None:
+        own.tokens.append(token)
+    return own._replace(place=(own.place[0], end), unfit=own.unfit or ((start, unfit) if unfit is not None else None))
 
 
 def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> Token | None:
-    if layout.tabs and line.startswith("# "):
-        return None  # a comment
     fields = _pattern(layout).findall(line)
     return Token(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
+
+
+def _fault_of(token: Token | None, line: str, layout: ConllLayout, *, tagged: bool) -> str | None:
+    """Return why *line* does not fit the columns of the file, None if it does."""
+    if token is None or (layout.tabs and "\t" not in line.strip() and len(line.split()) > 1):
+        return f"the line has other columns than the file, which separates them by {'tabs' if layout.tabs else 'blanks'}"
+    if tagged and _tag(token, layout) is None:
+        return "no tag was read: the column of the tags holds none (O, B-TYPE, I-TYPE …)"
+    return None
 
 
 def _placed(tokens: Sequence[Token]) -> tuple[str, list[Token]]:

@@ -82,9 +82,7 @@ class DocxParsed(Parsed):
         assert self.part is not None  # noqa: S101 - set below
         if not any(one.placed for one in replaced):
             return b"" if self.skips else self.part.file.path.read_bytes()
-        slot = self.found[0].slot
-        assert isinstance(slot, DocxSlot)  # noqa: S101 - made below
-        texts = dict(zip((name for name, _ in self.members), slot.rewritten(self.raw, replaced[0]).split("\0"), strict=True))
+        texts = dict(zip((name for name, _ in self.members), self.found[0].slot.rewritten(self.raw, replaced[0]).split("\0"), strict=True))
         out = io.BytesIO()
         allowance = Allowance(self.limit)
         with open_archive(self.part.file.path, self.part.file.name) as source, zipfile.ZipFile(out, "w") as target:
@@ -95,6 +93,12 @@ class DocxParsed(Parsed):
                 data = read_member(source, info, allowance, self.part.file.name) if words is None else words.encode("utf-8")
                 target.writestr(new, data)
         return out.getvalue()
+
+    def again(self, replaced: Sequence[Replaced]) -> Parsed:
+        """Return the document as it is read from its mirror."""
+        raw = self.found[0].slot.rewritten(self.raw, replaced[0]) if self.found else self.raw
+        words, pieces, runs = _text_of(raw)
+        return Parsed(raw, [Found(words, None, 0, "", DocxSlot(raw, pieces, runs, ()))] if self.found else [], 1, 0, Notes())
 
 
 def read_docx(part: Part, settings: InputSettings) -> Parsed:

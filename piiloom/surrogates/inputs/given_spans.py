@@ -6,14 +6,15 @@ spaCy and doccano write it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
-from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
+from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, Notes
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.kinds.told_by_original import told_by_original
@@ -34,23 +35,24 @@ _FORMS: Final = {
     **dict.fromkeys(("lastname", "surname", "familyname", "lname", "namelast", "namefamily"), "family"),
 }
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
-_TELLING: Final = 4  # shortest original (code points) that is searched for in other fields; shorter ones match by chance
 
 
 class GivenSpans(NamedTuple):
     """The mentions of one text's spans, sorted and disjoint.
 
-    ``dropped`` counts spans left out because they overlap a longer one, or an earlier one of the same length.
+    ``dropped`` counts spans left out because they overlap a longer one, or an earlier one of the same length; ``cut`` those that begin
+    or end inside a word.
     """
 
     mentions: tuple[Mention, ...]
     dropped: int
+    cut: int = 0
 
-    def told_in(self, *rest: str) -> bool:
-        """Whether one of the pieces of JSON source in *rest* contains an original of at least four characters."""
-        known = {mention.original for mention in self.mentions if len(mention.original) >= _TELLING}
-        spelled = known | {encode_basestring_ascii(name)[1:-1] for name in known}
-        return any(name in piece for piece in rest for name in spelled)
+    def note(self, notes: Notes, line: int) -> None:
+        """Note what is to be reported of the spans of *line*."""
+        for what, count in ((DROPPED_SPANS, self.dropped), (CUT_SPANS, self.cut)):
+            if count:
+                notes.add(what, line, count)
 
 
 class GivenSpan(NamedTuple):
@@ -94,6 +96,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
     """
     from piiloom.corpus.formats.placing import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
+    from piiloom.corpus.word_edges import is_inside_word  # noqa: PLC0415 - as above
 
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike
@@ -117,7 +120,8 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
             form = _form_of(read[position].type, subtype) or ("family" if family_told(text, start) else "")
         index = value if isinstance(value, str) else ""
         mentions.append(Mention(start, end, kind, index=index, form=form, original=original, rule="span"))
-    return GivenSpans(tuple(mentions), len(placed.dropped))
+    cut = sum(is_inside_word(text, mention.start) or is_inside_word(text, mention.end) for mention in mentions)
+    return GivenSpans(tuple(mentions), len(placed.dropped), cut)
 
 
 def _form_of(entity_type: str, subtype: str | None) -> str:
@@ -146,6 +150,11 @@ class SpanRewriter:
     def __init__(self, hit: Hit, text: str) -> None:
         self._hit, self._text = hit, text
 
+    def rest(self) -> tuple[tuple[int, int], str]:
+        """Return the range of the spans in the file, and what of them stays: all but offsets and words, as JSON."""
+        items = self._hit.value if isinstance(self._hit.value, list) else []
+        return (self._hit.start, self._hit.end), json.dumps([bare_span(item, self._text) for item in items], ensure_ascii=False)
+
     def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
         """Return (start, end, new JSON) for each offset and each copy of the text to replace in *raw*, in order. *spell* escapes text."""
         moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in replaced.placed)
@@ -163,6 +172,21 @@ class SpanRewriter:
                 elif span.tells_words(hit.path, hit.value, self._text):
                     changes.append((hit.start, hit.end, words))
         return changes
+
+
+def bare_span(item: Any, text: str) -> Any:
+    """Return a span with its offsets and copies of the text set to None."""
+    span = GivenSpan.of(item)
+    if span is None:
+        return item
+    told = values_of(item)
+    moves = {span.start_at, span.end_at}
+    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
+
+
+def values_of(item: Any) -> dict[str, Any]:
+    """Return a span's values by key; those of a list by their positions."""
+    return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
 
 
 def _items(raw: str, start: int, spans: list[Any]) -> Iterator[list[Hit]]:

@@ -13,10 +13,9 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import BAD_ROWS, DROPPED_SPANS, NO_TEXT, ORIGINALS, Found, Notes, Parsed, Part, Skip, Spelling
+from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.splicing import changed
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"
@@ -124,7 +123,7 @@ class JsonReader:
         for hit in texts:
             if self.raw.find("\\", hit.start, hit.end) >= 0:  # nothing else tells of half a character
                 self._check_whole(hit)
-            mentions, edits = self._spans(values, hit, (at, end), question)
+            mentions, edits = self._spans(values, hit, at)
             slot = JsonSlot(hit, (at, end), self.spelling, edits=edits, question=question)
             one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions)
             self.found.append(one if question is None else asked(one, question.value))
@@ -139,7 +138,7 @@ class JsonReader:
         self._check_whole(hit)
         return hit
 
-    def _spans(self, values: dict[str, Hit], text: Hit, row: tuple[int, int], question: Hit | None) -> tuple[Any, SpanRewriter | None]:
+    def _spans(self, values: dict[str, Hit], text: Hit, at: int) -> tuple[Any, SpanRewriter | None]:
         hit = values.get(self.spans) if self.spans else None
         if hit is None and self.spans and self.settings.skip_bad_rows:
             raise BadRow(f"the row has no {self.spans}")  # otherwise the engine refuses it
@@ -148,12 +147,8 @@ class JsonReader:
         try:
             given = mentions_of(hit.value, text.value, self.settings.kind_of)
         except ValueError as error:
-            raise self.fault(row[0], f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
-        if given.dropped:
-            self.notes.add(DROPPED_SPANS, self.line, given.dropped)
-        known = sorted((one.start, one.end) for one in (hit, text, question) if one is not None)
-        if given.told_in(changed(self.raw, *row, [(start, end, "") for start, end in known])):
-            self.notes.add(ORIGINALS, self.line)
+            raise self.fault(at, f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
+        given.note(self.notes, self.line)
         return given.mentions, SpanRewriter(hit, text.value)
 
     def _check_whole(self, hit: Hit) -> None:

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.parts import Spelling
 from piiloom.surrogates.inputs.questions import parted, question_start
-from piiloom.surrogates.inputs.splicing import Piece, spliced
+from piiloom.surrogates.inputs.splicing import Piece, changed, spliced
 from piiloom.surrogates.json_literals import quoted
 
 Wanted = dict[str, "Wanted"]
@@ -133,8 +133,15 @@ class JsonSlot:
     __slots__ = ("_at", "_edits", "_row", "_spelling", "end", "inner", "question", "start")
     ranges: Final = ()
 
-    def rest(self, raw: str) -> None:
-        """See ``Slot``. What is in the row besides is compared by ``outputs.checking``."""
+    def rest(self, raw: str) -> str | None:
+        """See ``Slot``."""
+        if self.inner == (self.start, self.end):
+            return None
+        gone, bare = [self.inner, *([self.question.inner] if self.question is not None else [])], ""
+        if self._edits is not None:
+            place, bare = self._edits.rest()
+            gone.append(place)
+        return changed(raw, self.start, self.end, [(start, end, "") for start, end in sorted(gone)]) + bare
 
     def __init__(
         self, hit: Hit, row: tuple[int, int], spelling: Spelling, *, edits: SpanEdits | None = None, question: Hit | None = None
@@ -144,11 +151,6 @@ class JsonSlot:
         self.start, self.end = (hit.start, hit.end) if edits is None and question is None else row
         self.question = JsonSlot(question, row, spelling) if question is not None else None
         self._at = question_start(hit.value) if question is not None else 0
-
-    @property
-    def has_spans(self) -> bool:
-        """Whether the row's spans are rewritten, too."""
-        return self._edits is not None
 
     def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``. Non-ASCII characters are escaped if the literal does so, else if the row does so, else if the file is all ASCII."""
@@ -184,7 +186,16 @@ class JsonSlot:
         return self._spelling.ascii
 
 
-SpanEdits = Callable[[str, Replaced, Callable[[str], str]], list[tuple[int, int, str]]]
+class SpanEdits(Protocol):
+    """The spans of a row: ``given_spans.SpanRewriter``."""
+
+    def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
+        """Return the changes to the row's spans."""
+        ...
+
+    def rest(self) -> tuple[tuple[int, int], str]:
+        """Return the range of the spans in the file, and what of them stays."""
+        ...
 
 
 def json_pieces(raw: str, start: int, end: int) -> list[Piece]:

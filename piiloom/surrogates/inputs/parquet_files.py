@@ -57,6 +57,16 @@ def parquet_layout(file: InputFile, settings: InputSettings) -> tuple[ParquetLay
     return ParquetLayout(columns, ids if ids in schema.names else None, batch, spans if has_spans else None, question), rows
 
 
+def headers_of(file: InputFile) -> list[str]:
+    """Return the names of columns and the metadata of a Parquet or Arrow file, which the mirror keeps; nothing of other files."""
+    if not isinstance(file.layout, ParquetLayout):
+        return []
+    with open_table(file) as table:
+        schema = table.schema_arrow
+    metadata = [words.decode("utf-8", "replace") for pair in (schema.metadata or {}).items() for words in pair]
+    return [*schema.names, *metadata]
+
+
 def _text_columns(pyarrow: Any, schema: Any, name: str, settings: InputSettings) -> tuple[str, ...]:
     wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
     columns = tuple(key for key in schema.names if key in wanted)

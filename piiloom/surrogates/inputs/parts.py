@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -21,9 +21,10 @@ WHOLE_FILES: Final = ("txt", "xml", "brat", "docx", CARRIED)  # formats of which
 NO_TEXT: Final = "rows without text"  # notes of a reader
 BAD_ROWS: Final = "bad rows set aside"
 AUTHORS: Final = "names of authors"
+NO_SPANS: Final = "documents without a span"
+CUT_SPANS: Final = "spans that cut a word"
 DROPPED_SPANS: Final = "overlapping spans left out"
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
-ORIGINALS: Final = "rows with an original in another field"
 
 
 class TableLayout(NamedTuple):
@@ -227,6 +228,17 @@ class Parsed:
             pieces += (self.raw[start : skip.start], skip.instead)
             start = skip.end
         return "".join([*pieces, self.raw[start:end]])
+
+    def beside(self) -> Iterator[tuple[int, str]]:
+        """Yield what the mirror keeps besides the texts and the marks of their spans, with its line (0-based from the part's start)."""
+        at = line = 0
+        for one in self.found:
+            yield line, self.outside(at, one.slot.start)
+            at, line = max(at, one.slot.end), one.line
+            rest = one.slot.rest(self.raw)
+            if rest:
+                yield line, rest if isinstance(rest, str) else "\n\n".join(map(str, rest)) if isinstance(rest, list | tuple) else str(rest)
+        yield line, self.outside(at, len(self.raw))
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the part's bytes with the new texts of the documents; *replaced* has one item per item of ``found``, in order."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Final
 
 from piiloom.foundation.errors import DataError
@@ -32,6 +34,7 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
 
+_JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read
 
 
@@ -108,11 +111,12 @@ class PartReader:
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
-        parsed = self._parse(part, raw, meet_keys=meet_keys)
+        parsed = self.parse(part, raw, meet_keys=meet_keys)
         parsed.bom = bom
         return parsed
 
-    def _parse(self, part: Part, raw: str, *, meet_keys: bool) -> Parsed:
+    def parse(self, part: Part, raw: str, *, meet_keys: bool = False) -> Parsed:
+        """Read *raw*, the text of *part*, which is no Parquet, Arrow or Word file."""
         match part.file.format:
             case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
                 parsed = read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)
@@ -159,13 +163,20 @@ def _bytes_of(part: Part) -> bytes:
 def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
     """Return the documents of a part that has been read, numbered from *first* on."""
     name, at = part.file.name, part.line
-    whole = part.file.format in WHOLE_FILES
+    whole, lines_apart = part.file.format in WHOLE_FILES, part.file.format == "conll"
     documents = []
     for number, one in enumerate(parsed.found):
         line = None if whole else at + one.line
         doc_id = given_id(one) or (name if whole else placed_id(name, line, one.field))
-        documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions, one.question_at))
+        documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions, one.question_at, lines_apart))
     return documents
+
+
+def plain_of(part: Part, raw: str) -> str:
+    """Return the source *raw* of the part's format with its escapes resolved, to be searched for words."""
+    if part.file.format in {"json", "jsonl"}:
+        return _JSON_ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] if match[2] in '"\\/' else " ", raw)
+    return unescape(raw) if part.file.format == "xml" else raw
 
 
 def given_id(one: Found) -> str | None:

@@ -6,6 +6,7 @@ is over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -170,6 +171,11 @@ class Source:
                 yield end
         if isinstance(file.layout, TableLayout) or file.format == "json":
             self._cuts[file.number] = found
+
+
+def words_of_name(name: str) -> str:
+    """Return the file name *name* as words: "smith_JaneAnn.txt" is "smith Jane Ann txt"."""
+    return re.sub(r"[\W_]+|(?<=[^\W\d_A-Z])(?=[A-Z])|%20", " ", name)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

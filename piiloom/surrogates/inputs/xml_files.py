@@ -15,7 +15,7 @@ from typing import Final
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
-from piiloom.surrogates.inputs.parts import DROPPED_SPANS, ORIGINALS, CannotSpell, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
 from piiloom.surrogates.inputs.standoff import BadSpan
@@ -126,11 +126,7 @@ def _mentions(text: _Text, words: str, standoff: XmlStandoff | None, settings: I
         given = standoff.mentions(words, settings.kind_of)
     if given is None:
         return None
-    if given.dropped:
-        notes.add(DROPPED_SPANS, 0, given.dropped)
-    changing = standoff.values() if standoff is not None else []
-    if given.told_in("".join(markup_of(changed(text.raw, 0, len(text.raw), [(start, end, "") for start, end in changing])))):
-        notes.add(ORIGINALS, 0)
+    given.note(notes, 0)
     return given.mentions
 
 

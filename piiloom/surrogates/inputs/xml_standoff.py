@@ -15,7 +15,7 @@ from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import GivenSpans, mentions_of
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.inputs.splicing import Change
-from piiloom.surrogates.inputs.standoff import Range, Standoff, Told, read_standoff
+from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _PAIRS: Final = (("start", "end"), ("begin", "end"), ("from", "to"))
@@ -155,6 +155,8 @@ def _of_text(raw: str, tags: Iterable[Tag]) -> Iterator[tuple[Told, _Place]]:
             fragments = tuple((int(a), int(b)) for a, b in (one.split("~") for one in told["spans"].value.split(",")))
             joint = _MAE_JOINT if words is not None and _MAE_JOINT in words.value else " "
             yield Told(kind, fragments, _words(words), tag.start, joint), _Place((told["spans"],), words)
+        elif words is not None and words.value and any(name in told for pair in _PAIRS for name in pair):
+            raise BadSpan(tag.start, "the offsets of an annotation are not whole numbers")
 
 
 def _words(attribute: Attribute | None) -> str | None:

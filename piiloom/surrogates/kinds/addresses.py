@@ -100,6 +100,8 @@ def address(draw: Draw) -> str:
     """
     country = home_of(draw)
     part = draw.form if draw.form in _PARTS else ""
+    alone = draw.form == "alone"  # the town stands behind it
+    draw = draw._replace(form="") if alone else draw
     seed = place_seed(draw._replace(form="") if part else draw)
     if draw.original.strip():
         return _cased(draw.original, _like(draw, country, seed))
@@ -107,7 +109,7 @@ def address(draw: Draw) -> str:
     if part:
         return house_number(facts, seed) if part == "house" else f"{_PARTS[part]} {_small('flat', mix(seed, _HOUSE + 6))}"
     city = home_city(draw)
-    full = draw.form == "full" or (not draw.form and below(mix(seed, _HOUSE + 3), 100) < _FULL)
+    full = draw.form == "full" or (not draw.form and not alone and below(mix(seed, _HOUSE + 3), 100) < _FULL)
     text = pick(mix(seed, _HOUSE + 4), facts.address).replace("{street}", street_name(country, mix(seed, _STREET)))
     if full:
         text = _whole(facts, city, seed).replace("{address}", text).replace("{postcode}", postcode_of(city, country, seed))

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.inputs.column_spans import bare_spans
 from piiloom.surrogates.inputs.conll_files import TokenSlot
-from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.json_walking import JsonSlot
 from piiloom.surrogates.inputs.parquet_files import RowCursor
 from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
@@ -25,7 +23,6 @@ from piiloom.surrogates.inputs.questions import joined, joined_ranges, question_
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
-from piiloom.surrogates.inputs.splicing import changed
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
@@ -56,7 +53,7 @@ class _Strand(NamedTuple):
 
 def verify_folder(folder: Path, source: Path) -> Checked:
     """Compare the output *folder* with its input *source*. Raises ``DataError`` that names the first place where they do not agree."""
-    settings = _settings_of(folder, source)
+    settings = settings_of(folder, source)
     checked = Checked()
     with ExitStack() as stack:
         before = stack.enter_context(open_source(settings))
@@ -72,7 +69,7 @@ def verify_folder(folder: Path, source: Path) -> Checked:
             if old.between != new.between:
                 raise _fault(where, "differs from the input outside of its texts")
             if old.found is not None and new.found is not None:
-                _check_surroundings(old, new, where, settings.spans_field or SPANS)
+                _check_surroundings(old, new, where)
                 _check_document(old, new.found, next(rows, None), checked)
         if next(rows, None) is not None:
             raise _fault(MAP, "has more lines than there are documents")
@@ -80,14 +77,21 @@ def verify_folder(folder: Path, source: Path) -> Checked:
     return checked
 
 
-def _settings_of(folder: Path, source: Path) -> InputSettings:
+def report_of(folder: Path) -> dict[str, Any]:
+    """Return the report of the run in *folder*. Raises ``DataError`` if there is none."""
     try:
-        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        return InputSettings.from_json(source, report["input"]["settings"])
+        report: dict[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        InputSettings.from_json(folder, report["input"]["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             "there is no readable report of a run", where=str(folder / REPORT), remedy="Give the folder that piiloom surrogate run made"
         ) from error
+    return report
+
+
+def settings_of(folder: Path, source: Path) -> InputSettings:
+    """Return the settings with which the run in *folder* read its input, to read *source* in the same way."""
+    return InputSettings.from_json(source, report_of(folder)["input"]["settings"])
 
 
 def _check_files(before: Source, after: Source) -> None:
@@ -121,39 +125,14 @@ def _strands(source: Source) -> Iterator[_Strand]:
         reader.close()
 
 
-def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> None:
+def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:
     """Compare ids, and what is in a slot besides the text: markup of XML, the rest of a JSON row with spans."""
     assert old.found is not None and new.found is not None  # noqa: S101, PT018 - checked by the caller
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
     if old.found.slot.rest(old.raw) != new.found.slot.rest(new.raw):
-        raise _fault(where, "the markup or the annotations differ")
-    if (
-        isinstance(old.found.slot, JsonSlot)
-        and isinstance(new.found.slot, JsonSlot)
-        and _rest(old.raw, old.found.slot, old.found.text, spans) != _rest(new.raw, new.found.slot, new.found.text, spans)
-    ):
-        raise _fault(where, "the row differs outside of its text and spans")
-
-
-def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
-    """Return the row without the text, and without offsets and copies of the text in the spans (field *spans*).
-
-    Return None if the slot is only the text.
-    """
-    if slot.inner == (slot.start, slot.end):
-        return None
-    literals = sorted([slot.inner, *([slot.question.inner] if slot.question is not None else [])])
-    row = json.loads(changed(raw, slot.start, slot.end, [(start, end, '""') for start, end in literals]))
-    if not slot.has_spans:
-        return row
-    holder, last = row, spans
-    if spans not in row:
-        *way, last = spans.split(".")
-        for key in way:
-            holder = holder[key]
-    holder[last] = bare_spans(holder[last], text)
-    return row
+        of_row = isinstance(old.found.slot, JsonSlot)
+        raise _fault(where, "the row differs outside of its text and spans" if of_row else "the markup or the annotations differ")
 
 
 def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:

@@ -111,6 +111,11 @@ def skipped_line(file: str, line: int, reason: str) -> str:
     return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
 
 
+def source_line(document: Document, raw: str) -> str:
+    """Return the vault's line with the source of a text, as its file spells it."""
+    return f'{{"id": {encode_basestring(document.id)}, "raw": {encode_basestring(raw)}}}\n'
+
+
 def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:
     """Return the document's lines of the vault: the replaced text of each place, and its original where that is known.
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from piiloom.surrogates.outputs.samples import Sample
+from piiloom.surrogates.same_values import RULE
 
 PAGE: Final = "report.html"
 _MOST_ROWS: Final = 60
@@ -20,7 +21,7 @@ _BANDS: Final = (
     "likely (0.60 to 0.89)",
     "unsure (below 0.60)",
     "read by the vocabulary, without a rule",
-    "given as spans",
+    "given as spans, and the same values elsewhere",
 )
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 
@@ -65,7 +66,7 @@ def _rules(rules: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[s
 def _band(rule: Mapping[str, Any]) -> str:
     sure = rule["confidence"]
     if sure is None:
-        return _BANDS[4 if rule["pattern"] == "span" else 3]
+        return _BANDS[4 if rule["pattern"] in {"span", RULE} else 3]
     return _BANDS[0 if sure >= _SURE else 1 if sure >= _LIKELY else 2]
 
 

@@ -23,6 +23,7 @@ class Tally:
     """Counts of documents, replaced ranges, unknown placeholders, and brackets left alone.
 
     ``put_in`` counts surrogates by (kind, entity type, subtype). ``engine`` sums the tallies of the documents.
+    ``first`` is the first place of those that belong to no document.
     """
 
     documents: int = 0
@@ -31,6 +32,13 @@ class Tally:
     unknown: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
     engine: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def note(self, tallies: Mapping[str, int], where: str) -> None:
+        """Add counts that belong to no document; *where* is their file and line."""
+        self.engine.update(tallies)
+        for name in tallies:
+            self.first.setdefault(name, where)
 
     def take(self, document: Document, replaced: Replaced) -> None:
         """Count one document."""
@@ -50,6 +58,7 @@ class Tally:
         self.replaced += other.replaced
         self.put_in.update(other.put_in)
         self.engine.update(other.engine)
+        self.first = {**other.first, **self.first}
         for ours, theirs in ((self.unknown, other.unknown), (self.left, other.left)):
             for literal, count in theirs.items():
                 ours[literal if literal in ours or len(ours) < _MOST else OTHERS] += count

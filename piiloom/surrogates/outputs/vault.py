@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.seeding import KEY_BYTES, secret_key
+from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.scratch_places import lock, named, remove_old_drafts
+from piiloom.foundation.seeding import KEY_BYTES, secret_key
 from piiloom.surrogates.outputs.folder import cannot_write
 
 _MODE: Final = 0o600
@@ -56,28 +57,43 @@ class VaultFile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._fh is not None:
-            self._fh.close()
+            with suppress(OSError):  # of a full disk, which was reported
+                self._fh.close()
         self.draft.unlink(missing_ok=True)
         if error is not None and self._published:
             self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
-        """Append lines (JSON, UTF-8)."""
+        """Append lines (JSON, UTF-8). Raises ``OutputError`` if the disk is full."""
         if self._fh is not None:
-            self._fh.write(data)
+            with self._named():
+                self._fh.write(data)
 
     def publish(self) -> None:
         """Give the file its final name. Raises ``UsageError`` if such a file was made in the meantime."""
         if self._fh is None:
             return
-        self._fh.flush()
         try:
-            os.link(self.draft, self._path)
+            with self._named():
+                self._fh.flush()
+                os.link(self.draft, self._path)
         except FileExistsError:
             raise UsageError(
                 "the file was created by another process in the meantime", where=str(self._path), remedy="Name a new file"
             ) from None
         self._published = True
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the vault in the error for an ``OSError`` of the block, as the output may lie on another disk."""
+        try:
+            yield
+        except FileExistsError:
+            raise
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            remedy = "Free disk space there, or name another place with --vault"
+            raise OutputError(f"the vault cannot be written ({why}); nothing was left behind", where=str(self._path), remedy=remedy) from error
 
     def warnings(self) -> list[str]:
         """Return warnings for the user, depending on who may access the vault's folder."""

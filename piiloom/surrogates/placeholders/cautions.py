@@ -14,6 +14,7 @@ _SURE: Final = 0.8  # names are most of many corpora; they are suspicious only w
 _SHOWN: Final = 3
 _LANGUAGES: Final = {
     "en": "English", "nl": "Dutch", "pt": "Portuguese", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "sv": "Swedish",
+    "no": "Norwegian", "da": "Danish", "fi": "Finnish", "pl": "Polish",
 }  # fmt: skip
 
 

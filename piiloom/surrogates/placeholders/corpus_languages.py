@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
@@ -22,7 +22,7 @@ from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 
 ENGLISH: Final = "en"  # tools write English tags into texts of all languages
 SAMPLE: Final = 200  # documents from whose beginnings the language is told
-_BEGINNING: Final = 2_000  # characters of each
+BEGINNING: Final = 2_000  # characters of each
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _TOKENS: Final = re.compile(r"\{\w+\}|[^\w\s]")  # what a family has besides its words
 _FEWEST: Final = 3  # fewer common words than this do not tell a document's language
@@ -41,12 +41,14 @@ class Ranking(NamedTuple):
     """The vocabularies of a corpus, the most trusted first.
 
     ``home`` are those whose words need no support: the languages of the texts, and English. With a language that is not known it is
-    empty: then all vocabularies count alike. ``told`` is the language that most texts are in, "" if they do not tell.
+    empty: then all vocabularies count alike. ``told`` is the language that most texts are in, "" if they do not tell. ``unread``: the
+    texts' owner named a language that no vocabulary has.
     """
 
     languages: tuple[str, ...] = LANGUAGES
     home: frozenset[str] = frozenset()
     told: str = ""
+    unread: bool = False
 
 
 @cache
@@ -61,15 +63,16 @@ def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
 
 
 @cache
-def common_words() -> frozenset[str]:
-    """Return the commonest words of all languages, in small letters."""
-    return frozenset(_shares())
+def common_words(language: str) -> frozenset[str]:
+    """Return the commonest words of *language*, or of all languages if it is "", in small letters."""
+    return frozenset(word for word, spoken in _shares().items() if not language or language in dict(spoken))
 
 
+@lru_cache(maxsize=8)
 def language_of(text: str) -> str:
     """Return the language of the beginning of *text*, one of ``LANGUAGES``; "" if it does not tell."""
     counts: Counter[str] = Counter()
-    words = _WORD.findall(text[:_BEGINNING].lower())
+    words = _WORD.findall(text[:BEGINNING].lower())
     hits, shares = 0, _shares()
     for word in words:
         for language, share in shares.get(word, ()):
@@ -93,7 +96,7 @@ def ranking_of(texts: Iterable[str], given: str = "") -> Ranking:
     if not spoken and given in {"", ENGLISH}:
         return Ranking()
     home = tuple(dict.fromkeys([*([given] if given in LANGUAGES and given != ENGLISH else []), *spoken, ENGLISH]))
-    return Ranking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told)
+    return Ranking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told, given not in {"", *LANGUAGES})
 
 
 def ranked_by_tags(ranking: Ranking, tags: Iterable[str]) -> Ranking:

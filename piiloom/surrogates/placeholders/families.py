@@ -8,6 +8,7 @@ from typing import Final
 from piiloom.foundation.words import any_of
 
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
+IN_INITIALS: Final = "{initials}"
 _TOKENS: Final = {
     "{index}": f"(?P<index>{INDEX})",
     "{number}": r"(?P<number>[0-9]{1,5} ?[A-Za-z]?)",
@@ -17,6 +18,7 @@ _TOKENS: Final = {
     "{digits}": r"[0-9]{1,4}",
     "{hash}": r"[0-9A-Fa-f]{5,64}",
     "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
+    IN_INITIALS: r"(?P<letter>[A-Z](?:\.[ -]?[A-Z]){1,11}\.?)",
 }
 _TOKEN: Final = re.compile(any_of(_TOKENS))
 _SAMPLES: Final = {
@@ -28,6 +30,7 @@ _SAMPLES: Final = {
     "{digits}": "2019",
     "{hash}": "3fa9c2",
     "{letter}": "X",
+    IN_INITIALS: "J. L.",
 }
 
 

@@ -29,6 +29,7 @@ LISTED: Final = "listed as unknown in the mapping"
 _LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
 _MOST_REMEMBERED: Final = 50_000  # entries of the cache of verdicts by literal
 _LONGEST_REMEMBERED: Final = 80
+_NAMED: Final = 10  # unknown placeholders that an error counts out
 
 
 class Unknown(NamedTuple):
@@ -75,7 +76,7 @@ class Finder:
     def find(self, text: str, where: str = "document") -> Found:
         """Return the placeholders of *text*.
 
-        With ``on_unknown="error"`` the first unknown placeholder raises ``DataError``; *where* names the document in its message.
+        With ``on_unknown="error"`` unknown placeholders raise ``DataError``; *where* names the document in its message.
         """
         found = Found([], [], [])
         around = Surroundings(text)
@@ -94,17 +95,19 @@ class Finder:
                 doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
                 why = doubt or settling.place(candidate, verdict)
                 if why:
-                    self._unknown(candidate, verdict, why, found, where)
+                    self._unknown(candidate, verdict, why, found)
             elif verdict.meaning.role == LETTER:
                 lettered.append((candidate, verdict))
             else:
-                self._unknown(candidate, verdict, verdict.why, found, where)
+                self._unknown(candidate, verdict, verdict.why, found)
         settling.finish()
-        self._told_by_document(settling, numbers, lettered, found, where)
+        self._told_by_document(settling, numbers, lettered, found)
+        if self._on_unknown == "error" and found.unknown:
+            raise _refused(text, found.unknown, where)
         return found
 
     def _told_by_document(
-        self, settling: Settling, numbers: list[Candidate], lettered: list[tuple[Candidate, Verdict]], found: Found, where: str
+        self, settling: Settling, numbers: list[Candidate], lettered: list[tuple[Candidate, Verdict]], found: Found
     ) -> None:
         """Place the companies among *numbers* in brackets and *lettered* words, which the whole document tells; list the other letters."""
         if numbers and (companies := settling.place_numbers(numbers)):
@@ -113,8 +116,9 @@ class Finder:
             companies = settling.place_companies(lettered)
             for candidate, verdict in lettered:
                 if candidate.start not in companies:
-                    self._unknown(candidate, verdict, verdict.why, found, where)
+                    self._unknown(candidate, verdict, verdict.why, found)
             found.unknown.sort()
+            found.mentions.sort()
 
     def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
         if not self._own:
@@ -156,15 +160,22 @@ class Finder:
         cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)
 
-    def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found, where: str) -> None:
+    def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found) -> None:
         start, end = candidate.start, candidate.end
-        if self._on_unknown == "error":
-            raise DataError(
-                f"characters {start} to {end} look like a placeholder: {why}",
-                where=where,
-                remedy="Give it a meaning in the mapping, or use --on-unknown keep or generic.",
-            )
         if self._on_unknown == "generic":
             role = candidate.literal.casefold()[:_LONGEST_REMEMBERED]
             found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
         found.unknown.append(Unknown(start, end, why, verdict.family))
+
+
+def _refused(text: str, unknown: list[Unknown], where: str) -> DataError:
+    """Return the error of a document with *unknown* placeholders, which says where the first of them are."""
+    start, end, why, _ = unknown[0]
+    places = ", ".join(f"{one.start} to {one.end}" for one in unknown[1:_NAMED])
+    others = f"; {len(unknown) - 1} more in this text: characters {places}" if places else ""
+    line = text.count("\n", 0, start) + 1
+    return DataError(
+        f"characters {start} to {end} look like a placeholder: {why} (line {line} of the text){others}",
+        where=where,
+        remedy="Give it a meaning in the mapping (piiloom surrogate survey lists all of the corpus), or use --on-unknown keep or generic.",
+    )

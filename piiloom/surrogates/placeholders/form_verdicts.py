@@ -9,7 +9,7 @@ from typing import Final
 from piiloom.surrogates.placeholders.grammar_files import Grammar
 from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import INITIALS, LETTERS
-from piiloom.surrogates.placeholders.verdicts import MASK, UNREAD, UNTOLD_MEANING, Verdict
+from piiloom.surrogates.placeholders.verdicts import EXEMPTION, MASK, UNREAD, UNTOLD_MEANING, Verdict
 from piiloom.surrogates.placeholders.widening import SIGNS
 
 PAIR: Final = "letter_pair"
@@ -29,6 +29,7 @@ _LONGEST_LETTERS: Final = 12
 _LONGEST_SHOWN: Final = 40
 _FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
 _SHAPELESS: Final = frozenset({"email", "url", "age", "money"})  # kinds whose values do not keep the shape of the mask
+_TOLD_BESIDE: Final = frozenset({"masked_age", "masked_amount"})  # the text beside them makes them masks: "X years old", "$X"
 _NAMED_SURE: Final = 0.7  # "J*** D**": two names
 
 
@@ -41,7 +42,8 @@ def mask_form(kind: str, literal: str) -> str:
 def mask_verdict(grammar: Grammar, literal: str) -> Verdict:
     """Judge a masked number, date or address: "XX/XX/2019", "***-**-1234". Its signs are X's in the form."""
     form = mask_form(grammar.kind, literal)
-    family = re.sub(r"\d+", "{digits}", literal) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", literal)
+    family = f"{literal} ({grammar.kind})" if grammar.name in _TOLD_BESIDE else literal  # no pattern: "X" alone is nothing
+    family = re.sub(r"\d+", "{digits}", family) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", family)
     if not grammar.kind:
         return Verdict("known", family, UNTOLD_MEANING._replace(form=form), sure=grammar.upper)
     return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
@@ -78,7 +80,7 @@ def lettered_verdict(grammar: Grammar, literal: str) -> Verdict:
 def company_verdict(grammar: Grammar, literal: str) -> Verdict:
     """Judge the letter of a company before its legal form, "K. GmbH"; it is the same company at every mention."""
     meaning = Meaning("company", role="letter", index=literal[0].casefold(), form="bare")
-    return Verdict("known", literal, meaning, sure=grammar.upper)
+    return Verdict("known", f"{literal} (company)", meaning, sure=grammar.upper)  # no pattern: "K." alone is an initial
 
 
 def initials_verdict(grammar: Grammar, literal: str) -> Verdict:
@@ -113,14 +115,21 @@ def channel_verdict(grammar: Grammar, literal: str) -> Verdict:
     return Verdict("unknown", "<#{index}>" if "|" not in literal else "<#{index}|name>", sure=grammar.upper, why=UNREAD)
 
 
+def listed_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge what stands for something and does not say what: "(b)(6)", "EMAIL_ADDRESS(52):AVAx2…", "张某某"."""
+    head, colon, _ = literal.partition(":")
+    return Verdict("unknown", f"{head}{colon and ':…'}"[:_LONGEST_SHOWN], sure=grammar.upper, why=UNREAD)
+
+
 FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
-    **dict.fromkeys(("redacted", "empty_angle", "hash_run", "redacting_star", "redacting_dash"), run_verdict),
+    **dict.fromkeys(("redacted", "empty_angle", "hash_run", "crossed_pair", "redacting_star", "redacting_dash"), run_verdict),
     **dict.fromkeys((LETTERS, "small_letters", "mixed_letters"), letters_verdict),
     **dict.fromkeys((PAIR, UNDERSCORED, DOTTED, LETTER_BLANK), lettered_verdict),
     **dict.fromkeys(("initials_x", "initial_x"), initials_verdict),
     "masked_number": mask_verdict,
     "letter_company": company_verdict,
     "nn": unnamed_verdict,
+    **dict.fromkeys((EXEMPTION, "surrogate_token", "so_and_so"), listed_verdict),
     "starred_name": starred_verdict,
     "mention_id": account_verdict,
     "channel_id": channel_verdict,

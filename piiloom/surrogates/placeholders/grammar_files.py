@@ -72,6 +72,7 @@ class GrammarsFile(BaseModel):
     editorial: frozenset[str]
     redacting: frozenset[str]
     removing: frozenset[str]
+    other_scripts: tuple[str, ...]
     streets: tuple[str, ...]
     joiners: tuple[str, ...]
     determiners: tuple[str, ...]

@@ -10,9 +10,10 @@ from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.families import numbered
 from piiloom.surrogates.placeholders.form_verdicts import FORM_VERDICTS, mask_verdict, run_verdict
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
+from piiloom.surrogates.placeholders.other_scripts import in_other_script, is_quoted, is_tag
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
-from piiloom.surrogates.placeholders.verdicts import DIGITS, UNREAD, Verdict
+from piiloom.surrogates.placeholders.verdicts import DIGITS, UNREAD, Status, Verdict
 from piiloom.surrogates.placeholders.word_judging import WordJudge
 
 _DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
@@ -21,6 +22,10 @@ _BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTA
 _HASHED: Final = re.compile(r"(.*[^\W\d_].*?)[\s_:#|=-]+((?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{5,64})", re.IGNORECASE)
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
+_VALUES: Final = re.compile(r"=\s*[\"']?(\w+)")
+_REDACTING_ELEMENT: Final = re.compile(r"(?:anon|redact|mask|de-?id|pseudo|hid|suppress|omit|placeholder|sensitive)", re.IGNORECASE)
+_CAMEL: Final = re.compile(r"(?:[A-ZÀ-Þ][a-zà-ÿ]+){2,}\d{0,3}")
+_QUOTED: Final = re.compile(r"quotes|slashes|star|underscore|dash|exclam|colons")  # signs that emphasize more often than they replace
 _EMPTY: Final = re.compile(r"[Xx]{2,}|([?#•*_-])\1+|[●•]|\.{4,}|[█▇■▉⬛◼]+")  # "[XXXX]", "[●]": brackets in which nothing is told
 _INNER_SIGNS: Final = re.compile(r"[%@$#~_!=+|-]+")
 _LETTER: Final = re.compile(r"[A-Z]\.?")
@@ -28,7 +33,10 @@ _LETTER_SIGNS: Final = re.compile(r"^([A-Z])\.?(?:\.{2,}|…|_+)$")  # "[X...]"
 _ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.IGNORECASE)  # "<https://example.org>"
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
 _WORDS: Final = re.compile(r"[^\W\d_]+")
-_PLAIN: Final = re.compile(r"[\w ./'’&()#-]+")
+_PLAIN: Final = re.compile(r"[\w ./'’&()#-]+\+?")
+_EXEMPT: Final = re.compile(  # "[(b)(6)]", "[s 47F]", "[Ex. 6]"
+    r"\([bjk]\) ?\(\d\).{0,20}|[Ss](?:ec(?:tion)?)?\.? ?\d{2}[A-Z]{0,2}(?:\(\w{1,3}\))*|[Ee]x(?:emption)?\.? ?\d(?:\([A-F]\))?"
+)
 _MARKED: Final = re.compile(r"[^\W\d_]{3,}(?:[ _-][^\W\d_]{2,}){0,2}[ _-]?\d{1,3}[A-Za-z]?")
 _MASKS: Final = (
     (re.compile(r"(?=.*[AX])(?=.*[09]|[AX]{1,3}-[AX]{1,3})[AX09]{1,3}-[AX09]{1,3}-[AX09]{1,3}"), "licence_plate"),
@@ -37,10 +45,11 @@ _MASKS: Final = (
 )
 _LONGEST_TAG: Final = (6, 48)  # words and characters; a longer text in brackets is not a tag
 _LONGEST_SHOWN: Final = 40
+_LONGEST_ROUND: Final = 4  # words of "(name withheld by request)"
 _SHORTEST_ROUND: Final = 2  # up to this length a tag in round brackets is taken for an abbreviation: "(F)", "(ID)"
 _LONGEST_LETTER: Final = 16
 _ABBREVIATED: Final = frozenset("url ip_address bank_account national_id tax_id medical_record vehicle_id id_number".split())
-_ABBREVIATION_LESS: Final = 0.12  # "the location (URL) of": what is abbreviated stands before it
+_ABBREVIATION_LESS: Final = 0.5  # "the account number (IBAN)": what is abbreviated stands before it, and is no cue
 _REDACTING_SURE: Final = 0.5
 
 
@@ -85,9 +94,19 @@ class Judge:
         tag = f"{attribute.group(1)} {attribute.group(2)}" if attribute else inner.rstrip("/ ")
         name = tag.split(" ")[0].lstrip("/")
         address = _ADDRESS.match(inner)
+        if self._redacts(inner, name):
+            return Verdict("unknown", re.sub(r"\d{1,4}", "{digits}", literal[:_LONGEST_SHOWN]), why=UNREAD, markup=name)
         if address or inner.startswith("/") or self._is_markup(inner, name):
             return Verdict("left", f"<{(address.group() if address else name[:20]).casefold()}>", why="markup")
         return self._tag(grammar, literal, tag)._replace(markup=name)
+
+    def _redacts(self, inner: str, name: str) -> bool:
+        """Whether an element with attributes stands for what was taken out: ``<anon type="name"/>``, ``<gap reason="redacted"/>``."""
+        known = self._reader.read(name) is not None
+        if "=" not in inner or (known and _ATTRIBUTE.fullmatch(inner.rstrip("/ "))) or name.casefold() in self._data.markup:
+            return False
+        told = {name.casefold(), *map(str.casefold, _VALUES.findall(inner))}
+        return known or not told.isdisjoint(self._data.redacting | self._data.removing) or any(map(_REDACTING_ELEMENT.match, told))
 
     def _is_markup(self, inner: str, name: str) -> bool:
         """Whether an angle tag is an HTML element, a model's special token, or has attributes ("<b>", "<unk>", "<div class=x>")."""
@@ -187,11 +206,14 @@ class Judge:
         told = self._told(grammar, literal, tag, words)
         if told is not None:
             return told
-        if self._looks_redacted(grammar, tag, words):
+        short = len(words) <= _LONGEST_TAG[0] and len(tag) <= _LONGEST_TAG[1]
+        other = in_other_script(tag)
+        if (short and is_tag(grammar.name, tag)) if other else self._looks_redacted(grammar, tag, words):
             index = re.search(r"(?<!\d)(\d{1,4})\W*$", literal)
             family = f"{literal[: index.start(1)]}{{index}}{literal[index.end(1) :]}" if index else literal
             return Verdict("unknown", family, why=UNREAD)
-        return Verdict("left", literal if len(tag) <= _LONGEST_SHOWN else f"{grammar.open}{{text}}{grammar.close}")
+        status: Status = "nothing" if other and is_quoted(grammar.name) else "left"
+        return Verdict(status, literal if len(tag) <= _LONGEST_SHOWN else f"{grammar.open}{{text}}{grammar.close}")
 
     def _told(self, grammar: Grammar, literal: str, tag: str, words: list[str]) -> Verdict | None:
         """Judge brackets that are told by something else than known words: "[Mr. X]", "[my insurance]", "[name has been redacted]"."""
@@ -201,16 +223,21 @@ class Judge:
             return Verdict("known", literal, Meaning("person", told.role, letter[0].casefold(), gender=told.gender), sure=grammar.lower)
         own = grammar.name == "square" and self._reader.is_own(tag) and words[-1].casefold() not in self._data.editorial
         short = len(words) <= _LONGEST_TAG[0] and len(tag) <= _LONGEST_TAG[1]
-        if own or (short and not (self._data.redacting | self._data.removing).isdisjoint(tag.casefold().split())):
+        said = set(tag.casefold().split())
+        editorial = said - self._data.removing <= self._data.editorial and not said <= self._data.removing  # "[citation omitted]"
+        if _EXEMPT.fullmatch(tag) or own or (short and not editorial and not (self._data.redacting | self._data.removing).isdisjoint(said)):
             return Verdict("unknown", literal[:_LONGEST_SHOWN], why=UNREAD)
         return None
 
     def _redacting(self, literal: str, tag: str) -> Verdict | None:
         """Judge what says in round brackets that something was redacted: "(anonymisé)", "(name withheld)"; None if it does not."""
-        if not self._data.redacting.intersection(tag.casefold().split()):
+        words = tag.casefold().split()
+        if not self._data.redacting.intersection(words):
             return None
         meaning = self._reader.read(tag)
-        return None if meaning is None else Verdict("known", literal, meaning._replace(same="mention"), sure=_REDACTING_SURE)
+        if meaning is None:
+            return Verdict("unknown", literal, why=UNREAD) if len(words) <= _LONGEST_ROUND else None
+        return Verdict("known", literal, meaning._replace(same="mention"), sure=_REDACTING_SURE)
 
     def _looks_redacted(self, grammar: Grammar, tag: str, words: list[str]) -> bool:
         if len(words) > _LONGEST_TAG[0] or len(tag) > _LONGEST_TAG[1] or max(map(len, words)) == 1 or not _PLAIN.fullmatch(tag):
@@ -219,7 +246,11 @@ class Judge:
             return False
         capitals = _capitals(tag)
         marked = capitals or bool(_MARKED.fullmatch(tag))
-        return {"any": True, "upper": capitals, "marked": marked, "none": False}[grammar.unknown]
+        if grammar.unknown == "marked" and not marked:
+            marked = _CAMEL.fullmatch(tag) is not None and self._reader.speaks(tag)
+        token = grammar.unknown == "none" and capitals and tag.isidentifier() and not _QUOTED.search(grammar.name)
+        token = token and self._reader.speaks(tag)
+        return {"any": True, "upper": capitals, "marked": marked, "none": token}[grammar.unknown]
 
 
 def _sure(grammar: Grammar, tag: str, meaning: Meaning | None) -> float:

@@ -8,10 +8,12 @@ from typing import Final
 
 from piiloom.surrogates.placeholders.cautions import foreign_cautions
 from piiloom.surrogates.placeholders.corpus_languages import Ranking
+from piiloom.surrogates.placeholders.families import IN_INITIALS
 from piiloom.surrogates.placeholders.form_verdicts import DOTTED, PAIR
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED
 from piiloom.surrogates.placeholders.letter_people import LETTER, LETTER_KINDS
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
+from piiloom.surrogates.placeholders.scanning import ROLE_LETTER
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 from piiloom.surrogates.placeholders.verdicts import MASK
 from piiloom.surrogates.placeholders.whole_families import whole_families
@@ -27,15 +29,19 @@ _BESIDE: Final = {"square": PAIR, DOTTED: TITLED}  # "[K]" beside "[B] [K]", "Je
 _LEAST_SHARE: Final = 0.5
 _SURE_RUN: Final = 0.85
 _FOREIGN: Final = 0.4  # the confidence in a word of a language that nothing else in the corpus is in
+_INITIALS_ALONE: Final = 0.4  # the confidence in initials ("J. L. M.") where nobody is named by a single letter
 
 
 def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, grammars: tuple[str, ...] | None) -> Mapping:
     """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
     titled = frozenset(tally.grammar for tally in known.kept().values()) & {TITLED, PAIR}
     supported = _supported(known.kept().values())
-    found = [_rule(family, tally, titled=titled, supported=supported) for family, tally in known.kept().items()]
+    letters = sum(tally.count for family, tally in known.kept().items() if _is_letter(family, tally))
+    found = [_rule(family, tally, titled=titled, supported=supported, lettered=letters >= _OFTEN) for family, tally in known.kept().items()]
     rules = tuple(sorted(whole_families(found), key=lambda rule: (-rule.count, rule.tag)))
-    often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
+    # In a language that no vocabulary has, each word in brackets is listed.
+    least = 1 if ranking.unread else _OFTEN_LOWER
+    often = {family: tally for family, tally in left.kept().items() if tally.count >= least and _is_word(family, tally)}
     strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
     strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]
     real = [_noted(family, tally, tally.verdict.why) for family, tally in left.kept().items() if family not in often]
@@ -70,13 +76,20 @@ def _noted(family: str, tally: Tally, why: str) -> Noted:
     return Noted(tag=family, count=tally.count, documents=tally.documents, why=why, examples=tuple(tally.examples))
 
 
-def _is_often(family: str, tally: Tally) -> bool:
-    return tally.count >= _OFTEN_LOWER and tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
+def _is_word(family: str, tally: Tally) -> bool:
+    return tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
 
 
-def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: frozenset[str]) -> Rule:
+def _is_letter(family: str, tally: Tally) -> bool:
+    """Whether the places of *tally* name people by single letters; initials may be those of a name that was never redacted."""
+    return (tally.grammar in {TITLED, ROLE_LETTER} and IN_INITIALS not in family) or tally.verdict.meaning.role == "letter"
+
+
+def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: frozenset[str], lettered: bool) -> Rule:
     meaning = tally.verdict.meaning
     confidence = round(_confidence(tally, titled=titled), 2)
+    if IN_INITIALS in family and not lettered:
+        confidence = min(confidence, _INITIALS_ALONE)
     told = tally.cued[meaning.kind] and tally.grammar != TITLED  # a title is its own cue
     if meaning.language and meaning.language not in supported and not told:
         confidence = min(confidence, _FOREIGN)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.placeholders.families import pattern_of, sample
+from piiloom.surrogates.placeholders.families import IN_INITIALS, pattern_of, sample
 from piiloom.surrogates.placeholders.form_verdicts import mask_form
 from piiloom.surrogates.placeholders.grammar_files import Grammar
 from piiloom.surrogates.placeholders.mapping import Mapping, Rule
@@ -98,6 +98,6 @@ def _own(rule: Rule, groups: dict[str, str | None], literal: str) -> Own:
 def _scanned(tag: str, scanner: Scanner) -> bool:
     """Whether the built-in grammars find an example of *tag* as exactly one candidate."""
     text = sample(tag)
-    if "{letter}" in tag:
-        return any(candidate.literal == text for candidate in scanner.scan(text))
+    if "{letter}" in tag or IN_INITIALS in tag:
+        return any(candidate.literal.rstrip(".") == text.rstrip(".") for candidate in scanner.scan(text))
     return any((candidate.start, candidate.end) == (0, len(text)) for candidate in scanner.scan(text))

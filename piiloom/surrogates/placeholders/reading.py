@@ -18,6 +18,7 @@ _NAMELESS: Final = frozenset("payment_card bank_account case_number device_id id
 _ORGANISED: Final = frozenset("organisation company employer department charity club authority product".split())
 _DOUBT: Final = 0.65
 _SHORT: Final = 3
+_SAID: Final = frozenset({"role", "name", "value"})
 _LETTER_SURE: Final = 0.5
 _GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
@@ -69,6 +70,15 @@ class Reader:
         """Whether a short *text* describes something of the writer's: "my best friend"."""
         words = text.casefold().split()
         return 1 < len(words) <= _LONGEST_OWN and words[0] in self._words.own
+
+    def speaks(self, text: str) -> bool:
+        """Whether a word of *text*, or the end of one, is known: "PROPER_NAME", "ORDERID"."""
+        words = fold_tag(text, frozenset()).words
+        return any(self._ends_known(word) for word in words)
+
+    def _ends_known(self, word: str) -> bool:
+        ends = (self._words.get(word[at:]) for at in (0, *range(_SHORT, len(word) - _SHORT)))
+        return any(end is not None and end.what in _SAID for end in ends) or (word.endswith("id") and len(word) > 2 * _SHORT)
 
     def foreign(self, language: str) -> str:
         """Return *language* if it is none of the home languages, else ""."""

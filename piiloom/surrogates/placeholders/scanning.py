@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.placeholders.corpus_languages import BEGINNING, language_of
 from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED, compiled
 from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, joined, stands_alone
@@ -26,6 +27,7 @@ _LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets 
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _WORD_RUNS: Final = frozenset({"asterisks", "bars", "blank", "blocks", "squares"})  # runs of one sign for each word of what was there
 _LONGEST_ROLE: Final = 24
+_ONE_INITIAL: Final = 2  # characters of "B."
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
 _NAMED_BEFORE: Final = {
     ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
@@ -79,6 +81,7 @@ class Scanner:
 
     def __init__(self, names: tuple[str, ...] | None = None, languages: tuple[str, ...] = LANGUAGES) -> None:
         self.names = names
+        self._first = languages[0]
         self._grammars = grammars()
         for name in names or ():
             if name not in self._grammars:
@@ -135,15 +138,22 @@ class Scanner:
                     reached = candidate.end
                     yield candidate
                 continue
-            if name == LETTERS:
+            if name == ROLE_LETTER:
+                end = end_of_initials(text, start) or end * stands_alone(text, start, form_of_address=True)
+                end *= end - start <= _ONE_INITIAL or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
+            elif name == LETTERS:
                 reached = end = _repeated(text, start, end)
             literal = text[start:end]
             if name in _NAMED_BEFORE:
                 before = _NAMED_BEFORE[name].search(text, max(0, start - _LONGEST_ROLE), start)
-                if before is None:
+                if before is None or not literal:
                     continue
                 literal = before.group() + literal
             yield Candidate(start, end, self._grammars[name], literal)
+
+    def _is_strange(self, title: str, text: str) -> bool:
+        """Whether *title* is a single letter that is a title in another language only ("D. R." in a Portuguese text)."""
+        return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_of(text[:BEGINNING]) or self._first)
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
@@ -155,7 +165,7 @@ class Scanner:
             return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
-        if text.startswith(".", end) and is_initial(title, head, text[start]):
+        if text.startswith(".", end) and (self._is_strange(title, text) or is_initial(title, head, text[start])):
             return
         end = initials or end
         grammar = self._grammars[TITLED]

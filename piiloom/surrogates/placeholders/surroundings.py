@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.scanning import Candidate
-from piiloom.surrogates.placeholders.verdicts import Verdict
+from piiloom.surrogates.placeholders.verdicts import EXEMPTION, Verdict
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, FormEntry, vocabulary_file
 
@@ -22,6 +22,10 @@ _BRACKET: Final = re.compile(r" ?\(")
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _ADDRESS_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|:\s*https?:")
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
+_CITATION: Final = re.compile(
+    r"(?:\b(?:rules?|sec(?:tions?|s?\.)|(?:sub)?(?:section|paragraph|clause|part|article)s?|exemptions?|under|u\.s\.c\.|c\.f\.r\.)|§)\s*\Z",
+    re.IGNORECASE,
+)
 _LABEL: Final = re.compile(r"(?:^|[\t|;,.]|  )\s*([^\W\d_][\w /.#'’-]{1,38}?)\s*[:=]\s*$")
 _LABEL_ENDS: Final = frozenset({":", "="})
 _LONGEST_LABEL: Final = 4  # words
@@ -30,7 +34,7 @@ _CHECKBOX: Final = "[ ]"
 # Templates have "Dear {name}", and so have programs.
 _IN_PROGRAMS: Final = frozenset(
     "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word small_dollar_word".split()
-    + "word_numbered capital_words at_user quotes double_quotes".split()
+    + "word_numbered capital_words title_words camel_name at_user quotes double_quotes".split()
 )
 _LINE: Final = 160
 _PROGRAM: Final = re.compile(
@@ -48,19 +52,30 @@ class Surroundings:
         self._closes = "</" in text
 
     def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether a tag is ordinary text after all: part of code, markup, a link or a heading; one with unknown words, of a link."""
+        """Whether a tag is ordinary text after all: part of code, markup, a link, a citation or a heading."""
         name = candidate.grammar.name
+        if name in _IN_PROGRAMS:
+            return self._in_program(candidate)
         if verdict.status == "unknown":
-            return name == "square" and _ADDRESS_AFTER.match(self._text, candidate.end) is not None
+            return self._is_real_unknown(candidate, verdict)
         if name == "angle":
             return self._in_markup(candidate, verdict.markup)
         if name == "square":
             return self._in_code(candidate, verdict)
-        if name in _IN_PROGRAMS:
-            return self._in_program(candidate)
         if name in {"stars", "round"}:
             return self._of_link(candidate)
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
+
+    def _is_real_unknown(self, candidate: Candidate, verdict: Verdict) -> bool:
+        """Whether a tag with unknown words is ordinary text: an index, a link, an element with an end, a citation ("Rule (b)(6)")."""
+        start, end, grammar, literal = candidate
+        if grammar.name == EXEMPTION:
+            return _CITATION.search(self._text, max(0, start - _WIDTH), start) is not None
+        if grammar.name == "angle":
+            return "=" in literal and self._in_markup(candidate, verdict.markup)
+        before = self._text[start - 1 : start]
+        index = not literal.isupper() and before.isascii() and (before.isalnum() or before in _HOLDS_INDEX)
+        return grammar.name == "square" and (index or _ADDRESS_AFTER.match(self._text, end) is not None)
 
     def _of_link(self, candidate: Candidate) -> bool:
         """Whether the tag is the text of a link, or round brackets that are its address: "[LICENSE](LICENSE)"."""
@@ -85,11 +100,11 @@ class Surroundings:
         return before.isalnum() or before in {"_", "."}
 
     def _in_code(self, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether the brackets are an index (``row[name] = 1``), a link, or a ticked checkbox in a text with empty ones."""
+        """Whether the brackets are an index (``row[name] = 1``), a link, a capital put in, or a ticked checkbox."""
         start, end = candidate.start, candidate.end
         before = self._text[start - 1 : start]
         letter = verdict.meaning.role == "letter"
-        if letter and self._anywhere(_CHECKBOX):
+        if letter and (self._anywhere(_CHECKBOX) or self._text[end : end + 1].isalpha()):  # "[W]e hold"
             return True
         if (letter or not candidate.literal.isupper()) and (before.isalnum() or before in _HOLDS_INDEX):
             return True

@@ -1,4 +1,4 @@
-"""Letters after a title: which of them are all that is left of a name ("Dr. X", "Herr A.", "Mr A.B."), and which begin something else."""
+"""Letters after a title or a role that are all that is left of a name ("Dr. X", "Herr A.", "Zeuge B."), and letters that begin one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,30 @@ from typing import Final
 
 from piiloom.foundation.words import any_of
 from piiloom.surrogates.name_words import name_words
-from piiloom.surrogates.placeholders.corpus_languages import common_words
+from piiloom.surrogates.placeholders.corpus_languages import BEGINNING, common_words, language_of
 
-_NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
+_UPPER: Final = "".join(filter(str.isupper, map(chr, range(0x250))))
+# The word after a letter; or a bracket, which holds the family name: "M. [W]".
+_NEXT: Final = re.compile(
+    rf"(?P<dot>\.?)(?P<gap>\s{{0,3}}+)[\"“„«‘']?(?P<word>-?[{_UPPER}][\w’'-]*)|\.\s{{0,3}}(?:\[(?!sic\b|\.|…)|<[A-Z<]|{{)"
+)
+_LABEL: Final = re.compile(r"(?:_\d+)?:")
 _NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
 _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
+_LONGEST_NAME: Final = 60
+_GERMAN: Final = "de"
 
 
 @cache
-def _sentence() -> re.Pattern[str]:
-    """Return the pattern of a sentence that begins after a letter, which else may be the start of something else: "Dr. J. Smith"."""
-    return re.compile(rf"\.\s+(?:{any_of(name_words().letter_beginnings)})\b")
+def _family() -> str:
+    """Return the pattern of a family name with particles: "de la Tour", "d’Este"."""
+    return rf"(?i:(?:{any_of(name_words().letter_particles)})\b[\s’']*){{1,3}}[{_UPPER}]"
+
+
+@cache
+def _family_follows() -> str:
+    """Return the pattern of the rest of a name after the dot of its initial: " de la Tour", " et B. Dupont"."""
+    return rf"\s(?:{_family()}|(?:{any_of(name_words().letter_joiners)}) [A-Z]\.? ?[{_UPPER}]\w)"
 
 
 @cache
@@ -27,9 +40,9 @@ def _initials() -> re.Pattern[str]:
 
     What follows tells that no family name does, and whose the last dot is.
     """
-    no_family = rf"(?! (?:{any_of(name_words().letter_particles)})\b)"
-    following = r"(?=\.{1,2}(?:[\n\"”’»!?]|\s*$|\s+(?P<next>[A-ZÀ-Þ][\w’']*)))"
-    return re.compile(rf"[A-Z](?:\.[ -]?[A-Z])*(?:\.(?=[,;:)]|{no_family} [(\[<a-zà-ÿ])|{following})")
+    inside = rf"(?!{_family_follows()})\s(?:[(a-zà-ÿ–—-]|<[a-z/]|\[(?:sic\b|\.|…))"
+    following = rf"(?=\.{{1,2}}(?:[\"”’»!?]|\s*$|(?P<gap>\s+)(?=[{_UPPER}])|\s*\n))"
+    return re.compile(rf"[A-Z](?:\.[ \u00a0\u202f-]?[A-Z](?=\.))*+(?:\.(?=[,;:)]|{inside})|{following})")
 
 
 @cache
@@ -39,18 +52,38 @@ def joined() -> re.Pattern[str]:
 
 
 @cache
-def _next_words() -> frozenset[str]:
-    """Return the words, in small letters, that begin a sentence where a family name would stand."""
-    return common_words().union(name_words().letter_titles)
+def _next_words(language: str) -> frozenset[str]:
+    """Return the words, in small letters, that begin a sentence where a family name would stand; of all languages for ""."""
+    listed = name_words().letter_beginnings
+    words = [word for name, of_language in listed.items() if language in {"", name} for word in of_language]
+    return common_words(language).union(words, name_words().letter_titles)
+
+
+def _name_follows(text: str, end: int) -> bool:
+    """Whether a name goes on at *end*, right after its initial: "B. Müller", "M. [W]"; no new sentence and no label."""
+    found = _NEXT.match(text, end)
+    if found is None:
+        return re.match(rf"\.{_family_follows()}", text[end : end + _LONGEST_NAME]) is not None
+    word = found["word"]
+    if word is None:
+        return True
+    if found["gap"].count("\n") > 1 or _LABEL.match(text, found.end()):
+        return False
+    if not found["dot"]:
+        return text[end - 1] != "X" and found["gap"] != "" and len(word) > 1
+    language = language_of(text[:BEGINNING])
+    if word.casefold() not in _next_words(language):
+        return True
+    # "B. De Vries"; German capitals tell nothing: "B. Der Richter".
+    return language != _GERMAN and re.match(_family(), text[found.start("word") :][:_LONGEST_NAME]) is not None
 
 
 def end_of_initials(text: str, start: int) -> int:
     """Return where the initials at *start* end if they are all that is said of a name ("Herr A. sagt"), else 0."""
     found = _initials().match(text, start)
-    if found is None:
+    if found is None or (found["gap"] is not None and _name_follows(text, found.end())):
         return 0
-    following = found["next"]
-    return found.end() if following is None or following.casefold() in _next_words() else 0
+    return found.end()
 
 
 def is_initial(title: str, head: str, letter: str) -> bool:
@@ -62,15 +95,15 @@ def is_initial(title: str, head: str, letter: str) -> bool:
 
 
 def stands_alone(text: str, start: int, *, form_of_address: bool) -> bool:
-    """Whether the single letter at *start*, after a title, is the whole name and not an initial or an article ("the doctor A few").
+    """Whether the single letter at *start* is the whole name and not an initial or an article ("the doctor A few").
 
     No article follows a *form_of_address* ("Ms A").
     """
-    letter, after = text[start], text[start + 1 : start + 24]
+    letter, after = text[start], text[start + 1 : start + 3]
+    if _name_follows(text, start + 1):
+        return False
     if letter in _PLACEHOLDER_LETTERS:
-        return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
-    if _sentence().match(after):
         return True
-    if _NAME_FOLLOWS.match(after) or after[:2] == ". ":
+    if after == ". ":
         return False
     return letter != "A" or form_of_address or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."

@@ -13,6 +13,7 @@ UNTOLD: Final = "nothing tells what stood there"
 DIGITS: Final = "a number of four or more digits in brackets"
 MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX", "XX/XX/2019"
 CONTACT: Final = "contact"  # the role of a tag that says how to reach somebody, and not by what: "[CONTACT]"
+EXEMPTION: Final = "exemption"  # the grammar of "(b)(6)"
 NUMBER: Final = "[{number}]"  # the pattern of a number in brackets
 NOTHING: Final = Meaning("generic")
 UNTOLD_MEANING: Final = Meaning(

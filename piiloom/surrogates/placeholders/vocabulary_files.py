@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.mentions import Gender, Same
 
-LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv")
+LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv", "no", "da", "fi", "pl")
 
 
 class _Entry(BaseModel):

@@ -22,6 +22,8 @@ PARTS: Final = frozenset(  # nothing by themselves
 )
 WORD_NUMBERED: Final = "word_numbered"
 WORD_LABEL: Final = "word_label"  # "Doctor_2: yes"
+TITLE_WORDS: Final = "title_words"  # "Generic_School"
+HYPHEN_NUMBERED: Final = "hyphen_numbered"  # "Victim-1"
 _REACH: Final = 40  # characters looked at on each side
 _PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
 _STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
@@ -41,7 +43,7 @@ _SHAPES: Final = {
     "masked_phone": r"(?:(?:\+?°{1,3}[ .-]?)?(?:\(°{3}\) ?|°{3}[ .-])°{3}[ .-]°{4}|\+\d{1,3}(?:[ .-][\d*•]{2,7}){1,5})",
     _NUMBER: r"(?:[*•]{4} \d{3,4}|(?=(?:°[-.]?){6})°{2,}(?:[-.]°+)+|[A-Z]{0,2}°*\d[Xx*•]{2,}°*|[A-Z]{0,2}[Xx*•]{3,}\d{2,}°*)",
 }
-_EDGE: Final = rf"[\w{re.escape('*#?•@')}]"
+_EDGE: Final = rf"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[{re.escape('*#?•@')}])"  # words of East Asian texts stand right beside numbers
 _BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
 _AFTER_DAY: Final = frozenset({",", " ", ".", ""})  # what stands behind a day, or behind a year
 _MONTH: Final = 16  # characters in which the name of a month, and what stands beside it, lies
@@ -139,6 +141,8 @@ _WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = 
     _DATED: _dated,
     WORD_NUMBERED: _numbered,
     WORD_LABEL: _numbered,
+    TITLE_WORDS: _numbered,
+    HYPHEN_NUMBERED: _numbered,
     "starred_email": _starred_email,
     "starred_name": _starred_name,
 }

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from piiloom.surrogates.placeholders.families import numbered
+from piiloom.surrogates.placeholders.families import IN_INITIALS, numbered
 from piiloom.surrogates.placeholders.grammar_files import Grammar
 from piiloom.surrogates.placeholders.grammar_patterns import TITLED
+from piiloom.surrogates.placeholders.other_scripts import in_other_script, speaks_in_other_script
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import NUMBERED, ROLE_LETTER, Scanner
 from piiloom.surrogates.placeholders.verdicts import UNREAD, UNTOLD, Verdict
-from piiloom.surrogates.placeholders.widening import WORD_LABEL, WORD_NUMBERED
+from piiloom.surrogates.placeholders.widening import HYPHEN_NUMBERED, TITLE_WORDS, WORD_LABEL, WORD_NUMBERED
 
 _GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
 _LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
 _FOREIGN_TITLE: Final = 0.3  # the confidence in a title of a language that the texts are not in
 _PARTY_LESS: Final = 0.1  # "Party A": contracts write so of nobody
 CAPITAL_WORDS: Final = "capital_words"
+CAMEL_NAME: Final = "camel_name"
+BARE_WORD: Final = "bare_word"
+GLUED: Final = "glued"
 _LETTERED: Final = frozenset("company hospital school university bank city".split())  # "Company A": to be listed
 _SHORTEST_ROLE: Final = 4
 
@@ -32,8 +36,9 @@ class WordJudge:
             TITLED: self._titled,
             NUMBERED: self._numbered,
             ROLE_LETTER: self._role_letter,
-            CAPITAL_WORDS: self._capital_words,
-            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL), self._word_numbered),
+            **dict.fromkeys((CAPITAL_WORDS, TITLE_WORDS, CAMEL_NAME, BARE_WORD), self._capital_words),
+            GLUED: self._glued,
+            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL, HYPHEN_NUMBERED), self._word_numbered),
         }
 
     def _titled(self, grammar: Grammar, literal: str) -> Verdict:
@@ -61,14 +66,26 @@ class WordJudge:
         """Judge "Ort_3" and "person_1", of which only words that are known are placeholders: programs write so as well."""
         meaning = self._reader.read(literal)
         if meaning is None or not meaning.index:
-            return Verdict("nothing", literal)
+            other = in_other_script(literal) and literal[-1].isdigit()
+            return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD) if other else Verdict("nothing", literal)
+        if grammar.name == HYPHEN_NUMBERED and meaning.kind != "person":
+            return Verdict("nothing", literal)  # "Type-2"
         sure = grammar.upper if literal[0].isupper() else grammar.lower
         return Verdict("known", numbered(literal, meaning.index), meaning, sure=sure * meaning.sure)
 
     def _capital_words(self, grammar: Grammar, literal: str) -> Verdict:
-        """Judge "FIRST_NAME" without signs, of which only words that are known are placeholders."""
+        """Judge "FIRST_NAME", "First_Name" and "FirstName" without signs: filled if all words are known, listed if one is."""
         meaning = self._reader.read(literal)
-        return Verdict("nothing", literal) if meaning is None else Verdict("known", literal, meaning, sure=grammar.upper * meaning.sure)
+        if meaning is not None:
+            return Verdict("known", literal, meaning, sure=grammar.upper * meaning.sure)
+        return Verdict("unknown", literal, why=UNREAD) if self._reader.speaks(literal) else Verdict("nothing", literal)
+
+    @staticmethod
+    def _glued(grammar: Grammar, literal: str) -> Verdict:
+        """Judge "ФИО1", of which only words that tags have are placeholders."""
+        if not speaks_in_other_script(literal):
+            return Verdict("nothing", literal)
+        return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", sure=grammar.upper, why=UNREAD)
 
     def _role_letter(self, grammar: Grammar, literal: str) -> Verdict:
         """Judge "Patient A", of which the letter is the name; nothing if the word before it names nobody ("Vitamin C")."""
@@ -84,7 +101,8 @@ class WordJudge:
             or (meaning.role == "name" and not word.casefold().startswith("pers"))
         ):
             return Verdict("nothing", literal)
-        told = Meaning(
-            "person", role=meaning.role, index=letter.casefold(), form="family", gender=meaning.gender, language=meaning.language
-        )
-        return Verdict("known", f"{word} {{letter}}", told, sure=grammar.upper - _PARTY_LESS * bool(meaning.context))
+        index = "".join(filter(str.isalpha, letter)).casefold()
+        form = "family" if len(index) == 1 else "full"
+        told = Meaning("person", role=meaning.role, index=index, form=form, gender=meaning.gender, language=meaning.language)
+        family = f"{word} {{letter}}" if len(index) == 1 else f"{word} {IN_INITIALS}"
+        return Verdict("known", family, told, sure=grammar.upper - _PARTY_LESS * bool(meaning.context))

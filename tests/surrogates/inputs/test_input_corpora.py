@@ -97,7 +97,16 @@ def test_with_spans_the_annotations_are_what_is_replaced(tmp_path: Path) -> None
     report = run(source, tmp_path / "out", kind_of=kind_of, spans_field="spans")
     assert (report.documents, report.replaced) == (2, 2)
     assert (tmp_path / "out" / "mirror" / "a.txt").read_text() == "Zoë Müller met Zoë Müller."
-    assert any("hold elsewhere what a span replaced" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("ann", [" T1\tPerson 0 5\tEdith\n", "t1\tPerson 0 5\tEdith\n", "R1\tx\rT1\tPerson 0 5\tEdith\r"])
+def test_with_spans_a_line_that_is_no_annotation_is_refused(tmp_path: Path, ann: str) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.txt").write_text("Edith met Boris.")
+    (source / "a.ann").write_bytes(ann.encode())
+    with pytest.raises(DataError, match="no annotation"):
+        run(source, tmp_path / "out", kind_of=kind_of, spans_field="spans")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +194,38 @@ def test_tagged_tokens_are_given_spans_and_each_sentence_a_document(tmp_path: Pa
     assert (tmp_path / "out" / "mirror" / "train.txt").read_bytes() == expected
     run(source, tmp_path / "small", values=("Kim",), format="conll", kind_of=kind_of, chunk=1)
     assert tree(tmp_path / "small") == tree(tmp_path / "out")
+
+
+TAGGED = "Edith NNP B-PER\nArcher\tNNP I-PER\t\nleft VB O\n\nBo NNP B-PER\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (TAGGED, 0, ""),  # one tab among blanks, or at the end of a line, is a blank
+        (TAGGED.replace("left VB O", "left VB"), 3, "no tag was read"),
+        (TAGGED.replace(" O", " _"), 3, "no tag was read"),
+        ("Edith\nArcher\nleft\n", 1, "no tag was read"),
+        ("Edith NNP\nArcher NNP\n", 1, "no tag was read"),
+        ("Edith\tB-PER\nArcher I-PER\nleft\tO\n", 2, "other columns"),
+        ("\tO\nEdith\tB-PER\nleft\tO\n", 1, "no tag was read"),
+        ("# a comment\nEdith B-PER\n# NN O\n", 0, ""),
+    ],
+)
+def test_a_line_of_conll_without_a_tag_is_a_bad_row_where_tags_are_spans(tmp_path: Path, text: str, line: int, says: str) -> None:
+    source = tmp_path / "a.conll"
+    source.write_text(text + "\nAda NNP B-PER\n" if " NNP B-PER" in text else text)
+    if not line:
+        (document, *_) = read(source, kind_of=lambda kind, _: kind)
+        assert (document.mentions or ())[0].original.startswith("Edith")
+        return
+    with pytest.raises(DataError, match=says) as caught:
+        run(source, tmp_path / "out", kind_of=kind_of, spans_field="spans")
+    assert caught.value.where == f"a.conll:{line}"
+    if "Ada" in source.read_text():
+        report = run(source, tmp_path / "out", kind_of=kind_of, spans_field="spans", skip_bad_rows=True)
+        assert report.report["files"][0]["notes"]["bad rows set aside"]["first_line"] == line
+        assert not any(b"Edith" in data or b"Ada" in data for data in tree(tmp_path / "out").values())
 
 
 def test_columns_of_conll_have_numbers(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.json_arrays import read_array
-from piiloom.surrogates.inputs.parts import ORIGINALS, PLACEHOLDER_KEYS, InputFile, Part
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputFile, Part
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
@@ -264,17 +264,6 @@ def test_spans_that_are_lists_are_read_and_written_anew(tmp_path: Path) -> None:
     assert [m.original for m in document.mentions or ()] == ["Ann", "Bo Ek"]
     new = mirrored(path, TagEngine(values=("Be",)), kind_of=kind_of, spans_field="entities")[0].decode()
     assert new.strip() == '{"entities": [[0, 2, "name"] ,[ 7,9,"name","Be"]], "text": "Be met Be.", "x": [1]}'
-
-
-@pytest.mark.parametrize(
-    ("field", "found"), [('"author": "Zoë Ek"', 1), (r'"tokens": ["by", "Zo\u00eb Ek"]', 1), ('"n": 3', 0), ('"author": "Zoë"', 0)]
-)
-def test_an_original_in_another_field_is_noticed(tmp_path: Path, field: str, found: int) -> None:
-    path = write(tmp_path / "a.jsonl", f'{{{field}, "text": "Zoë Ek left", "spans": [{{"start": 0, "end": 6, "type": "name"}}]}}')
-    settings = InputSettings(path=path, kind_of=kind_of)
-    with open_source(settings) as source:
-        parsed = PartReader(settings).read(next(source.chunks()).parts[0], note_keys=True)
-    assert parsed.notes.counts[ORIGINALS] == found
 
 
 def test_without_a_table_of_kinds_or_with_many_texts_spans_are_nothing(tmp_path: Path) -> None:

@@ -83,3 +83,11 @@ def test_an_empty_file_stays_so(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), path)
     assert run_surrogates(InputSettings(path=path), out, TagEngine).documents == 0
     assert (out / "mirror" / "a.parquet").read_bytes() == path.read_bytes()
+
+
+def test_an_object_of_lists_of_which_one_is_shorter_is_a_bad_row(tmp_path: Path) -> None:
+    lists = {"start": [0, 8], "end": [3, 11], "type": ["name"]}
+    pq.write_table(pa.Table.from_pylist([{"text": "Ann met Bob.", "spans": lists}]), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="spans is no list of spans") as caught:
+        read(tmp_path / "a.parquet", kind_of=lambda kind, _: kind, spans_field="spans")
+    assert caught.value.where == "a.parquet:1"

@@ -49,6 +49,8 @@ def test_a_country_that_runs_out_of_names_gives_some_again(origin):
     assert len({given for given, _ in people}) < len(people) > len({family for _, family in people})
 
 
-@pytest.mark.parametrize(("language", "joiner"), [("en", "and"), ("es", "y"), ("sv", "och"), ("da", "og"), ("no", "og"), ("fi", "&")])
+@pytest.mark.parametrize(
+    ("language", "joiner"), [("en", "and"), ("es", "y"), ("sv", "och"), ("da", "og"), ("no", "og"), ("fi", "ja"), ("cs", "&")]
+)
 def test_names_of_two_are_joined_in_their_language(language, joiner):
     assert joiner_of(language) == joiner

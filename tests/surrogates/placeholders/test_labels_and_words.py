@@ -73,7 +73,7 @@ def test_initials_after_a_title_are_filled_wherever_they_stand() -> None:
         ("nl_NL", "De firma A. betaalt aan het bedrijf X en aan de vennootschap B.", ["A.", "X", "B"]),
         ("es_ES", "La empresa A. vendió a la sociedad B y a X S.L. el local.", ["A.", "B", "X"]),
         ("it_IT", "La società A. ha venduto alla ditta B e a X S.r.l. il locale.", ["A.", "B", "X"]),
-        ("en_US", "Company A merged with Company B. Firm C paid.", []),
+        ("en_US", "Company A merged with Company B, and Firm C paid.", []),
     ],
 )
 def test_a_company_is_named_by_a_letter_where_letters_are_names(locale: str, text: str, filled_letters: list[str]) -> None:
