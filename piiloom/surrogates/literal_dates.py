@@ -18,6 +18,7 @@ from piiloom.surrogates.mentions import Mention
 _MOST: Final = 40  # dates read in one document
 _SEARCHED: Final = 60_000  # code points at the beginning of a document in which they are looked for
 _YEAR: Final = re.compile(r"(?:19|20)\d\d(?!\d)")
+_SHOWN_YEAR: Final = re.compile(r"\d{4}|\d\d")
 _SOONEST: Final = date(1900, 1, 1)
 
 
@@ -46,9 +47,9 @@ def _pattern(language: str) -> re.Pattern[str]:
 def shown_part(text: str, mention: Mention, language: str, country: str) -> DateMask | None:
     """Return what of the date at *mention* the text shows: "XX/XX/1984", or the year behind "[DATE], 1984"; None if it shows nothing."""
     mask = mask_of(mention.form, mention.original)
-    follows = year_follows().match(text, mention.end) if not mask and not mention.original else None
-    year = _YEAR.search(follows.group()) if follows else None
-    told = mask or (f"XX/XX/{year.group()}" if year else "")
+    follows = year_follows().match(text, mention.end) if not mention.original else None
+    year = _SHOWN_YEAR.search(follows.group()) if follows else None
+    told = f"XX/XX/{year.group()}" if year else mask
     return read_mask(told, language, country) if told else None
 
 

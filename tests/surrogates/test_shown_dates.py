@@ -82,6 +82,22 @@ def test_ages_agree_with_the_visible_year_of_birth(text, locale, age):
         assert int(done.text[place.new_start : place.new_end]) in age, done.text
 
 
+YEARS = [
+    ("DOB: [DATE], '84.", "en_US", r"DOB: [^\d,]*\d\d?[^\d,]*, '84\."),
+    ("born on [DATE] of 1984", "en_US", r"born on [^\d]*\d\d?\D* of 1984"),
+    ("Nacido el [FECHA] de 1984 en Lugo", "es_ES", r"Nacido el \d\d? de \w+ de 1984 en Lugo"),
+    ("geboren am [DATUM].1984 in Köln", "de_DE", r"geboren am [0-3]\d\.[01]\d\.1984 in Köln"),
+    ("geboren op [DATUM]-1984 te Delft", "nl_NL", r"geboren op [0-3]\d-[01]\d-1984 te Delft"),
+    ("from [YEAR]-2019 on", "en_US", r"from \d{4}-2019 on"),
+]
+
+
+def test_a_year_behind_a_placeholder_is_that_of_its_date():
+    for text, locale, shape in YEARS:
+        for done in filled(text, locale, count=10):
+            assert re.fullmatch(shape, done.text), done.text
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -133,6 +149,11 @@ MOVED = [
     ("3e trimestre 2019", "fr_FR", "2e trimestre 2020"),
     ("2019 Q3", "en_US", "2020 Q2"),
     ("summer 2019", "en_US", "spring 2020"),
+    ("3e kwartaal 2019", "nl_NL", "2e kwartaal 2020"),
+    ("1er trimestre de 2019", "es_ES", "4º trimestre de 2019"),
+    ("May-June 2019", "en_US", "February-March 2020"),
+    ("Mai/Juni 2019", "de_DE", "Februar/März 2020"),
+    ("WS 2018/19", "de_DE", "WS 2019/20"),
     # Languages differ on these words, or nobody knows them: the form stays.
     ("maj 2019", "en_US", "maj 2020"),
     ("listopad 2019", "en_US", "listopad 2020"),
@@ -152,6 +173,14 @@ def test_known_dates_move_in_their_own_writing():
         draw = Draw(seed=5, country=locale[3:], language=locale[:2], anchor=date(2024, 5, 1), shift=261, original=text)
         found.append((text, locale, get_kind("date").draw(draw)))
     assert found == MOVED
+
+
+def test_a_clock_in_words_stays_a_clock():
+    for text, locale in [("a las 14:30", "es_ES"), ("kl. 14.30", "sv_SE"), ("um 9.05 Uhr", "de_DE"), ("vers 14h30", "fr_FR")]:
+        value = filled_spans(f"x {text} y", [(text, "date")], locale)[0]
+        hour, minute = re.search(r"(\d{1,2})[:.h](\d\d)", value).groups()
+        assert int(hour) < 24, value
+        assert int(minute) < 60, value
 
 
 def test_known_masks_are_filled_and_keep_what_they_show():

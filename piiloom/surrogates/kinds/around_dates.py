@@ -54,7 +54,8 @@ def in_month() -> re.Pattern[str]:
 def year_follows() -> re.Pattern[str]:
     """Return the pattern of a year, in digits or in words, that follows a day and a month."""
     words = any_of(word for known in calendars().values() for word in known.years)
-    return re.compile(rf"/(?:1[89]|20)\d{{2}}\b|,? (?:(?:1[89]|20)\d{{2}}\b|{words})")
+    year = r"(?:1[89]|20)\d{2}\b"
+    return re.compile(rf"[-/.]{year}(?![-/.]\d)|,? (?:(?:(?:of|de|del|do|di) )?{year}|['’]\d{{2}}\b|{words})")
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.around_dates import tells_half
-from piiloom.surrogates.kinds.calendars import calendar_of
+from piiloom.surrogates.kinds.calendars import calendar_of, calendars
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.kinds.numerals import other_word
 from piiloom.surrogates.seeds import below, mix, pick
@@ -16,6 +16,7 @@ from piiloom.surrogates.seeds import below, mix, pick
 _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _NEAR: Final = 3  # a duration changes by at most one third, or by 1
@@ -31,6 +32,14 @@ def _hours() -> tuple[tuple[int, int], ...]:
 
 
 _HOURS: Final = _hours()
+
+
+@cache
+def clock_words() -> frozenset[str]:
+    """Return the words of all languages that stand beside an hour and a minute ("Uhr", "uur", "kl"), casefolded."""
+    return frozenset(
+        word.casefold() for known in calendars().values() for form in known.times for word in _WORD.findall(_FIELD.sub(" ", form))
+    )
 
 
 def clock_time(seed: int) -> str:

@@ -41,7 +41,9 @@ def write(layout: Layout, when: date) -> str:
         field = part.field
         if field == "suffix":
             out.append(
-                ordinal_suffix(part.style, when.day, part.text) if layout.parts[at - 1].field != "quarter" else _of_quarter(part, when)
+                ordinal_suffix(part.style, when.day, part.text)
+                if layout.parts[at - 1].field != "quarter"
+                else _of_quarter(part, when, layout.language)
             )
         elif field in {"month", "weekday", "season", "first"} and ":" in part.style:
             dotted = at + 1 < len(layout.parts) and layout.parts[at + 1].text == "."
@@ -55,13 +57,12 @@ def write(layout: Layout, when: date) -> str:
     return "".join(out)
 
 
-def _of_quarter(part: Part, when: date) -> str:
+def _of_quarter(part: Part, when: date, language: str) -> str:
+    """Return the ordinal suffix of the quarter of *when*: "1er trimestre" and "3e trimestre" in French."""
     number = (when.month + 2) // 3
-    return (
-        ("er" if number == 1 else "e")
-        if part.style in {"er", "e"} and part.text.islower()
-        else ordinal_suffix(part.style, number, part.text)
-    )
+    if language == "fr" or (language == "es" and part.style == "er"):
+        return "er" if number == 1 or (number == 3 and language == "es") else "e" if language == "fr" else "º"
+    return part.text if part.style == "e" else ordinal_suffix(part.style, number, part.text)
 
 
 def _named_month(layout: Layout, at: int) -> bool:

@@ -32,6 +32,7 @@ _UNITS: Final[dict[Precision, float]] = {
 _MONTHS: Final[dict[Precision, int]] = {"month": 1, "season": 3, "quarter": 3, "year": 12, "decade": 120}
 _LONGEST_RANGE: Final = 80
 _FIRST_YEAR: Final = 1000
+_YEAR_BEFORE: Final = re.compile("[0-9]{4}[-/–]")
 _YEAR_DIGITS: Final = 4
 _LONGEST_MONTH: Final = 31
 _DIGITS: Final = re.compile("[0-9]+")
@@ -66,7 +67,10 @@ def shifted_day(layout: Layout, shift: int) -> date | None:
 @cache
 def _span() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for word in sorted(range_words(), key=lambda word: (-len(word), word)))
-    return re.compile(rf"\s*[–—]\s*|\s+-\s+|\s+(?:{words})\s+|(?<=[0-9])-(?=[0-9])|(?<=[0-9]{{4}})/(?=[0-9]{{2,4}})", re.IGNORECASE)
+    return re.compile(
+        rf"\s*[–—]\s*|\s+-\s+|\s+(?:{words})\s+|(?<=[0-9])-(?=[0-9])|(?<=[^\W\d_])[-/](?=[^\W\d_])|(?<=[0-9]{{4}})/(?=[0-9]{{2,4}})",
+        re.IGNORECASE,
+    )
 
 
 def moved(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
@@ -109,6 +113,9 @@ def kept_form(text: str, shift: int) -> str:
         decade = len(digits) == 2 and digits[1] == "0" and int(digits) > _LONGEST_MONTH
         if repeated or decade or (behind and len(digits) == 1):
             return digits
+        before = text[max(0, found.start() - _YEAR_DIGITS - 1) : found.start()]
+        if _YEAR_BEFORE.fullmatch(before) and (int(before[:-1]) + 1) % 100 == int(digits):  # "winter 2018-19"
+            return f"{(int(digits) + years) % 100:02d}"
         if len(digits) == _YEAR_DIGITS:
             return f"{int(digits) + years:04d}"
         if len(digits) > 2 or int(digits) > _LONGEST_MONTH:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from piiloom.surrogates.kinds.calendars import calendar_of, calendars, date_names
+from piiloom.surrogates.kinds.calendars import calendar_of, date_names
 
 
 def written_word(field: str, style: str, text: str, when: date, language: str, *, dotted: bool) -> str:
@@ -16,7 +16,7 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
     form, _, number = style.rpartition(":")
     if field == "first":
         return text if when.day == 1 else str(when.day)
-    if language not in calendars() and language in date_names():
+    if field != "season" and language in date_names():
         return _cased(form, _in_form_of(field, text, when, language))
     own = calendar_of(language)
     short = form.endswith("-short")

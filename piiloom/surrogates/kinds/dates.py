@@ -15,7 +15,7 @@ from typing import Final
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.around_dates import of_month, told_by_text
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
-from piiloom.surrogates.kinds.clock import clock_time, with_time
+from piiloom.surrogates.kinds.clock import clock_time, clock_words, time_value, with_time
 from piiloom.surrogates.kinds.date_layouts import write
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_patterns import usual
@@ -29,6 +29,8 @@ _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
 _DAY_OF_MONTH: Final = re.compile(r"\b(?:[12]?[0-9]|3[01])\b")
+_CLOCK: Final = re.compile(r"\D*?(?<![\d.:/-])[0-2]?[0-9][:.hH][0-5][0-9](?![\d./-])\D*")  # no number but an hour and a minute
+_WORD: Final = re.compile(r"[^\W\d_]+")
 PART: Final = "part:"  # begins the form of one part of a date: part:day, part:month, part:year, part:weekday; "part:0month" is in digits
 _VALID: Final = 4  # years from the anchor to the last expiry of a card
 _WRITTEN: Final = re.compile(r"(?=.*(?:[0-9]|[^\W\d_A-Z]))[^][<>{}]*", re.DOTALL)  # with a digit or a small letter, and no brackets
@@ -56,7 +58,11 @@ def _moved(draw: Draw) -> str | None:
     """Return the original date moved by the shift, or in its form if it cannot be read; None if there is none, or a placeholder is it."""
     if not draw.original:
         return None
-    found = _read_and_moved(draw)
+    clock = _CLOCK.fullmatch(draw.original)
+    told = clock is not None and not clock_words().isdisjoint(_WORD.findall(draw.original.casefold()))
+    found = None if told else _read_and_moved(draw)
+    if found is None and clock is not None:
+        return time_value(draw)
     return kept_form(draw.original, draw.shift) if found is None and _WRITTEN.fullmatch(draw.original) else found
 
 

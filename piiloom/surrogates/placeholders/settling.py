@@ -130,7 +130,8 @@ class Settling:
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
         """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
-        if meaning.kind in _YEARS and not verdict.original and year_follows().match(self._text, candidate.end):
+        ranged = self._text[candidate.end : candidate.end + 1] in {"-", "."}  # "[YEAR]-2019"
+        if meaning.kind in _YEARS and not (ranged or verdict.original) and year_follows().match(self._text, candidate.end):
             meaning = meaning._replace(kind=_YEARS[meaning.kind])  # "born on [YEAR OF BIRTH] 1981" hides the day and the month
         if meaning.kind in _DAYS:
             meaning = self._dated(candidate, meaning, told=bool(verdict.original))
@@ -151,8 +152,9 @@ class Settling:
             meaning = meaning._replace(kind="birth_date", same="document")
         if told or meaning.form == DAY or not year_follows().match(self._text, candidate.end):
             return meaning
-        if self._text.startswith("/", candidate.end):
-            return meaning._replace(form="day_slash_month")
+        sign = self._text[candidate.end]
+        if sign in "-/.":
+            return meaning._replace(form="day_slash_month" if sign == "/" else f"mask:XX{sign}XX")
         inside = in_month().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         return meaning._replace(form="month" if inside and meaning.kind == "date" else "day_and_month")
 
