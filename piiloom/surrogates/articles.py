@@ -150,15 +150,17 @@ def sounds(value: str, sound: int, locale: str = "en_US", kind: str = "") -> boo
         return begins_with_vowel_sound(value, locale) == (sound == VOWEL)
     rule = _rules()[1][sound - FIRST]
     gender = _gender(value, kind, rule.language) if kind else ""
-    return any(_begins(value, begin) and (not gender or gender in genders) for begin, genders in rule.either)
+    return any((not gender or gender in genders) and _begins(value, begin) for begin, genders in rule.either)
 
 
 def _begins(value: str, sound: str) -> bool:
-    begin = unicodedata.normalize("NFD", value[:3].casefold())
+    if sound == "any":
+        return True
+    begin = value[:3].casefold()
+    if not begin.isascii():
+        begin = unicodedata.normalize("NFD", begin)
     first = begin[:1].replace("œ", "o").replace("æ", "a")
     match sound:
-        case "any":
-            return True
         case "vowel":
             return first in _VOWELS
         case "i" | "o":

@@ -108,9 +108,10 @@ def needed_sound(text: str, start: int, language: str) -> int:
 
 def fits(value: str, place: Place, locale: str, kind: str) -> bool:
     """Whether *value*, which is of *kind*, fits all that *place* and the other mentions of it require."""
-    sounded = all(sounds(value, code, locale, kind) for code in (place.sound, *place.also))
+    if not sounds(value, place.sound, locale, kind) or (place.also and not all(sounds(value, code, locale, kind) for code in place.also)):
+        return False
     named = not place.noun or begins_with_noun(value, place.noun, locale.partition("_")[0])
-    return sounded and named and (not place.genitive or takes_genitive(value))
+    return named and (not place.genitive or takes_genitive(value))
 
 
 def genitive_follows(text: str, end: int) -> bool:

@@ -59,6 +59,17 @@ def test_letters_are_the_people_that_they_name() -> None:
     assert [one.gender for one in mentions if one.form == "full"] == ["male", "female", "female"]
 
 
+def test_a_title_before_letters_stays() -> None:
+    text = "Son frère M. [I] [W] a déclaré qu'[I] était absent, et l'ami d'[I] aussi. M. [W] et Mme [V] [W] habitent à [Localité 2]."
+    for done in filled(text, "fr_FR", count=6):
+        whole, given, again, family, sister, _ = (done.text[place.new_start : place.new_end] for place in done.placed)
+        assert done.text.startswith(f"Son frère M. {whole} a déclaré qu'{given} était")
+        assert given == again
+        assert whole == f"{given} {family}"
+        assert sister.endswith(f" {family}")
+        assert given[0] in "AEIOUÀÁÂÉÈÊÍÎÓÔÖØÚÜÄÅ"
+
+
 def test_a_family_name_of_two_letters() -> None:
     text = "Mme [T] [P]-[S] a saisi la cour. Mme [P]-[S] demande réparation à M. [L] [B]."
     mentions = Finder(auto_mapping([text], "fr")).find(text).mentions

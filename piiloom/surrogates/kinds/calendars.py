@@ -76,10 +76,12 @@ def meanings(language: str) -> dict[str, Meaning]:
 
 @cache
 def languages_for(word: str, first: str) -> tuple[str, ...]:
-    """Return the languages that have the date word *word* (casefolded): *first*, then ``calendars``, and others if none of these has it."""
+    """Return the languages that have the date word *word* (casefolded): *first*, ``calendars``, and others if *first* has it not."""
     own = [first] if first in calendars() or first in date_names() else []
     found = [language for language in dict.fromkeys((*own, *calendars())) if word in meanings(language)]
-    return tuple(found or [language for language in date_names() if word in meanings(language)])
+    if not found or found[0] != first:
+        found += [language for language in date_names() if word in meanings(language)]
+    return tuple(found)
 
 
 @cache

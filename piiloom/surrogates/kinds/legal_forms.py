@@ -95,12 +95,13 @@ def _form_before() -> re.Pattern[str]:
 
 def form_precedes(text: str, start: int) -> bool:
     """Whether a legal form, and no name before it, stands right before *start*: "la SAS [7]", but not "Orange SA [7]"."""
-    return text[start - 2 : start - 1] in _form_ends() and _form_before().search(text, max(0, start - _WIDTH), start) is not None
+    return text[start - 3 : start - 1] in _form_ends() and _form_before().search(text, max(0, start - _WIDTH), start) is not None
 
 
 @cache
 def _form_ends() -> frozenset[str]:
-    return frozenset(form[-1] for form in (*_file().forms, *_file().doubtful))
+    """Return the last two characters of each form, with and without full stops."""
+    return frozenset(spelled[-2:] for form in (*_file().forms, *_file().doubtful) for spelled in (form, form.replace(".", "")))
 
 
 def legal_form_of(name: str) -> str:

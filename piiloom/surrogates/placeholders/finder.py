@@ -10,6 +10,7 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.kept_scans import KeptScans
+from piiloom.surrogates.placeholders.letter_people import LETTER
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
 from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
 from piiloom.surrogates.placeholders.reading import Reader
@@ -81,28 +82,43 @@ class Finder:
         around = Surroundings(text)
         settling = Settling(text, self._cues, found.mentions)
         numbers: list[Candidate] = []
+        lettered: list[tuple[Candidate, Verdict]] = []
         for candidate, own in self._candidates(text):
             verdict, rule = own if own is not None else self._verdict(candidate)
-            if verdict.status == "left" or (verdict.status == "unknown" and around.is_real(candidate, verdict)):
+            if verdict.status == "nothing":
+                continue
+            real = verdict.status == "left" or ((rule is None or verdict.status == "unknown") and around.is_real(candidate, verdict))
+            if real:
                 found.left.append((candidate.start, candidate.end))
-                if verdict.family == NUMBER:
-                    numbers.append(candidate)
-            elif verdict.status == "unknown":
-                self._unknown(candidate, verdict, verdict.why, found)
+                numbers += [candidate] * (verdict.family == NUMBER)
             elif verdict.status == "known":
-                if rule is None and around.is_real(candidate, verdict):
-                    found.left.append((candidate.start, candidate.end))
-                    continue
                 doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
                 why = doubt or settling.place(candidate, verdict)
                 if why:
                     self._unknown(candidate, verdict, why, found)
+            elif verdict.meaning.role == LETTER:
+                lettered.append((candidate, verdict))
+            else:
+                self._unknown(candidate, verdict, verdict.why, found)
         settling.finish()
-        if numbers and (companies := settling.place_numbers(numbers)):
-            found.left[:] = [place for place in found.left if place[0] not in companies]
+        self._told_by_document(settling, numbers, lettered, found)
         if self._on_unknown == "error" and found.unknown:
             raise _refused(text, found.unknown, where)
         return found
+
+    def _told_by_document(
+        self, settling: Settling, numbers: list[Candidate], lettered: list[tuple[Candidate, Verdict]], found: Found
+    ) -> None:
+        """Place the companies among *numbers* in brackets and *lettered* words, which the whole document tells; list the other letters."""
+        if numbers and (companies := settling.place_numbers(numbers)):
+            found.left[:] = [place for place in found.left if place[0] not in companies]
+        if lettered:
+            companies = settling.place_companies(lettered)
+            for candidate, verdict in lettered:
+                if candidate.start not in companies:
+                    self._unknown(candidate, verdict, verdict.why, found)
+            found.unknown.sort()
+            found.mentions.sort()
 
     def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
         if not self._own:

@@ -105,7 +105,7 @@ class Scanner:
         if words:
             found = [*_without_texts(found, words), *words]
         found.sort(key=_by_place)
-        return _joined_runs(text, _disjoint(found))
+        return _joined_runs(text, _disjoint(found)) if mixed else _disjoint(found)
 
     def has_title(self, word: str) -> bool:
         """Whether *word* is a known title."""

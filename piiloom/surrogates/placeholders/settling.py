@@ -34,6 +34,7 @@ _PLACED: Final = frozenset({"city", "address", "hospital", "school", "university
 _NAMED_BY_NUMBER: Final = frozenset(LETTER_KINDS) - {"person", "city"}
 _NUMBERED: Final = re.compile(r"\[[^\W\d_][^\[\]{}]+ \{index\}\]")
 _STARRED_WORDS: Final = re.compile(r"([*█▇■_])\1+(?: \1+)+")
+_FULL_STOP: Final = re.compile(r"\.(?:[ \u00a0][a-zà-ÿ(]|[,;:)])")
 _INITIALS: Final = re.compile(r"[A-Z](?:\.[ -]?[A-Z])+\.?")
 _FRENCH_ARTICLE: Final = re.compile(r"(?<!\w)(?:l[ae]s?[ \u00a0]|l['’]|du[ \u00a0]|aux?[ \u00a0])\Z", re.IGNORECASE)
 _LONGEST_ARTICLE: Final = 8
@@ -197,6 +198,29 @@ class Settling:
             self._mentions.append(Mention(start, end, kind, role=LETTER, index=literal[1:-1], rule=NUMBER))
         self._mentions.sort()
         return {candidate.start for candidate in found}
+
+    def place_companies(self, candidates: Sequence[tuple[Candidate, Verdict]]) -> set[int]:
+        """Append mentions for the letters of companies among *candidates* ("Firma A."), if the document shows that letters are names.
+
+        It does by a letter with a full stop that ends no sentence, a letter before a legal form, or letters of people. Return where they
+        begin. "Company A" alone is nobody.
+        """
+        found = [(*self._lettered(candidate), verdict) for candidate, verdict in candidates if verdict.meaning.kind == "company"]
+        names = any(one.role == LETTER or one.rule.endswith("{letter}") for one in self._mentions)
+        if not names and not any(dotted for _, _, dotted, _ in found):
+            return set()
+        for start, end, _, verdict in found:
+            self._mentions.append(Mention(start, end, "company", role=LETTER, index=verdict.meaning.index, rule=verdict.family))
+        self._mentions.sort()
+        return {start for start, _, _, _ in found}
+
+    def _lettered(self, candidate: Candidate) -> tuple[int, int, bool]:
+        """Return the place of a letter, with its full stop if that ends no sentence, and whether it has one."""
+        start, end = candidate.start, candidate.end
+        if self._text[end - 1] == ".":
+            return start, end, True
+        dotted = _FULL_STOP.match(self._text, end) is not None
+        return start, end + dotted, dotted
 
     def finish(self) -> None:
         """Give every open mention the kind that most cues in the document support for its role and index."""

@@ -92,7 +92,8 @@ class WordJudge:
         word, letter = literal.split(" ", 1)
         meaning = self._reader.read(word.casefold()) if len(word) >= _SHORTEST_ROLE else None
         if meaning is not None and meaning.kind in _LETTERED and not meaning.plural:
-            return Verdict("unknown", f"{word} {{letter}}", why=UNTOLD)
+            told = Meaning(meaning.kind, role="letter", index=letter.rstrip(".").casefold())
+            return Verdict("unknown", f"{word} {{letter}}", told, why=UNTOLD)
         if (
             meaning is None
             or meaning.kind != "person"

@@ -63,3 +63,24 @@ def test_initials_after_a_title_are_filled_wherever_they_stand() -> None:
         assert len(done.placed) == 4
         assert "by A.B. Miller" in done.text
         assert done.text.endswith(f"{words(done)[0]}. She did not.")
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "filled_letters"),
+    [
+        ("de_DE", "Die Firma A. hat gekündigt. Die Firma A. und die [X] GmbH zahlten, wie die Firma B meint.", ["A.", "A.", "[X]", "B"]),
+        ("fr_FR", "La société A. a vendu à la société B. Mme [L] [B] le conteste.", ["A.", "B", "[L] [B]"]),
+        ("nl_NL", "De firma A. betaalt aan het bedrijf X en aan de vennootschap B.", ["A.", "X", "B"]),
+        ("es_ES", "La empresa A. vendió a la sociedad B y a X S.L. el local.", ["A.", "B", "X"]),
+        ("it_IT", "La società A. ha venduto alla ditta B e a X S.r.l. il locale.", ["A.", "B", "X"]),
+        ("en_US", "Company A merged with Company B, and Firm C paid.", []),
+    ],
+)
+def test_a_company_is_named_by_a_letter_where_letters_are_names(locale: str, text: str, filled_letters: list[str]) -> None:
+    found = Finder(auto_mapping([text], locale[:2])).find(text)
+    assert [text[one.start : one.end] for one in found.mentions] == filled_letters
+    assert {one.kind for one in found.mentions} <= {"company", "person"}
+    left = [text[one.start : one.end] for one in found.unknown]
+    assert left == ([] if filled_letters else ["A", "B", "C"])
+    for done in filled(text, locale, count=2):
+        assert len(done.placed) == len(filled_letters)
