@@ -156,7 +156,8 @@ MOVED = [
     ("WS 2018/19", "de_DE", "WS 2019/20"),
     # Languages differ on these words, or nobody knows them: the form stays.
     ("maj 2019", "en_US", "maj 2020"),
-    ("listopad 2019", "en_US", "listopad 2020"),
+    ("listopad 2019", "pl_PL", "sierpień 2020"),
+    ("travanj 2019", "hr_HR", "siječanj 2020"),
     ("week 12, 2019", "en_US", "week 21, 2020"),
     ("H1 2019", "en_US", "H1 2020"),
     ("III kwartał 2019", "pl_PL", "III kwartał 2020"),

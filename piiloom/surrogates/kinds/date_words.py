@@ -24,7 +24,7 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
         if when.month == int(number):
             return text
         at = when.month - 1
-        word = own.short_months[at][0] if short or (dotted and len(text) <= 4) else own.months[at]
+        word = _short_month(own.short_months, text, int(number) - 1, at) if short or (dotted and len(text) <= 4) else own.months[at]
     elif field == "weekday":
         at = when.isoweekday() - 1
         if when.isoweekday() == int(number):
@@ -34,6 +34,14 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
         season = when.month % 12 // 3
         word = text if 3 * int(number) % 12 // 3 == season else own.seasons[(season - 1) % 4][0]
     return _cased(form, word)
+
+
+def _short_month(forms: list[list[str]], text: str, old: int, new: int) -> str:
+    """Return the short name of the month *new* in the form of *text*, that of *old*; where months are declined, the nominative is last."""
+    if sum(len(one) > 1 for one in forms) <= len(forms) // 2:
+        return forms[new][0]
+    abbreviated = len(forms[old]) > 1 and text.casefold() == forms[old][0].casefold()
+    return forms[new][0 if abbreviated else -1]
 
 
 def _cased(form: str, word: str) -> str:
