@@ -16,9 +16,6 @@ OTHERWISE = {
     "it": {"martedì"},
     "sv": {"mar", "jun", "jul"},
     "no": {"tirs", "tors"},
-    # The months by themselves, which are not those of a date.
-    "fi": set("tammikuu helmikuu maaliskuu huhtikuu toukokuu kesäkuu heinäkuu elokuu syyskuu lokakuu marraskuu joulukuu".split()),
-    "pl": set("styczeń luty marzec kwiecień czerwiec lipiec sierpień wrzesień październik listopad grudzień".split()),
 }
 
 
