@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.normalising import fold
+from piiloom.corpus.normalising import Folded, fold
 from piiloom.corpus.word_edges import SPACELESS, stands_alone
 from piiloom.foundation.words import STOP_WORDS, words_like_names
 
@@ -165,29 +165,34 @@ def repeats(
     An earlier table wins over a later one. *taken* are ranges (sorted, disjoint) that are left out. *like_names* are folded words of
     the language that are names, too. With *lines*, a value does not go over the end of a line.
     """
-    tables = [table for table in tables if table is not None]
+    tables = list(tables)
     starts = [start for start, _ in taken]
     for offset, block in _blocks(text, lines=lines):
         folded = fold(block)
         words = [match.span() for match in _word().finditer(folded.text)]
-        at = 0
-        while at < len(words):
-            step = 1
-            for size, table in _candidates(_bare(folded.text[slice(*words[at])]), tables):
-                if at + size > len(words):
-                    continue
-                start, end = words[at][0], words[at + size - 1][1]
-                key = _bare(folded.text[start:end])
-                known = table.get(key)
-                place = folded.original_range(start, end) if known is not None else None
-                if known is None or place is None:
-                    continue
-                found = _repeat(text, offset + place[0], offset + place[1], key, known, like_names)
+        firsts = [_bare(folded.text[start:end]) for start, end in words]
+        known = {first: candidates for first in set(firsts) if (candidates := _candidates(first, tables))}
+        behind = 0
+        for at in [number for number, first in enumerate(firsts) if first in known]:
+            if at < behind:
+                continue
+            for size, table in known[firsts[at]]:
+                found = _at(text, offset, folded, words[at : at + size], table, like_names) if at + size <= len(words) else None
                 if found is not None and not _overlaps(found, taken, starts):
                     yield found
-                    step = size
+                    behind = at + size
                     break
-            at += step
+
+
+def _at(
+    text: str, offset: int, folded: Folded, words: Sequence[Range], table: ValueTable | PackedValues, like_names: Container[str]
+) -> Repeat | None:
+    """Return the repeat that the *words* of a folded part of *text* are, which begins at *offset*; None if they are none of *table*."""
+    start, end = words[0][0], words[-1][1]
+    key = _bare(folded.text[start:end])
+    known = table.get(key)
+    place = folded.original_range(start, end) if known is not None else None
+    return _repeat(text, offset + place[0], offset + place[1], key, known, like_names) if known is not None and place is not None else None
 
 
 def _candidates(first: str, tables: Iterable[ValueTable | PackedValues]) -> list[tuple[int, ValueTable | PackedValues]]:

@@ -14,6 +14,7 @@ class Document(NamedTuple):
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
     question about the text begins, which is at its end (``inputs.questions``). ``lines_apart``: a surrogate cannot go over a line's end.
+    ``covered`` are given spans that others cover: they are not replaced, but their values are known.
     """
 
     number: int
@@ -24,6 +25,7 @@ class Document(NamedTuple):
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
     lines_apart: bool = False
+    covered: tuple[Mention, ...] = ()
     ordinal: int = 0
 
     @property

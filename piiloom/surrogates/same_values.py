@@ -37,7 +37,7 @@ class SameValues:
     def widened(self, document: Document) -> Sequence[Mention]:
         """Return the mentions that came with *document*, and those that ``mode`` adds, in text order."""
         mentions = document.mentions or ()
-        tables = self._tables(_table_of(mentions))[: {"off": 0, "document": 1, "corpus": 2}[self.mode]]
+        tables = self._tables(_table_of(document))[: {"off": 0, "document": 1, "corpus": 2}[self.mode]]
         if not tables:
             return mentions
         found = [
@@ -47,7 +47,7 @@ class SameValues:
 
     def tallies(self, document: Document, mentions: Sequence[Mention]) -> dict[str, int]:
         """Return how many known originals outside of the given spans were replaced, and how many are left, by place."""
-        own = _table_of(document.mentions or ())
+        own = _table_of(document)
         counts = {_REPLACED: sum(mention.rule == RULE for mention in mentions)}
         for one in self._repeats(document, mentions, self._tables(own)):
             is_own = one.key in own
@@ -79,7 +79,7 @@ def entries_of(document: Document) -> list[Entry]:
     """Return what ``packed`` needs to know of the originals of *document*; it can be marshalled."""
     return [
         (digest, None if known is None else (known.what.kind, known.what.form, *known[1:]))
-        for digest, known in _table_of(document.mentions or ()).digests()
+        for digest, known in _table_of(document).digests()
     ]
 
 
@@ -123,9 +123,9 @@ def known_warnings(tallies: Mapping[str, int], first: Mapping[str, str], mode: S
     return [f"known originals that stand where no span marks them, and stay in the output: {told}{maybe}{remedy}"]
 
 
-def _table_of(mentions: Iterable[Mention]) -> ValueTable:
-    """Return the originals of *mentions*, and the parts of names among them that may stand alone."""
-    table = ValueTable()
+def _table_of(document: Document) -> ValueTable:
+    """Return the originals of *document*, and the parts of names among them that may stand alone."""
+    table, mentions = ValueTable(), (*(document.mentions or ()), *document.covered)
     for mention in mentions:
         if mention.original:
             table.note(mention.original, mention, name=mention.kind == _PERSON)

@@ -82,6 +82,12 @@ SAME = [  # words of the language stay with a small letter, and are counted with
     ([("Tolverkirk", "city")], "In Tolverkirk, then tolverkirk again; TOLVERKIRK's hall.", ["olverkirk", "OLVERKIRK"], ["'s hall"]),
     ([("Die Quorvands", "name")], "Die Quorvands kamen. Die Katze blieb, Quorvand auch.", ["Quorvand"], ["Die Katze"]),
     ([("Thalmeric Drexmoor née Hallowisk", "name")], "Thalmeric Drexmoor née Hallowisk left. Hallowisk wept.", ["Hallowisk"], ["wept"]),
+    (  # a span that another one covers tells a value, too
+        [("Drexmoor Hall of Tolverkirk", "organization"), ("Tolverkirk", "city")],
+        "Drexmoor Hall of Tolverkirk, in Tolverkirk.",
+        ["Tolverkirk"],
+        [", in "],
+    ),
     ([("34", "age")], "She is 34 and has 34 cows, 34.5 kilos.", [], ["34 cows", "34.5"]),
     ([("+99 201 334 455", "phone")], "+99 201 334 455 or +99 201 334 455.", ["201 334"], [" or +"]),
     ([("王小明", "name")], "王小明说他来了。后来王小明走了。", ["小明"], ["走了"]),

@@ -10,12 +10,11 @@ from typing import Any
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.column_spans import bare_spans, moved_spans, span_items
 from piiloom.surrogates.inputs.faults import row_fault
-from piiloom.surrogates.inputs.given_spans import GivenSpan, mentions_of
+from piiloom.surrogates.inputs.given_spans import GivenSpan, GivenSpans, mentions_of, told_of
 from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules
 from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, parted, question_start
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.mentions import Mention
 
 
 class CellPlace:
@@ -111,7 +110,7 @@ class ColumnsReader:
                     continue
                 given = spans[row] if spans is not None else None
                 try:
-                    mentions = self._mentions(parsed, layout, row, text, given)
+                    read = self._read_spans(parsed, layout, row, text, given)
                 except ValueError as error:
                     self._set_aside(part, parsed, layout, row, str(error))
                     continue
@@ -119,7 +118,7 @@ class ColumnsReader:
                 if questions is not None and question is None:
                     parsed.notes.add(NO_QUESTION, row)
                 place = CellPlace(name, row, text, layout.spans, given, layout.question if question is not None else None)
-                one = Found(text, row_id, row, name if several else "", place, mentions)
+                one = Found(text, row_id, row, name if several else "", place, *told_of(read))
                 parsed.found.append(one if question is None else asked(one, question))
         return parsed
 
@@ -132,12 +131,12 @@ class ColumnsReader:
             self._cursor, self._of = RowCursor(part.file, names, layout.batch), key
         return self._cursor.take(part.start, part.end)
 
-    def _mentions(self, parsed: Parsed, layout: ParquetLayout, row: int, text: str, spans: Any) -> tuple[Mention, ...] | None:
+    def _read_spans(self, parsed: Parsed, layout: ParquetLayout, row: int, text: str, spans: Any) -> GivenSpans | None:
         if layout.spans is None or self._settings.kind_of is None:
             return None
         given = mentions_of(span_items(spans), text, self._settings.kind_of)
         given.note(parsed.notes, row)
-        return given.mentions
+        return given
 
     def _set_aside(self, part: Part, parsed: ColumnsParsed, layout: ParquetLayout, row: int, why: str) -> None:
         reason = f"{layout.spans}{'' if why.startswith('[') else ' '}{why}"

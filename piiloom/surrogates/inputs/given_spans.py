@@ -41,12 +41,13 @@ class GivenSpans(NamedTuple):
     """The mentions of one text's spans, sorted and disjoint.
 
     ``dropped`` counts spans left out because they overlap a longer one, or an earlier one of the same length; ``cut`` those that begin
-    or end inside a word.
+    or end inside a word. ``covered`` are the spans left out, as mentions: their values are known, too.
     """
 
     mentions: tuple[Mention, ...]
     dropped: int
     cut: int = 0
+    covered: tuple[Mention, ...] = ()
 
     def note(self, notes: Notes, line: int) -> None:
         """Note what is to be reported of the spans of *line*."""
@@ -85,6 +86,11 @@ class GivenSpan(NamedTuple):
         return isinstance(value, str) and (key in _WORDS or value == text[self.start : self.end])
 
 
+def told_of(given: GivenSpans | None) -> tuple[tuple[Mention, ...] | None, None, tuple[Mention, ...]]:
+    """Return what a ``Found`` without a question has of its spans: the mentions, no place of a question, and the covered ones."""
+    return (given.mentions, None, given.covered) if given is not None else (None, None, ())
+
+
 def looks_like_spans(value: Any) -> bool:
     """Whether *value* is a non-empty list of spans."""
     return isinstance(value, list) and bool(value) and all(GivenSpan.of(item) is not None for item in value)
@@ -103,7 +109,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     read = [_checked(item, position, text) for position, item in enumerate(spans)]
     placed = keep_disjoint(((span.start, span.end), position) for position, span in enumerate(read))
     mentions = []
-    for (start, end), position in placed.kept:
+    for (start, end), position in [*placed.kept, *(one[:2] for one in placed.dropped)]:
         told = spans[position] if isinstance(spans[position], dict) else {}
         subtype, value = told.get("subtype"), told.get("value_id")
         subtype = subtype if isinstance(subtype, str) else None
@@ -120,8 +126,9 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
             form = _form_of(read[position].type, subtype) or ("family" if family_told(text, start) else "")
         index = value if isinstance(value, str) else ""
         mentions.append(Mention(start, end, kind, index=index, form=form, original=original, rule="span"))
-    cut = sum(is_inside_word(text, mention.start) or is_inside_word(text, mention.end) for mention in mentions)
-    return GivenSpans(tuple(mentions), len(placed.dropped), cut)
+    kept, covered = mentions[: len(placed.kept)], mentions[len(placed.kept) :]
+    cut = sum(is_inside_word(text, mention.start) or is_inside_word(text, mention.end) for mention in kept)
+    return GivenSpans(tuple(kept), len(placed.dropped), cut, tuple(covered))
 
 
 def _form_of(entity_type: str, subtype: str | None) -> str:

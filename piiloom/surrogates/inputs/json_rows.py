@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
-from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
+from piiloom.surrogates.inputs.given_spans import GivenSpans, SpanRewriter, looks_like_spans, mentions_of, told_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
 from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
@@ -123,9 +123,9 @@ class JsonReader:
         for hit in texts:
             if self.raw.find("\\", hit.start, hit.end) >= 0:  # nothing else tells of half a character
                 self._check_whole(hit)
-            mentions, edits = self._spans(values, hit, at)
+            given, edits = self._spans(values, hit, at)
             slot = JsonSlot(hit, (at, end), self.spelling, edits=edits, question=question)
-            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions)
+            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, *told_of(given))
             self.found.append(one if question is None else asked(one, question.value))
 
     def _question(self, values: dict[str, Hit]) -> Hit | None:
@@ -138,7 +138,7 @@ class JsonReader:
         self._check_whole(hit)
         return hit
 
-    def _spans(self, values: dict[str, Hit], text: Hit, at: int) -> tuple[Any, SpanRewriter | None]:
+    def _spans(self, values: dict[str, Hit], text: Hit, at: int) -> tuple[GivenSpans | None, SpanRewriter | None]:
         hit = values.get(self.spans) if self.spans else None
         if hit is None and self.spans and self.settings.skip_bad_rows:
             raise BadRow(f"the row has no {self.spans}")  # otherwise the engine refuses it
@@ -149,7 +149,7 @@ class JsonReader:
         except ValueError as error:
             raise self.fault(at, f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
         given.note(self.notes, self.line)
-        return given.mentions, SpanRewriter(hit, text.value)
+        return given, SpanRewriter(hit, text.value)
 
     def _check_whole(self, hit: Hit) -> None:
         try:

@@ -143,7 +143,7 @@ class Found(NamedTuple):
     """A document found in a part.
 
     ``id`` is the row's, if it has one. ``line`` is 0-based from the part's start. ``field`` is set only if there are several text fields.
-    ``question_at`` is where the question begins in ``text``, if the row has one.
+    ``question_at`` is where the question begins in ``text``, if the row has one. ``covered`` are given spans that others cover.
     """
 
     text: str
@@ -153,6 +153,7 @@ class Found(NamedTuple):
     slot: Slot
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
+    covered: tuple[Mention, ...] = ()
 
 
 @dataclass(slots=True)

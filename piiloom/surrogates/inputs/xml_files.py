@@ -15,6 +15,7 @@ from typing import Final
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
+from piiloom.surrogates.inputs.given_spans import GivenSpans, told_of
 from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
@@ -22,7 +23,6 @@ from piiloom.surrogates.inputs.standoff import BadSpan
 from piiloom.surrogates.inputs.tei_elements import is_tei, tei_mentions
 from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
 from piiloom.surrogates.inputs.xml_standoff import MAY_HAVE, Tag, XmlStandoff, read_xml_standoff, text_element
-from piiloom.surrogates.mentions import Mention
 
 _MARKUP: Final = re.compile(
     r"<!\[CDATA\[(?P<cdata>.*?)\]\]>"
@@ -110,24 +110,23 @@ def read_xml(part: Part, raw: str, settings: InputSettings) -> Parsed:
     words = "".join(text.words)
     try:
         standoff = read_xml_standoff(raw, words, text.tags, text.own) if text.tags else None
-        mentions = _mentions(text, words, standoff, settings, notes) if spans else None
+        given = _given(text, words, standoff, settings, notes) if spans else None
     except BadSpan as bad:
         raise fault(part, raw, bad.at, str(bad), "Correct the span, or use --skip-bad-rows to set the file aside") from None
-    found = [Found(words, None, 0, "", XmlSlot(text, standoff), mentions)] if words.strip() else []
+    found = [Found(words, None, 0, "", XmlSlot(text, standoff), *told_of(given))] if words.strip() else []
     return Parsed(raw, found, 1, raw.count("\n"), notes)
 
 
-def _mentions(text: _Text, words: str, standoff: XmlStandoff | None, settings: InputSettings, notes: Notes) -> tuple[Mention, ...] | None:
+def _given(text: _Text, words: str, standoff: XmlStandoff | None, settings: InputSettings, notes: Notes) -> GivenSpans | None:
     assert settings.kind_of is not None  # noqa: S101 - it takes spans
-    given = None
+    given: GivenSpans | None = None
     if is_tei(text.tags):
         given = tei_mentions(text.raw, words, text.tags, settings.kind_of)
     if standoff is not None and standoff.parts and not (given is not None and given.mentions):
         given = standoff.mentions(words, settings.kind_of)
-    if given is None:
-        return None
-    given.note(notes, 0)
-    return given.mentions
+    if given is not None:
+        given.note(notes, 0)
+    return given
 
 
 def _keep_text_element(text: _Text) -> None:

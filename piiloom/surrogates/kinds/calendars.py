@@ -80,7 +80,7 @@ def languages_for(word: str, first: str) -> tuple[str, ...]:
     own = [first] if first in calendars() or first in date_names() else []
     found = [language for language in dict.fromkeys((*own, *calendars())) if word in meanings(language)]
     if not found or found[0] != first:
-        found += [language for language in date_names() if word in meanings(language)]
+        found += [language for language in date_names() if language not in found and word in meanings(language)]
     return tuple(found)
 
 
