@@ -37,11 +37,9 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
 
 
 def _short_month(forms: list[list[str]], text: str, old: int, new: int) -> str:
-    """Return the short name of the month *new* in the form of *text*, that of *old*; where months are declined, the nominative is last."""
-    if sum(len(one) > 1 for one in forms) <= len(forms) // 2:
-        return forms[new][0]
-    abbreviated = len(forms[old]) > 1 and text.casefold() == forms[old][0].casefold()
-    return forms[new][0 if abbreviated else -1]
+    """Return the short name of the month *new* in the form of *text*, that of *old*: Polish has "styczeń" and "sty"."""
+    column = next((at for at, word in enumerate(forms[old]) if word.casefold() == text.casefold()), 0)
+    return forms[new][column] if column < len(forms[new]) else forms[new][0]
 
 
 def _cased(form: str, word: str) -> str:
