@@ -38,7 +38,7 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
 
 def _short_month(forms: list[list[str]], text: str, old: int, new: int) -> str:
     """Return the short name of the month *new* in the form of *text*, that of *old*: Polish has "styczeń" and "sty"."""
-    column = next((at for at, word in enumerate(forms[old]) if word.casefold() == text.casefold()), 0)
+    column = max((at for at, word in enumerate(forms[old]) if word.casefold() == text.casefold()), default=0)  # "maj" is both
     return forms[new][column] if column < len(forms[new]) else forms[new][0]
 
 
