@@ -152,6 +152,30 @@ def _quick_hashes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _new_stores_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Making a store's tables takes 40 ms, and tests make thousands of stores: a new one is the copy of an empty one.
+
+    Stores of tests about the store itself, of other processes and in memory are made as ever.
+    """
+    from piiloom.corpus.store import database
+    from piiloom.corpus.store.connecting import Settings
+    from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+
+    empty = tmp_path_factory.mktemp("empty") / "store.duckdb"
+    database.Store.open(empty).close()
+    content, opened = empty.read_bytes(), database.Store._opened
+
+    def copied(path: Path, settings: Settings, migrations: Migrations, *, is_new: bool) -> Any:
+        if is_new and migrations is MIGRATIONS and "/test_store_" not in os.environ.get("PYTEST_CURRENT_TEST", ""):
+            path.write_bytes(content)
+        return opened(path, settings, migrations, is_new=is_new)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database.Store, "_opened", copied)
+        yield
+
+
 def pytest_sessionfinish() -> None:
     """Give it back: what C extensions still hold when Python ends they call a leak."""
     _BROWSER.close()

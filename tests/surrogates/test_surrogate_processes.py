@@ -39,6 +39,7 @@ def test_a_worker_that_dies_while_it_sends_is_told_and_nothing_waits_for_ever(tm
     assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
 
+@pytest.mark.long
 def test_a_run_after_a_failed_one_has_workers_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "[NAME]"}\n' * 20)

@@ -160,6 +160,7 @@ def test_names_are_of_the_gender_that_the_pronouns_tell(run: WholeRun) -> None:
 # E-mail addresses and usernames
 
 
+@pytest.mark.long
 def test_addresses_and_usernames_are_made_of_their_owners_name(source: Path, tmp_path: Path, run: WholeRun) -> None:
     rules = tuple(replace(rule, form="full") if rule.kind == "person" else rule for rule in run.mapping.rules)
     whole = whole_run(InputSettings(path=source), tmp_path / "out", mapping=replace(run.mapping, rules=rules))
@@ -210,6 +211,7 @@ def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, 
     assert tree(tmp_path / "out") == tree(run.out)
 
 
+@pytest.mark.long
 def test_another_seed_gives_other_people(source: Path, run: WholeRun, tmp_path: Path) -> None:
     factory = EngineFactory(settings=Settings(seed=SEED + 1), mapping=run.mapping)
     run_surrogates(InputSettings(path=source), tmp_path / "out", factory)

@@ -59,6 +59,7 @@ def vowelled(answer):
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_gives_the_wordy_values_and_code_all_others(corpus, name):
     with LLMServer(vowelled(naming())) as server:
@@ -118,6 +119,7 @@ def test_a_second_run_pays_nothing_and_gives_the_same_bytes_for_any_workers(corp
         assert (corpus.folder / "out" / name).read_bytes() == (corpus.folder / "again" / name).read_bytes()
 
 
+@pytest.mark.long
 def test_another_seed_asks_anew(corpus, tmp_path):
     with LLMServer(vowelled(naming())) as server:
         corpus.run(server)
@@ -127,6 +129,7 @@ def test_another_seed_asks_anew(corpus, tmp_path):
         assert server.requests == 2 * before
 
 
+@pytest.mark.long
 def test_no_reply_is_lost_between_faults_of_the_server(corpus):
     faults = {0: "rate_limit", 1: "server_error", 2: "bad_json_reply", 4: "refusal", 5: "fenced", 7: "overloaded", 8: "truncation"}
     with LLMServer(
@@ -221,6 +224,7 @@ def test_known_values_are_not_sent_and_do_not_come_back(tmp_path):
     assert corpus.put_in()[0][2:] == ["Kestrel", "Larkin", "Kestrel"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("concurrency", [1, 7])
 def test_values_of_a_document_differ_whatever_comes_first(tmp_path, concurrency):
     """A model that is asked for the first time always says the same; the later value is the one that is asked again."""
@@ -253,6 +257,7 @@ def test_a_budget_ends_the_asking_and_a_larger_one_goes_on(tmp_path):
     assert len(corpus.spent()) == 1
 
 
+@pytest.mark.long
 def test_a_stopped_sitting_is_not_paid_for_twice(tmp_path):
     corpus = Corpus(tmp_path, [f"Job {number} at <COMPANY>." for number in range(40)])
 

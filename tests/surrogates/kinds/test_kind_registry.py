@@ -99,6 +99,7 @@ def test_equal_draws_give_equal_values_in_another_process():
     assert seen != {""}
 
 
+@pytest.mark.long
 def test_originals_of_any_sort_never_raise():
     odd = (
         "",
