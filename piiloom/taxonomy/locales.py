@@ -84,6 +84,7 @@ class _CodesFile(FileModel):
 _SPELLING: Final = re.compile(r"([A-Za-z]{2,3})(?:_[A-Za-z]{4})?(?:_([A-Za-z]{2}))?(?:[.@].*)?")
 _DEFAULTS: Final = MappingProxyType({"en": "en_US"})
 _COUNTRIES: Final = MappingProxyType({"UK": "GB"})  # what people write for a code
+_LANGUAGES: Final = MappingProxyType({"nb": "no"})  # Bokmål: the code of most tools for our Norwegian
 _MOST_NAMED: Final = 4
 
 
@@ -103,7 +104,7 @@ def shipped_locales() -> tuple[str, ...]:
 def resolve_locale(name: str, known: Collection[str] | None = None) -> str:
     """Return the locale that *name* means, written as in ``pt_BR``.
 
-    Case, hyphens, a script (``zh-Hans-CN``) and an encoding (``pt_BR.UTF-8``) do not matter; UK is GB. A language alone means its only
+    Case, hyphens, a script (``zh-Hans-CN``) and an encoding (``pt_BR.UTF-8``) do not matter; UK is GB, and nb is no. A language alone means its only
     locale, or its usual one: ``en`` is ``en_US``.
 
     Args:
@@ -116,6 +117,7 @@ def resolve_locale(name: str, known: Collection[str] | None = None) -> str:
     spelling = _SPELLING.fullmatch(name.strip().replace("-", "_"))
     if spelling is not None:
         language, written = spelling[1].lower(), (spelling[2] or "").upper()
+        language = _LANGUAGES.get(language, language)
         country = _COUNTRIES.get(written, written)
         code = f"{language}_{country}"
         if country and (code in known if known is not None else _is_valid(language, country)):
