@@ -30,10 +30,10 @@ class OutputFolder:
     """Context manager for the output folder. Write to ``partial``, then call ``publish``; otherwise the exit removes it.
 
     Raises ``UsageError`` if *out* is inside *source* or the other way around, or if *out* is not empty and not an earlier run's output
-    to be replaced (*force*). Raises ``OutputError`` if nothing can be written there, also for an ``OSError`` in the block.
+    to be replaced (*force*; None: the command has no ``--force``). Raises ``OutputError`` if nothing can be written there, also for an ``OSError`` in the block.
     """
 
-    def __init__(self, out: Path, source: Path, *, force: bool = False) -> None:
+    def __init__(self, out: Path, source: Path, *, force: bool | None = None) -> None:
         # Do not follow a link in the last component: ``_check`` refuses an output folder that is a link.
         self._out = out.parent.resolve() / out.name if out.name not in {"", ".", ".."} else out.resolve()
         self._source = source.resolve()
@@ -73,7 +73,7 @@ class OutputFolder:
             raise UsageError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
         if out.is_dir() and any(out.iterdir()):
             if not self._force:
-                remedy = "Name another with --out, or replace an earlier run's with --force"
+                remedy = "Name another with --out" + (", or replace an earlier run's with --force" if self._force is not None else "")
                 raise UsageError("the folder is not empty", where=str(out), remedy=remedy)
             if not _is_ours(out):
                 raise UsageError(

@@ -60,8 +60,10 @@ def test_a_link_does_not_hide_that_they_do(tmp_path: Path) -> None:
 
 def test_a_folder_that_holds_something_is_kept(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), source_in(tmp_path / "out")
-    with pytest.raises(UsageError, match="not empty"), OutputFolder(out, source):
-        pass
+    for force, remedy in ((None, "Name another with --out"), (False, "Name another with --out, or replace an earlier run's with --force")):
+        with pytest.raises(UsageError, match="not empty") as refused, OutputFolder(out, source, force=force):
+            pass
+        assert refused.value.remedy == remedy
     for told in ("{}", "[]", "no", json.dumps({"tool": "other"})):
         (out / "report.json").write_text(told)
         with pytest.raises(UsageError, match="no earlier run"), OutputFolder(out, source, force=True):
