@@ -104,8 +104,8 @@ def shipped_locales() -> tuple[str, ...]:
 def resolve_locale(name: str, known: Collection[str] | None = None) -> str:
     """Return the locale that *name* means, written as in ``pt_BR``.
 
-    Case, hyphens, a script (``zh-Hans-CN``) and an encoding (``pt_BR.UTF-8``) do not matter; UK is GB, and nb is no. A language alone means its only
-    locale, or its usual one: ``en`` is ``en_US``.
+    Case, hyphens, a script (``zh-Hans-CN``) and an encoding (``pt_BR.UTF-8``) do not matter; UK is GB, and nb is no. A language alone
+    means its only locale, or its usual one: ``en`` is ``en_US``.
 
     Args:
         name: The locale as a user writes it.
