@@ -37,7 +37,7 @@ def record_of(context: str, *values: tuple[str, str, Relevance | None], record_i
 
 
 def export(path: Path, *items: Record) -> tuple[list[dict[str, Any]], list[tuple[str, str | None, str]]]:
-    report = MaskedFormat().write(iter(items), path, WriteOptions())
+    report = MaskedFormat().write(iter(items), path, WriteOptions(key=secret_key(7)))
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     return rows, [(entry.record_id, entry.value, entry.reason) for entry in report.entries]
 

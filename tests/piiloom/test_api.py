@@ -262,7 +262,7 @@ def test_nothing_is_printed_and_a_loop_may_run(filled, tmp_path, capfd):
         piiloom.export("v1", tmp_path / "out", store=filled)
         piiloom.import_file(tmp_path / "out" / "test.jsonl", store=tmp_path / "new.duckdb")
         piiloom.report(tmp_path / "out" / "train.jsonl", out=tmp_path / "report")
-        piiloom.surrogate(tmp_path / "a.txt", tmp_path / "filled", locale="xh_ZA", workers="1")
+        piiloom.surrogate(tmp_path / "a.txt", tmp_path / "filled", locale="xh_ZA", language_words="none", workers="1")
         piiloom.probe(tmp_path / "out" / "train.jsonl", tmp_path / "out" / "test.jsonl")
         return piiloom.load(tmp_path / "out")
 

@@ -80,7 +80,7 @@ def ten_thousand() -> People:
     for locale in LOCALES:
         count = 900 if locale != LOCALES[-1] else PEOPLE - len(told)
         engine = Engine(Settings(seed=20, locale=locale), POOLS)
-        documents = [document(number) for number in range(len(told), len(told) + count)]
+        documents = [document(number)._replace(ordinal=number) for number in range(len(told), len(told) + count)]
         assigned = engine.assign([engine.scan(documents)])
         engine.load(assigned)
         groups = marshal.loads(assigned)[0]  # noqa: S302 - the engine wrote it a moment ago

@@ -34,7 +34,7 @@ CORPORA: dict[str, tuple[str, dict[str, Any], str, int, int]] = {
         "mts_dialog/MTS_Dataset_TrainingSet.csv",
         {"text_fields": ("section_text", "dialogue")},
         "en_US",
-        *of_whole((2402, 243), (100, 11)),
+        *of_whole((2402, 244), (100, 11)),
     ),
 }
 SIGNS = frozenset("[]<>{}*")
