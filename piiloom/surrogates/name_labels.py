@@ -16,6 +16,8 @@ from piiloom.foundation.yaml_files import FileModel, load_yaml
 
 Part = Literal["", "given", "family", "middle", "second", "birth"]
 
+_LONGEST_LAST: Final = 24
+_BETWEEN: Final = re.compile(r"[^\w.]+")
 _TOLD_WITHIN: Final = 32  # code points before a name in which a sentence tells that it is a family name
 
 
@@ -61,16 +63,19 @@ def _family_told() -> re.Pattern[str]:
 
 @cache
 def _family_ends() -> frozenset[str]:
-    """Return the last two letters of all that tells a family name: most text before a name ends in others."""
+    """Return the last words of all that tells a family name: most text before a name ends in others."""
     known = _file()
-    words = known.family + known.family_told + known.being + known.birth + known.couples
-    return frozenset(word.casefold()[-2:] for word in words) | frozenset(word[-1] for word in known.being)
+    return frozenset(map(_last_word, (*known.family, *known.family_told, *known.being, *known.birth, *known.couples)))
+
+
+def _last_word(text: str) -> str:
+    return _BETWEEN.split(text.casefold())[-1]
 
 
 def family_told(text: str, start: int) -> bool:
     """Whether the words right before *start* tell that a family name follows: "her maiden name is", "née", "les époux"."""
-    head = text[max(0, start - 6) : start].rstrip(" \n\r\t\u00a0:,").casefold()
-    return head[-2:].strip() in _family_ends() and _family_told().search(text, max(0, start - _TOLD_WITHIN), start) is not None
+    last = _last_word(text[max(0, start - _LONGEST_LAST) : start].rstrip(" \n\r\t\u00a0:,"))
+    return last in _family_ends() and _family_told().search(text, max(0, start - _TOLD_WITHIN), start) is not None
 
 
 @cache
