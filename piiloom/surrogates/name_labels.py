@@ -74,7 +74,8 @@ def _last_word(text: str) -> str:
 
 def family_told(text: str, start: int) -> bool:
     """Whether the words right before *start* tell that a family name follows: "her maiden name is", "née", "les époux"."""
-    last = _last_word(text[max(0, start - _LONGEST_LAST) : start].rstrip(" \n\r\t\u00a0:,"))
+    last = text[max(0, start - _LONGEST_LAST) : start].rstrip(" \n\r\t\u00a0:,").rpartition(" ")[2]
+    last = last.casefold() if last.isalpha() else _last_word(last)
     return last in _family_ends() and _family_told().search(text, max(0, start - _TOLD_WITHIN), start) is not None
 
 

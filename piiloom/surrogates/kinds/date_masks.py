@@ -127,7 +127,7 @@ def filling(plain: Drawing, day_of: Callable[[Draw], date]) -> Drawing:
     """Return the drawing function of *plain* that also fills masks, with a day near that of *day_of*."""
 
     def drawn(draw: Draw) -> str:
-        mask = mask_of(draw.form, draw.original)
+        mask = mask_of(draw.form, draw.original) if draw.form or draw.original else ""
         if not mask:
             return plain(draw)
         if _CLOCK.fullmatch(mask):
