@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ if not EXPLORE:
     settings.load_profile("steady")
 
 _BROWSER = OneBrowser()
+_KEYS: list[bytes] = []
 
 
 def pytest_configure() -> None:
@@ -131,6 +133,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Called by pytest before each test."""
     if item.get_closest_marker("browser") is None:
         _BROWSER.close()
+    _KEYS.clear()
 
 
 @pytest.fixture
@@ -149,6 +152,23 @@ def _quick_hashes() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _keys_are_those_of_the_last_time() -> Iterator[None]:
+    """A run draws from a random key: names that a file's encoding has not, for example, came in one of six runs of a test.
+
+    In each test the first key is the same, the second another, and so on; keys of other processes stay random.
+    """
+    from piiloom.foundation import seeding
+
+    def token_bytes(size: int) -> bytes:
+        _KEYS.append(f"key {len(_KEYS)} of a test".encode().ljust(size))
+        return _KEYS[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seeding, "secrets", SimpleNamespace(token_bytes=token_bytes))
         yield
 
 
