@@ -19,8 +19,6 @@ from piiloom.surrogates.name_words import name_words
 
 NAME_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
-
-
 _ET_AL = re.compile(r",? (?:et|und|and|en|y|e) (?:al\b|autres\b|a\.|andere\b|others\b|altri\b|otros\b|outros\b)", re.IGNORECASE)
 _PLURAL_END = re.compile(r"(?:(?<=[sxz])es|(?<=[cs]h)es|s)$")
 _SHORTEST_NAME = 4  # letters: of shorter words, one before a title is no name
@@ -32,27 +30,7 @@ _SHORTEST_PLURAL = 3
 
 @cache
 def _titles() -> frozenset[str]:
-    return frozenset(name_words().within + name_words().families)
-
-
-@cache
-def _given_titles() -> frozenset[str]:
-    return frozenset(name_words().given_titles)
-
-
-@cache
-def _particles() -> frozenset[str]:
-    return frozenset(name_words().family_particles)
-
-
-@cache
-def _before_families() -> frozenset[str]:
-    return frozenset(name_words().before_families)
-
-
-@cache
-def _between() -> frozenset[str]:
-    return frozenset(name_words().between)
+    return name_words().within | name_words().families
 
 
 def folded(text: str) -> str:
@@ -97,7 +75,7 @@ def parts_of(original: str, language: str = "") -> list[NamedPart]:
 
 def _names_from(words: list[NamedPart], language: str) -> int:
     """Return the number of the first of *words* that is no title, and no small word before one or before a family's name."""
-    first_titles, articles, between = name_words().within_first.get(language, ()), _before_families(), _between()
+    first_titles, articles, between = name_words().within_first.get(language, ()), name_words().before_families, name_words().between
     at = 0
     while at < len(words) - 1:
         word, title_follows = words[at], is_title(words[at + 1].text)
@@ -120,7 +98,7 @@ def has_title(original: str, language: str = "") -> bool:
     Some titles stand before given names ("don Luis").
     """
     words = [folded(word) for word in NAME_PART.findall(_POSSESSIVE.sub("", original))]
-    return len(words) > len(parts_of(original, language)) and _given_titles().isdisjoint(words)
+    return len(words) > len(parts_of(original, language)) and name_words().given_titles.isdisjoint(words)
 
 
 def is_one_name(original: str) -> bool:
@@ -168,7 +146,7 @@ def is_family_alone(original: str, words: Sequence[NamedPart]) -> bool:
     """Whether the *words* that are names in *original* are one family name with its particle: "de Vries", "mevrouw Jansen-de Boer"."""
     if not 1 < len(words) <= _LONGEST_FAMILY or "," in original:
         return False
-    first, particles = words[0], _particles()
+    first, particles = words[0], name_words().family_particles
     titled = words[0].start > 0 or first.text.islower()
     if first.key in particles and (titled or first.key in _ALWAYS_FAMILY):
         return all(word.key in particles or word is words[-1] for word in words)

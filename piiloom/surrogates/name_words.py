@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from typing import Annotated
+
+from pydantic import Field
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
+
+Words = Annotated[frozenset[str], Field(strict=False)]  # YAML has lists
 
 
 class NameWords(FileModel):
@@ -16,14 +21,14 @@ class NameWords(FileModel):
 
     titles: list[str]
     cased: list[str]
-    within: list[str]
+    within: Words
     within_first: dict[str, list[str]]
-    family_particles: list[str]
-    families: list[str]
-    between: list[str]
+    family_particles: Words
+    families: Words
+    between: Words
     apart: list[str]
-    before_families: list[str]
-    given_titles: list[str]
+    before_families: Words
+    given_titles: Words
     letter_joiners: list[str]
     letter_beginnings: dict[str, list[str]]
     letter_titles: list[str]
