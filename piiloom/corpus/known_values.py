@@ -11,11 +11,11 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.corpus.word_edges import SPACELESS, stands_alone
+from piiloom.foundation.repeated_ids import text_digest
 from piiloom.foundation.words import STOP_WORDS, words_like_names
 
 _SPACELESS: Final = SPACELESS + r"\u1100-\u11ff"  # and the letters of folded Hangul
@@ -149,7 +149,7 @@ class PackedValues:
 
 
 def _digest(words: str) -> int:
-    return int.from_bytes(blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return int.from_bytes(text_digest(words), "big")
 
 
 def repeats(
@@ -201,13 +201,12 @@ def _candidates(first: str, tables: Iterable[ValueTable | PackedValues]) -> list
 
 
 def _blocks(text: str, *, lines: bool) -> Iterator[tuple[int, str]]:
+    at = 0
     if lines:
-        at = 0
         for line in text.splitlines(keepends=True):
             yield at, line
             at += len(line)
         return
-    at = 0
     for gap in _EMPTY_LINE.finditer(text):
         yield at, text[at : gap.start()]
         at = gap.end()

@@ -1,4 +1,4 @@
-"""Known originals that stand where no span marks them (``--same-value``): which are replaced, and how many are left.
+"""Known originals outside of the given spans (``--same-value``): which are replaced, and how many remain.
 
 A whole value is replaced in any spelling; a single word of a person's name only with a capital, and if it is no other word of the language.
 Whatever is not replaced is counted, also in other documents, fields, names of files and headers.
@@ -7,6 +7,7 @@ Whatever is not replaced is counted, also in other documents, fields, names of f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from piiloom.corpus.known_values import Known, PackedValues, Range, ValueTable, like_names_in, repeats
@@ -123,6 +124,7 @@ def known_warnings(tallies: Mapping[str, int], first: Mapping[str, str], mode: S
     return [f"known originals that stand where no span marks them, and stay in the output: {told}{maybe}{remedy}"]
 
 
+@lru_cache(maxsize=1)  # a scan needs the table of a document twice, one right after the other
 def _table_of(document: Document) -> ValueTable:
     """Return the originals of *document*, and the parts of names among them that may stand alone."""
     table, mentions = ValueTable(), (*(document.mentions or ()), *document.covered)
