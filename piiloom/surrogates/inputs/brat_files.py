@@ -14,7 +14,7 @@ from typing import Final
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import cannot_read, undecodable
-from piiloom.surrogates.inputs.given_spans import GivenSpans, mentions_of, told_of
+from piiloom.surrogates.inputs.given_spans import GivenSpans, found_fields, mentions_of
 from piiloom.surrogates.inputs.parts import BratLayout, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Change, changed
@@ -102,7 +102,7 @@ def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
     if settings.takes_spans and settings.kind_of is not None:
         given = mentions_of(standoff.spans(), raw, settings.kind_of)
         given.note(notes, 0)
-    found = [Found(raw, None, 0, "", slot, *told_of(given))] if raw else []
+    found = [Found(raw, None, 0, "", slot, *found_fields(given))] if raw else []
     parsed = BratParsed(raw, found, 1, raw.count("\n"), notes)
     parsed.ann = ann
     return parsed

@@ -10,7 +10,7 @@ from typing import Any
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.column_spans import bare_spans, moved_spans, span_items
 from piiloom.surrogates.inputs.faults import row_fault
-from piiloom.surrogates.inputs.given_spans import GivenSpan, GivenSpans, mentions_of, told_of
+from piiloom.surrogates.inputs.given_spans import GivenSpan, GivenSpans, found_fields, mentions_of
 from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules
 from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, parted, question_start
@@ -118,7 +118,7 @@ class ColumnsReader:
                 if questions is not None and question is None:
                     parsed.notes.add(NO_QUESTION, row)
                 place = CellPlace(name, row, text, layout.spans, given, layout.question if question is not None else None)
-                one = Found(text, row_id, row, name if several else "", place, *told_of(read))
+                one = Found(text, row_id, row, name if several else "", place, *found_fields(read))
                 parsed.found.append(one if question is None else asked(one, question))
         return parsed
 

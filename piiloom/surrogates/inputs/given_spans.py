@@ -86,7 +86,7 @@ class GivenSpan(NamedTuple):
         return isinstance(value, str) and (key in _WORDS or value == text[self.start : self.end])
 
 
-def told_of(given: GivenSpans | None) -> tuple[tuple[Mention, ...] | None, None, tuple[Mention, ...]]:
+def found_fields(given: GivenSpans | None) -> tuple[tuple[Mention, ...] | None, None, tuple[Mention, ...]]:
     """Return what a ``Found`` without a question has of its spans: the mentions, no place of a question, and the covered ones."""
     return (given.mentions, None, given.covered) if given is not None else (None, None, ())
 

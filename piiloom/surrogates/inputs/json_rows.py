@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
-from piiloom.surrogates.inputs.given_spans import GivenSpans, SpanRewriter, looks_like_spans, mentions_of, told_of
+from piiloom.surrogates.inputs.given_spans import GivenSpans, SpanRewriter, found_fields, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
 from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
@@ -125,7 +125,7 @@ class JsonReader:
                 self._check_whole(hit)
             given, edits = self._spans(values, hit, at)
             slot = JsonSlot(hit, (at, end), self.spelling, edits=edits, question=question)
-            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, *told_of(given))
+            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, *found_fields(given))
             self.found.append(one if question is None else asked(one, question.value))
 
     def _question(self, values: dict[str, Hit]) -> Hit | None:

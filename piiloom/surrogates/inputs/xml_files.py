@@ -15,7 +15,7 @@ from typing import Final
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
-from piiloom.surrogates.inputs.given_spans import GivenSpans, told_of
+from piiloom.surrogates.inputs.given_spans import GivenSpans, found_fields
 from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
@@ -113,7 +113,7 @@ def read_xml(part: Part, raw: str, settings: InputSettings) -> Parsed:
         given = _given(text, words, standoff, settings, notes) if spans else None
     except BadSpan as bad:
         raise fault(part, raw, bad.at, str(bad), "Correct the span, or use --skip-bad-rows to set the file aside") from None
-    found = [Found(words, None, 0, "", XmlSlot(text, standoff), *told_of(given))] if words.strip() else []
+    found = [Found(words, None, 0, "", XmlSlot(text, standoff), *found_fields(given))] if words.strip() else []
     return Parsed(raw, found, 1, raw.count("\n"), notes)
 
 
