@@ -56,7 +56,7 @@ def estimate_and_report(
         raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
     source = input_settings(inputs)
     finder = None if source.use_spans else Finder(tag_mapping(placeholders, source, settings.locale))
-    sizes, originals, attacked = _sizes(source, finder, settings)
+    sizes, originals, attacked = _read(source, finder, settings)
     found = [leakage(sizes, rate, keep=keep) for rate in rates]
     index = open_names(names)
     pools = NamePools(index)
@@ -82,8 +82,8 @@ def estimate_and_report(
         _print(report, found, inputs.source)
 
 
-def _sizes(source: InputSettings, finder: Finder | None, settings: Settings) -> tuple[list[list[int]], list[str], list[Document]]:
-    """How often each person of each document is named, the family names that are known, and the first texts with mentions."""
+def _read(source: InputSettings, finder: Finder | None, settings: Settings) -> tuple[list[list[int]], list[str], list[Document]]:
+    """Return how often each person of each document is named, the known family names, and the first texts with mentions."""
     planner = Planner(settings.language)
     sizes, originals = [], []
     attacked: dict[str, Document] = {}

@@ -22,9 +22,13 @@ def companies_told(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
         start, end = mention[0], mention[1]
         # Hardly any name passes the first check, which is cheap: what follows begins like a legal form.
         if (
-            (text[end + 1 : end + 4] in told or (text[end : end + 1] in _SIGNS and text[end + 2 : end + 5] in told))
-            and company_follows(text, end)
-        ) or ((text[start - 4 : start - 1] in last and company_precedes(text, start)) or form_precedes(text, start)):
+            (
+                (text[end + 1 : end + 4] in told or (text[end : end + 1] in _SIGNS and text[end + 2 : end + 5] in told))
+                and company_follows(text, end)
+            )
+            or (text[start - 4 : start - 1] in last and company_precedes(text, start))
+            or form_precedes(text, start)
+        ):
             found.append(number)
     if not found:
         return _of_parties(mentions)

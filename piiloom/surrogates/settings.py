@@ -28,8 +28,8 @@ class Settings:
     ``keep`` is the probability with which the Markov strategy repeats the surrogate of the previous mention. ``names`` is the path of
     a names index, None for the default. Dates that the text does not tell are drawn relative to ``anchor``; all known dates of a
     document move by the same shift, with ``keep_weekdays`` by whole weeks. ``same_value`` is where known originals are replaced, too,
-    that no span marks: in their own document, in all documents of the corpus, or nowhere. With
-    ``person_groups`` records state the group of each person.
+    that no span marks: in their own document, in all documents of the corpus, or nowhere. With ``person_groups`` records
+    state the group of each person.
     """
 
     seed: InitVar[int | None] = None

@@ -30,7 +30,8 @@ class OutputFolder:
     """Context manager for the output folder. Write to ``partial``, then call ``publish``; otherwise the exit removes it.
 
     Raises ``UsageError`` if *out* is inside *source* or the other way around, or if *out* is not empty and not an earlier run's output
-    to be replaced (*force*; None: the command has no ``--force``). Raises ``OutputError`` if nothing can be written there, also for an ``OSError`` in the block.
+    to be replaced (*force*; None: the command has no ``--force``). Raises ``OutputError`` if nothing can be written there, also for
+    an ``OSError`` in the block.
     """
 
     def __init__(self, out: Path, source: Path, *, force: bool | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What only its owner may read: the vault, written on request, and the key of an unfinished run."""
+"""Files for their owner alone: the vault, written on request, and the key of an unfinished run."""
 
 from __future__ import annotations
 

@@ -90,7 +90,8 @@ class Finder:
             real = verdict.status == "left" or ((rule is None or verdict.status == "unknown") and around.is_real(candidate, verdict))
             if real:
                 found.left.append((candidate.start, candidate.end))
-                numbers += [candidate] * (verdict.family == NUMBER)
+                if verdict.family == NUMBER:
+                    numbers.append(candidate)
             elif verdict.status == "known":
                 doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
                 why = doubt or settling.place(candidate, verdict)
