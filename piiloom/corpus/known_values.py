@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.corpus.word_edges import SPACELESS, stands_alone
-from piiloom.foundation.repeated_ids import text_digest
+from piiloom.foundation.repeated_ids import text_hash
 from piiloom.foundation.words import STOP_WORDS, words_like_names
 
 _SPACELESS: Final = SPACELESS + r"\u1100-\u11ff"  # and the letters of folded Hangul
@@ -116,9 +116,9 @@ class ValueTable(dict[str, Known]):
     def digests(self) -> Iterator[tuple[int, Known | None]]:
         """Yield what ``PackedValues`` takes."""
         for words, known in self.items():
-            yield _digest(words), known
+            yield text_hash(words), known
         for first, sizes in self._sizes.items():
-            yield from ((_digest(f"{size}\0{first}"), None) for size in sizes)
+            yield from ((text_hash(f"{size}\0{first}"), None) for size in sizes)
 
 
 class PackedValues:
@@ -143,13 +143,9 @@ class PackedValues:
         return tuple(size for size in range(_MOST, 0, -1) if self._at(f"{size}\0{first}") is not None)
 
     def _at(self, words: str) -> int | None:
-        digest = _digest(words)
+        digest = text_hash(words)
         at = bisect_left(self._digests, digest)
         return at if at < len(self._digests) and self._digests[at] == digest else None
-
-
-def _digest(words: str) -> int:
-    return int.from_bytes(text_digest(words), "big")
 
 
 def repeats(

@@ -50,6 +50,11 @@ def text_digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_WIDTH).digest()
 
 
+def text_hash(text: str) -> int:
+    """Return ``text_digest`` as a number, which is the same in every process (``hash()`` is not)."""
+    return int.from_bytes(text_digest(text), "big")
+
+
 class IdDigests:
     """Collects the digests of all ids (or whatever else is called *name*) in input order, in a file in *folder*."""
 

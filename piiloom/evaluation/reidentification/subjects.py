@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
 from piiloom.corpus.normalising import value_form
 from piiloom.evaluation.inputs.documents import Document
+from piiloom.foundation.repeated_ids import text_hash
 
 Policy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
 # What is masked, from the least to the most.
@@ -37,5 +37,4 @@ def value_key(entity_type: str, value: str) -> int:
 
 def key_of(*texts: str) -> int:
     """Return a 64-bit key of *texts*, the same in every process; never 0."""
-    hashed = hashlib.blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(hashed, "big") or 1
+    return text_hash("\0".join(texts)) or 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from piiloom.foundation.repeated_ids import text_hash
 from piiloom.surrogates.placeholders.verdicts import Verdict
 
 EXAMPLES: Final = 5
@@ -122,7 +122,7 @@ class Tallies:
         known = self.by_family.get(family)
         if known is not None:
             known.absorb(tally)
-        elif self._limit == 1 << 64 or _hash(family) < self._limit:
+        elif self._limit == 1 << 64 or text_hash(family) < self._limit:
             self.by_family[family] = tally
             if len(self.by_family) > 2 * self._most:
                 self._shrink()
@@ -130,14 +130,10 @@ class Tallies:
     def _shrink(self) -> None:
         if len(self.by_family) <= self._most and self._limit == 1 << 64:
             return
-        hashed = {family: _hash(family) for family in self.by_family}
+        hashed = {family: text_hash(family) for family in self.by_family}
         if len(hashed) > self._most:
             self._limit = min(self._limit, sorted(hashed.values())[self._most])
         self.by_family = {family: tally for family, tally in self.by_family.items() if hashed[family] < self._limit}
-
-
-def _hash(family: str) -> int:
-    return int.from_bytes(hashlib.blake2b(family.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def excerpt(text: str, start: int, end: int) -> str:
