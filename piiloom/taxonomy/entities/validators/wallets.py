@@ -8,8 +8,6 @@ from collections.abc import Collection
 from hashlib import sha256
 from typing import Final
 
-from stdnum.bitcoin import bech32_checksum
-
 from piiloom.taxonomy.entities.validators.registry import validator_of_text
 
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -46,6 +44,8 @@ def _base58check(text: str, versions: Collection[bytes], alphabet: str = BASE58)
 
 def bech32_remainder(prefix: str, values: Collection[int]) -> int:
     """The checksum of BIP 173 over *prefix* and *values* (five bits each, the last six are the check)."""
+    from stdnum.bitcoin import bech32_checksum  # noqa: PLC0415 - it loads ssl and pydoc, 10 ms, and few runs have wallets
+
     high, low = [ord(c) >> 5 for c in prefix], [ord(c) & 31 for c in prefix]
     return bech32_checksum([*high, 0, *low, *values])
 
