@@ -42,11 +42,6 @@ class _Loader(yaml.CSafeLoader):
     Texts, lists and mappings, of which our files consist, are made here: PyYAML asks more of each, and takes several times as long.
     """
 
-    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> Any:  # called for each node; most are plain texts
-        if kind is yaml.ScalarNode and implicit[0] and value and value[0] not in self.yaml_implicit_resolvers:
-            return _TEXT
-        return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]  # PyYAML has no types
-
     def construct_document(self, node: yaml.Node) -> Any:
         return self._made(node, {})
 

@@ -43,9 +43,7 @@ def give_numbered(text: str, values: Sequence[int], mentions: Sequence[Mention],
 
     Equal values have one owner, whichever mention tells it. Beside one mention of a person stand one age and one birth date of theirs.
     """
-    numbered = [n for n in _numbered(values, mentions) if owners[n] == NOBODY and mentions[n].form not in KIN]
-    if not numbered:
-        return
+    numbered = [n for n in values if owners[n] == NOBODY and is_numbered(mentions[n]) and mentions[n].form not in KIN]
     found: dict[Key, int] = {}
     taken: set[tuple[int, str]] = set()
     for number in numbered:
@@ -63,9 +61,7 @@ def give_numbered(text: str, values: Sequence[int], mentions: Sequence[Mention],
 
 def give_places(text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int], nobody: Callable[[], int]) -> None:
     """Let the parts of an address that nobody owns, with equal numbers, lie in one place; *nobody* makes somebody whom nothing names."""
-    numbered = _numbered(values, mentions)
-    if not numbered:
-        return
+    numbered = [n for n in values if is_numbered(mentions[n])]
     found = {_key(mentions[n]): owners[n] for n in numbered if owners[n] != NOBODY}
     for run in _addresses(text, numbered, mentions):
         keys = [_key(mentions[n]) for n in run]
@@ -74,10 +70,6 @@ def give_places(text: str, values: Sequence[int], mentions: Sequence[Mention], o
         found.update((key, told) for key in keys if key not in found)
     for number in numbered:
         owners[number] = found.get(_key(mentions[number]), owners[number])
-
-
-def _numbered(values: Sequence[int], mentions: Sequence[Mention]) -> list[int]:
-    return [n for n in values if mentions[n].index and is_numbered(mentions[n])]  # most have no index, which is quick to see
 
 
 def _key(mention: Mention) -> Key:

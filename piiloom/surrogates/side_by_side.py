@@ -60,7 +60,7 @@ def _joined() -> re.Pattern[str]:
 def told_by_neighbours(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
     """Return *mentions* with what close ones tell of each other. If they tell nothing, they are the same object."""
     close = _close(mentions)
-    if not close and DAY not in [mention[6] for mention in mentions]:
+    if not close and not any(mention[6] == DAY for mention in mentions):
         return mentions
     out = list(mentions)
     for number in close:

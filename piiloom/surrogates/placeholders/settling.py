@@ -243,8 +243,6 @@ class Settling:
         titled = {
             text[one.start : one.end].rstrip("."): one for one in mentions if one.kind == "person" and _INITIALS.match(text, one.start)
         }
-        if not titled:
-            return
         taken = {one.start for one in mentions}
         for initials, one in titled.items():
             for found in re.finditer(rf"(?<![\w.]){re.escape(initials)}", text):

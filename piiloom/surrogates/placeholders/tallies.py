@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,26 +34,22 @@ class Tally:
 
     def take(self, seen: Seen) -> None:
         """Add what one later document has."""
-        self._add(seen, documents=1)
-        if seen.cued:  # adding one by one takes a tenth of the time of ``Counter.update``
-            for kind in seen.cued:
-                self.cued[kind] += 1
-            for kind in set(seen.cued):
-                self.cues[kind] += 1
+        self._add(seen, documents=1, cues=set(seen.cued))
 
     def absorb(self, later: Tally) -> None:
         """Add the counts of *later* documents."""
-        self._add(later, documents=later.documents)
-        self.cues.update(later.cues)
-        self.cued.update(later.cued)
+        self._add(later, documents=later.documents, cues=later.cues)
 
-    def _add(self, later: Tally | Seen, *, documents: int) -> None:
+    def _add(self, later: Tally | Seen, *, documents: int, cues: Iterable[str]) -> None:
         self.count += later.count
         self.documents += documents
-        self.looked += later.looked
         self.sure = max(self.sure, later.sure)
+        self.looked += later.looked
         if later.examples:
             self.examples = [*self.examples, *(e for e in later.examples if e not in self.examples)][:EXAMPLES]
+        if later.cued:
+            self.cues.update(cues)
+            self.cued.update(later.cued)
 
 
 @dataclass(slots=True)
