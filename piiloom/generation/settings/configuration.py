@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, types_in_bank
 from piiloom.generation.settings.sampling import ExtraBody, StageSampling, Temperature, TopP
 from piiloom.providers.factory import KINDS
+from piiloom.providers.model_calls import CALLS, MODEL, MONEY, ModelCalls, without_credentials
 from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import load_bank
@@ -28,99 +31,175 @@ from piiloom.taxonomy.story_bank import StoryBank
 # Which stages make a record (see ``generation.stages.pipeline``).
 RecipeName = Literal["staged", "case", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
+Judge = Literal["relevance", "leak"]
+RECORDS, TEXTS, JUDGES, SCREENING, SAMPLING = "Records", "Texts and questions", "Judges", "Screening", "Sampling"
 _AS_EVER = SamplingSettings()
 
 
-class RunConfig(BaseModel):
+class RunConfig(ModelCalls):
     """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
 
-    Those listed in ``CHANGEABLE_SETTINGS`` say how much, how fast, where and at what price, never what: they are no part of the digest,
-    so a run can be resumed with more samples or a larger budget, and gives the same bytes at every concurrency, and from
+    Settings that count "no" control how much, how fast, where and at what price, never what: they are not part of the digest.
+    So a run can be resumed with more samples or a larger budget, and gives the same bytes at every concurrency, and from
     a server that has moved to another host or port.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    panels = (RECORDS, MODEL, TEXTS, JUDGES, SCREENING, SAMPLING, CALLS, MONEY)
 
-    samples: int = Field(default=100, ge=1)
-    provider: str = "composer"
-    model: str | None = None
-    base_url: str | None = None
-    pairs: str = "all"
-    locale: str = "en_US"
-    seed: int = 7
-    concurrency: int = Field(default=16, ge=1, le=4096)
-    topics_per_pair: int = Field(default=10, ge=1, le=100)
-    subtopics_per_topic: int = Field(default=20, ge=1, le=100)
-    values: Literal["code", "llm"] = "code"
-    # Default: "story" for the composer, "case" for a model.
-    recipe: RecipeName = "story"
-    # Records per text, each with its own question (not for the recipe "staged"); None: two.
-    questions_per_text: int | None = Field(default=None, ge=1, le=4)
-    # What to do when the judge of the recipe "case" contradicts a label; None: redo.
-    on_disagreement: Literal["redo", "reject", "relabel"] | None = None
-    max_attempts: int = Field(default=3, ge=1, le=20)
-    max_low: int = Field(
-        default=8, ge=0, le=8, description="How many low-relevance values a record holds at most (recipes staged and case)."
+    samples: int = setting(100, "Number of accepted records.", flags="--samples -n", panel=RECORDS, counts="no", ge=1)
+    pairs: str = setting("all", '"all", or pairs of PII types: health+occupation,age+belief.', panel=RECORDS)
+    locale: str = setting("en_US", "Locale of texts and values.", panel=RECORDS)
+    seed: int = setting(
+        7, "Same seed and settings, same plan; from the composer also the same records.", panel=RECORDS, counts="apart"
     )
-    situation_words: tuple[int, int] | None = Field(
-        default=None, description="Recipe staged: fewest and most words of a situation; null: planned item by item."
+    recipe: RecipeName = setting(
+        "story",
+        "How a text is made: story (the composer tells a whole story; its default), case (a model writes a whole text and keeps a ledger "
+        "of what matters; its default), or staged (sentence by sentence, with one question).",
+        panel=RECORDS,
+        counts="apart",
     )
-    peripheral_words: tuple[int, int] | None = Field(
-        default=None, description="Recipe staged: fewest and most words of an aside; null: planned item by item."
+    questions_per_text: int | None = setting(
+        None,
+        "Records that share a text, each with its own question (default 2; with --recipe staged always 1).",
+        panel=RECORDS,
+        counts="apart",
+        ge=1,
+        le=4,
     )
-    question_words: tuple[int, int] = Field(default=(4, 60), description="Fewest and most words of a question (recipes staged and case).")
-    registers: tuple[str, ...] = Field(
-        default=tuple(load_registers()),
-        description="Recipes staged and case: the kinds of text that are written, each as often as it weighs.",
+    values: Literal["code", "llm"] = setting(
+        "code", "Source of PII values: code (the value lexicons) or llm (the provider).", panel=RECORDS, advanced=True
     )
-    bank: Path | None = None
-    composer: ComposerSettings = Field(
-        default=ComposerSettings(),
-        description="What the composer leaves out, for measurements: personas, distractors, scenarios_per_pair, value_draws.",
+    types: Converted[OwnTypes, OwnTypes | str | Path | Sequence[Mapping[str, Any]]] = setting(
+        (),
+        "A file of your own entity types, in addition to the 15 that ship (docs/own-types.md); the run and its store keep them.",
+        metavar="YAML",
+        panel=RECORDS,
+        kind=Path,
+        counts="content",
     )
-    margin: float = Field(
-        default=0.1, ge=0, le=10, description="Topics and subtopics are asked for this share of items more, to replace what is rejected."
+    provider: str = setting(
+        "composer", "Writer of the texts: composer (needs no key or network), openai, anthropic or compatible.", panel=MODEL
     )
-    # Requests and tokens per minute that the account allows; limits in the server's headers apply as well.
-    rpm: float | None = Field(default=None, gt=0)
-    tpm: float | None = Field(default=None, gt=0)
-    # Timeout of one request, in seconds.
-    timeout_s: float = Field(default=60.0, gt=0, le=3600)
-    # How a compatible server is asked for JSON; auto: whatever a probe before the run finds to work.
-    response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
-    # Hard limit for the whole run, in USD; prices of an unlisted model ("input=0.5,output=1.5", USD per million tokens).
-    budget_usd: float | None = Field(default=None, gt=0)
-    price: str | None = None
-    unpriced: bool = False
-    # Send by the provider's batch API: half the price, within a day.
-    batch: bool = False
-    stop_after: int = Field(
-        default=30,
+    bank: OptionalPath = setting(
+        None, "Your own scenarios and sentences: a bank file, or a folder of them.", metavar="DIR", panel=MODEL, counts="content"
+    )
+    composer: Converted[ComposerSettings, ComposerSettings | Mapping[str, Any]] = setting(
+        ComposerSettings(),
+        "What the composer leaves out, for measurements: personas, distractors, scenarios_per_pair, value_draws.",
+        flags="-",
+        panel=MODEL,
+    )
+    topics_per_pair: int = setting(10, "Topics that are asked for per pair of types.", panel=TEXTS, ge=1, le=100, advanced=True)
+    subtopics_per_topic: int = setting(20, "Subtopics that are asked for per topic.", panel=TEXTS, ge=1, le=100, advanced=True)
+    registers: Converted[tuple[str, ...], Sequence[str]] = setting(
+        tuple(load_registers()),
+        "Recipes staged and case: the kinds of text that are written, each as often as it weighs.",
+        flags="-",
+        panel=TEXTS,
+    )
+    max_low: int = setting(
+        8, "Most low-relevance values in a record (recipes staged and case).", flags="-", panel=TEXTS, ge=0, le=8
+    )
+    situation_words: tuple[int, int] | None = setting(
+        None, "Recipe staged: fewest and most words of a situation; null: planned item by item.", flags="-", panel=TEXTS
+    )
+    peripheral_words: tuple[int, int] | None = setting(
+        None, "Recipe staged: fewest and most words of an aside; null: planned item by item.", flags="-", panel=TEXTS
+    )
+    question_words: tuple[int, int] = setting(
+        (4, 60), "Fewest and most words of a question (recipes staged and case).", flags="-", panel=TEXTS
+    )
+    judges: Converted[tuple[Judge, ...], Sequence[Judge]] = setting(
+        (), "Have the model check each record: relevance, leak. May be given twice.", flags="--judge", panel=JUDGES, counts="apart"
+    )
+    on_disagreement: Literal["redo", "reject", "relabel"] | None = setting(
+        None,
+        "When the judge of the recipe case contradicts a label: redo the question once, then reject (default); reject; or relabel.",
+        panel=JUDGES,
+        counts="apart",
+        advanced=True,
+    )
+    judge_provider: str | None = setting(
+        None, "Provider of a separate judge: openai, anthropic or compatible.", panel=JUDGES, counts="apart", advanced=True
+    )
+    judge_model: str | None = setting(
+        None, "Model of the judge; alone: another model of the same provider.", panel=JUDGES, counts="apart", advanced=True
+    )
+    judge_base_url: str | None = setting(
+        None, "Address of the judge's compatible server.", metavar="URL", panel=JUDGES, counts="no", advanced=True
+    )
+    judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
+    screen_model: OptionalPath = setting(
+        None,
+        "A detector (saved by piiloom probe --save) that looks for personal information outside of spans.",
+        metavar="DIR",
+        panel=SCREENING,
+        counts="content",
+        advanced=True,
+    )
+    screen_threshold: float | None = setting(
+        None,
+        "Lowest score that counts for --screen-model (default 0.9).",
+        metavar="P",
+        panel=SCREENING,
+        counts="apart",
         ge=0,
-        description="A paid run stops after this many rejects for one reason with no record accepted in between; 0: never.",
+        le=1,
+        advanced=True,
     )
-    # Which checks a model makes on finished records.
-    judges: tuple[Literal["relevance", "leak"], ...] = ()
-    # A separate judge, if it is not the model that writes: its provider, model, URL and prices.
-    judge_provider: str | None = None
-    judge_model: str | None = None
-    judge_base_url: str | None = None
-    judge_price: str | None = None
-    # A detector that looks for unlisted values in finished records, from which score on (None: 0.9), and what comes of it (None: flag).
-    screen_model: Path | None = None
-    screen_threshold: float | None = Field(default=None, ge=0, le=1)
-    on_unlisted: Literal["flag", "reject"] | None = None
-    # A folder with the user's own prompt templates.
-    prompts: Path | None = None
-    # Sampling settings for all stages; None: the provider's default.
-    temperature: Temperature = None
-    top_p: TopP = None
-    extra_body: ExtraBody = None
-    sampling: dict[str, StageSampling] = Field(
-        default={}, description="Settings of single stages, which stand in place of temperature, top_p and extra_body."
+    on_unlisted: Literal["flag", "reject"] | None = setting(
+        None,
+        "When --screen-model finds something: keep the record and flag it for annotators (default), or reject it.",
+        panel=SCREENING,
+        counts="apart",
+        advanced=True,
     )
-    # The user's own entity types: given as a YAML file, kept as definitions.
-    types: OwnTypes = ()
+    temperature: Temperature = setting(
+        None, "Sampling temperature, 0 to 2; the provider's default when not given.", panel=SAMPLING, counts="apart"
+    )
+    top_p: TopP = setting(
+        None, "Share of the likeliest tokens that are sampled from.", panel=SAMPLING, counts="apart", advanced=True
+    )
+    extra_body: ExtraBody = setting(
+        None,
+        "Further fields for every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
+        metavar="JSON",
+        panel=SAMPLING,
+        counts="apart",
+        advanced=True,
+    )
+    sampling: Converted[dict[str, StageSampling], Mapping[str, StageSampling | Mapping[str, Any]]] = setting(
+        {},
+        "Settings of single stages, which replace temperature, top_p and extra_body.",
+        flags="-",
+        panel=SAMPLING,
+        counts="apart",
+    )
+    response_format: Literal["auto", "json_schema", "json_object", "text"] = setting(
+        "auto",
+        "Form in which a compatible server is asked for JSON; auto finds out with a tiny call.",
+        panel=CALLS,
+        counts="no",
+        advanced=True,
+    )
+    margin: float = setting(
+        0.1,
+        "Topics and subtopics are asked for this share of items more, to replace what is rejected.",
+        flags="-",
+        panel=CALLS,
+        counts="no",
+        ge=0,
+        le=10,
+    )
+    stop_after: int = setting(
+        30,
+        "A paid run stops after this many rejects for one reason with no record accepted in between; 0: never.",
+        panel=CALLS,
+        counts="no",
+        ge=0,
+        advanced=True,
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -141,13 +220,15 @@ class RunConfig(BaseModel):
             raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
         return band
 
-    @field_validator("base_url", "judge_base_url")
+    @field_validator("judge_base_url")
     @classmethod
-    def _without_credentials(cls, url: str | None) -> str | None:
-        # The settings are stored with the run, so they must not hold secrets.
-        if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
-            raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
-        return url
+    def _judge_without_credentials(cls, url: str | None) -> str | None:
+        return without_credentials(url)
+
+    @field_validator("locale")
+    @classmethod
+    def _resolved(cls, locale: str) -> str:
+        return get_locale(locale).code
 
     @field_validator("bank", "prompts", "screen_model")
     @classmethod
@@ -165,9 +246,9 @@ class RunConfig(BaseModel):
         except DataError:
             raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
 
-    @field_validator("price", "judge_price")
+    @field_validator("judge_price")
     @classmethod
-    def _priced(cls, price: str | None) -> str | None:
+    def _judge_priced(cls, price: str | None) -> str | None:
         if price is not None:
             parse_prices(price)
         return price

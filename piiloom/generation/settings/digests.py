@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.settings import names_that_count
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
@@ -16,36 +17,11 @@ from piiloom.taxonomy.story_bank import stories_digest
 
 # Part of every record id. Increase it when a change to a stage or to the composer changes its output.
 GENERATION_VERSION = 2
-# Settings that may change while a run goes on.
-CHANGEABLE_SETTINGS = frozenset(
-    {
-        "samples",
-        "concurrency",
-        "margin",
-        "base_url",
-        "rpm",
-        "tpm",
-        "timeout_s",
-        "budget_usd",
-        "price",
-        "unpriced",
-        "batch",
-        "response_format",
-        "stop_after",
-        "judge_base_url",
-        "judge_price",
-    }
-)
-# Paths of the user's own files. They may change as long as the content stays the same, since the content is in the digest.
-PLACES = frozenset({"bank", "prompts", "types", "screen_model"})
+# Settings that may change while a run goes on; and paths of the user's own files, of which only the content counts.
+CHANGEABLE_SETTINGS = names_that_count(RunConfig, "no")
+PLACES = names_that_count(RunConfig, "content")
 # Settings that are digested separately: by content, or only if given, so that the digests of older runs stay the same.
-_APART = frozenset(
-    {
-        *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
-        *("recipe", "questions_per_text", "on_disagreement", "judge_provider", "judge_model"),
-        *("screen_model", "screen_threshold", "on_unlisted"),
-    }
-)
+_APART = names_that_count(RunConfig, "content", "apart")
 
 
 def run_digest(config: RunConfig) -> str:

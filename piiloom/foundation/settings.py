@@ -1,0 +1,187 @@
+"""Settings, each declared once as a field of a pydantic model.
+
+Command-line options (``piiloom.foundation.command_line``), Python keywords (``takes_keywords``), run files, docs/settings.md and the digest
+of a run are made from these fields::
+
+    class Drawing(Settings):
+        samples: int = setting(100, "Number of accepted records.", panel="Records", ge=1)
+        bank: Converted[Path | None, str | Path | None] = setting(None, "Your own scenarios.", metavar="DIR")
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Final, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.schema_faults import schema_faults
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+P = ParamSpec("P")
+ReturnT = TypeVar("ReturnT")
+FirstT = TypeVar("FirstT")
+SecondT = TypeVar("SecondT")
+ModelT = TypeVar("ModelT", bound="Settings")
+OutT = TypeVar("OutT", covariant=True)
+InT = TypeVar("InT", contravariant=True)
+
+# Whether a setting is part of a run's digest: as its value, in a form of its own, by the content of the file that it names, or not at all.
+Counts = Literal["value", "apart", "content", "no"]
+
+if TYPE_CHECKING:
+
+    class Converted(Generic[OutT, InT]):
+        """A field that takes an ``InT`` and is read as an ``OutT``, for type checkers; pydantic sees an ``OutT``."""
+
+        def __get__(self, instance: object, owner: type) -> OutT: ...
+        def __set__(self, instance: object, value: InT) -> None: ...
+
+else:
+
+    class Converted:
+        def __class_getitem__(cls, types: tuple[Any, Any]) -> Any:
+            return types[0]
+
+
+AnyPath = Converted[Path, "str | Path"]
+OptionalPath = Converted["Path | None", "str | Path | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The command-line form of a setting. ``flags``: its names, () for one that only files and keywords have.
+
+    ``kind`` is the type that the command line reads where it differs from the field's. An ``argument`` has no flag. ``advanced`` options
+    are shown by --help-all only.
+    """
+
+    flags: tuple[str, ...]
+    panel: str
+    metavar: str | None
+    kind: Any
+    argument: bool
+    advanced: bool
+    counts: Counts
+
+
+_NO_FLAGS: Final = "-"
+
+
+def setting(
+    default: Any,
+    help: str,  # noqa: A002 - the word of argparse, click and Typer
+    *,
+    flags: str = "",
+    panel: str = "",
+    metavar: str | None = None,
+    kind: Any = None,
+    argument: bool = False,
+    advanced: bool = False,
+    counts: Counts = "value",
+    **limits: Any,
+) -> Any:
+    """Declare a setting; ... (Ellipsis) as *default* makes it required.
+
+    *flags* are option names separated by blanks (``--out -o``), "-" for none; when not given, ``--name-of-field``. *limits* (``ge``, ``le``,
+    ``gt`` …) are those of ``pydantic.Field``. See ``Option`` for the others.
+    """
+    names = () if flags == _NO_FLAGS else tuple(flags.split()) or ("",)
+    option = Option(names, panel, metavar, kind, argument, advanced, counts)
+    return Field(default, description=help, json_schema_extra={"option": option}, **limits)  # type: ignore[dict-item]  # kept for us only
+
+
+class Settings(BaseModel):
+    """Base of models of settings: immutable, and without unknown names. ``panels`` is the order of the groups of options in help."""
+
+    panels: ClassVar[tuple[str, ...]] = ()
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def of(cls: type[ModelT], given: Mapping[str, Any], *, noun: str = "setting", remedy: str = "") -> ModelT:
+        """Return the settings *given*. Raises ``UsageError`` for the first that is unknown or has a value out of range."""
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            fault = schema_faults(error, cls, noun=noun)[0]
+            raise UsageError(fault.said("settings"), remedy=remedy or None) from None
+
+    def part(self, kind: type[ModelT]) -> ModelT:
+        """Return the settings of *kind*, a base of this model, as that model."""
+        values = {name: getattr(self, name) for name in kind.model_fields}
+        return kind.model_construct(self.model_fields_set.intersection(values), **values)
+
+    def given(self, *kinds: type[Settings]) -> dict[str, Any]:
+        """Return the settings that were given rather than left at their defaults; only those of the models *kinds*, if any are named."""
+        names = self.model_fields_set.intersection(*(kind.model_fields for kind in kinds))
+        return {name: getattr(self, name) for name in type(self).model_fields if name in names}
+
+
+def option_of(field: FieldInfo) -> Option:
+    """Return the command-line form of *field*, which ``setting`` declared."""
+    extra = field.json_schema_extra
+    if not isinstance(extra, dict) or not isinstance(option := extra.get("option"), Option):
+        raise TypeError("this field is not declared by setting()")
+    return option
+
+
+def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return the option names of *field*, called *name*, the long one first; () if the command line has none."""
+    return tuple(flag or f"--{name.replace('_', '-')}" for flag in option_of(field).flags)
+
+
+def names_that_count(model: type[Settings], *counts: Counts) -> frozenset[str]:
+    """Return the settings of *model* whose place in the digest is one of *counts*."""
+    return frozenset(name for name, field in model.model_fields.items() if option_of(field).counts in counts)
+
+
+class _Decorator(Protocol[P]):
+    """The type of ``takes_keywords(model)``: positional parameters of the function stay, and the fields of the model follow as keywords."""
+
+    @overload
+    def __call__(self, work: Callable[[Any], ReturnT]) -> Callable[P, ReturnT]: ...
+    @overload
+    def __call__(self, work: Callable[[FirstT, Any], ReturnT]) -> Callable[Concatenate[FirstT, P], ReturnT]: ...
+    @overload
+    def __call__(self, work: Callable[[FirstT, SecondT, Any], ReturnT]) -> Callable[Concatenate[FirstT, SecondT, P], ReturnT]: ...
+
+
+def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
+    """Make the last parameter of a function, which is a *model*, the fields of that model as keywords.
+
+    ``help()``, editors and type checkers show the keywords. The function raises ``UsageError`` for an unknown keyword or a bad value.
+    """
+    kind: Any = model
+
+    def decorate(work: Callable[..., ReturnT]) -> Callable[..., ReturnT]:
+        own = list(inspect.signature(work, eval_str=False).parameters.values())[:-1]
+        names = [one.name for one in own]
+
+        @wraps(work)
+        def called(*positional: Any, **keywords: Any) -> ReturnT:
+            first = dict(zip(names, positional, strict=False)) | {name: keywords.pop(name) for name in names if name in keywords}
+            if len(first) != len(names) or len(positional) > len(names):
+                raise TypeError(f"{work.__name__}() takes {', '.join(names) or 'no arguments'} by position")
+            remedy = f"See help(piiloom.{work.__name__})"
+            return work(*(first[name] for name in names), kind.of(keywords, noun="keyword", remedy=remedy))
+
+        fields = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.is_required() else field.get_default(),
+                annotation=field.annotation,
+            )
+            for name, field in kind.model_fields.items()
+        ]
+        vars(called)["__signature__"] = inspect.Signature([*own, *fields])
+        return called
+
+    return decorate  # type: ignore[return-value]  # the overloads say what one signature cannot

@@ -1,0 +1,72 @@
+"""The settings of every command that calls a model: which model, how calls are made, and what they may cost."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import field_validator
+
+from piiloom.foundation.settings import OptionalPath, Settings, setting
+from piiloom.providers.prices import parse_prices
+
+MODEL: Final = "Model"
+CALLS: Final = "Calls"
+MONEY: Final = "Cost"
+
+
+class ModelCalls(Settings):
+    """The model that is asked, how calls are made, and what they may cost. ``provider`` None: no model is asked."""
+
+    panels = (MODEL, CALLS, MONEY)
+
+    provider: str | None = setting(None, "Provider of the model: openai, anthropic or compatible.", panel=MODEL)
+    model: str | None = setting(None, "The provider's model, as the provider spells it.", panel=MODEL)
+    base_url: str | None = setting(
+        None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL", panel=MODEL, counts="no"
+    )
+    prompts: OptionalPath = setting(
+        None, "Your own prompt templates, which replace shipped ones by name (docs/prompts.md).", metavar="DIR", panel=MODEL, counts="content"
+    )
+    concurrency: int = setting(16, "Calls in flight at once; never changes a result.", panel=CALLS, counts="no", ge=1, le=4096)
+    rpm: float | None = setting(
+        None, "Requests per minute that the account allows; learnt from the server if it says so.", panel=CALLS, counts="no", gt=0, advanced=True
+    )
+    tpm: float | None = setting(
+        None, "Tokens per minute that the account allows; learnt from the server if it says so.", panel=CALLS, counts="no", gt=0, advanced=True
+    )
+    timeout_s: float = setting(
+        60.0, "Longest duration of one request.", flags="--timeout", metavar="SECONDS", panel=CALLS, counts="no", gt=0, le=3600, advanced=True
+    )
+    max_attempts: int = setting(3, "Calls for one usable reply before the item is rejected or rules decide.", panel=CALLS, ge=1, le=20, advanced=True)
+    batch: bool = setting(False, "Use the provider's batch API (half the price, up to a day). Ctrl-C is safe.", panel=CALLS, counts="no")
+    budget_usd: float | None = setting(
+        None, "Hard limit for all sessions: no call starts that could exceed it. Resume with a larger one.", metavar="USD", panel=MONEY, counts="no", gt=0
+    )
+    price: str | None = setting(
+        None,
+        "USD per million tokens of a model that is not listed; also cached=…, cache_write=….",
+        metavar="input=X,output=Y",
+        panel=MONEY,
+        counts="no",
+        advanced=True,
+    )
+    unpriced: bool = setting(False, "Continue although the model's price is unknown: costs are not counted.", panel=MONEY, counts="no", advanced=True)
+
+    @field_validator("base_url")
+    @classmethod
+    def _without_credentials(cls, url: str | None) -> str | None:
+        return without_credentials(url)
+
+    @field_validator("price")
+    @classmethod
+    def _priced(cls, price: str | None) -> str | None:
+        if price is not None:
+            parse_prices(price)
+        return price
+
+
+def without_credentials(url: str | None) -> str | None:
+    """Return *url*. Raises ``ValueError`` for one with credentials: settings are stored with runs, so they must not hold secrets."""
+    if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
+        raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
+    return url
