@@ -28,7 +28,7 @@ _INTERRUPTED = 130
 # The commands in the order of the help: the module of each (beside this one), and the function or the group in it. Only those that are
 # asked for are loaded.
 _COMMANDS: Final = {
-    "generate": ("generate_cmd", "generate"),
+    "generate": ("generate", "generate"),
     "stages": ("stages_cmd", "stages_app"),
     "runs": ("runs_cmd", "runs_app"),
     "records": ("records_cmd", "records_app"),

@@ -7,7 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
+from piiloom.foundation.settings import setting
+
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
+WORKERS = "Workers"
+
+
+def store_setting(default: Path = DEFAULT_STORE) -> Any:
+    """Declare the option --store."""
+    return setting(default, "The DuckDB file of the workspace.", metavar="FILE")
+
+
+def json_setting() -> Any:
+    """Declare the option --json."""
+    return setting(False, "Print the result as JSON and nothing else on standard output.", flags="--json")
+
+
+def run_setting() -> Any:
+    """Declare the option --run."""
+    return setting("last", 'The run to work on, by its id or "last" (the newest).', metavar="RUN")
+
+
+def config_setting() -> Any:
+    """Declare the option --config."""
+    return setting(None, "A run file with settings (samples: 100, pairs: all …); command-line options override it.", metavar="YAML")
+
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else on standard output.")]

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
@@ -72,12 +72,18 @@ def parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     """Return the command-line parameter of the setting *field*; a setting that is not given is None, so that it stays at its default."""
     option, kind, required = option_of(field), _kind(field), field.is_required()
     limits = {"min": _limit(field, "ge"), "max": _limit(field, "le")} if kind in (int, float) else {}
-    shown: Any = _shown(None if required else field.get_default())
-    about: dict[str, Any] = {"help": field.description, "metavar": option.metavar, "rich_help_panel": option.panel or None, **limits}
+    text = f"{field.description}{'' if required else _shown(field.get_default())}"
+    about: dict[str, Any] = {
+        "help": text,
+        "show_default": False,
+        "metavar": option.metavar or _words(field.annotation, kind),
+        "rich_help_panel": option.panel or None,
+        **limits,
+    }
     if option.argument:
-        declared: Any = typer.Argument(show_default=shown, **about)
+        declared: Any = typer.Argument(**about)
     else:
-        declared = typer.Option(*flags_of(name, field), show_default=shown, hidden=option.advanced, **about)
+        declared = typer.Option(*flags_of(name, field), hidden=option.advanced, **about)
     annotation = Annotated[kind if required else kind | None, declared]  # type: ignore[valid-type]  # a type that is made here
     default = inspect.Parameter.empty if required else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -92,8 +98,8 @@ def _kind(field: FieldInfo) -> Any:
     origin, inside = get_origin(kind), get_args(kind)
     if kind in _PLAIN or origin is Literal:
         return kind
-    if origin in (tuple, list, frozenset, Sequence) and set(inside[1:]) <= {Ellipsis} and (inside[0] in _PLAIN or get_origin(inside[0]) is Literal):
-        return list[inside[0]]  # type: ignore[valid-type]  # as above
+    if origin in (tuple, list, frozenset, Sequence) and set(inside[1:]) <= {Ellipsis}:
+        return GenericAlias(list, (inside[0] if inside[0] in _PLAIN else str,))
     return str
 
 
@@ -109,13 +115,19 @@ def _limit(field: FieldInfo, name: str) -> float | None:
     return next((getattr(one, name) for one in field.metadata if hasattr(one, name)), None)
 
 
-def _shown(default: Any) -> str | bool:
-    """Return the default as help shows it; False where there is nothing to show."""
+def _words(hint: Any, kind: Any) -> str | None:
+    """Return the words that an option takes which may be repeated, as help shows them: relevance|leak."""
+    words = [word for one in _members(hint) for inside in get_args(one) if get_origin(inside) is Literal for word in get_args(inside)]
+    return "|".join(map(str, words)) if words and kind == list[str] else None
+
+
+def _shown(default: Any) -> str:
+    """Return the default as help shows it after the meaning; nothing where there is none."""
     if default is None or default in ("", (), [], {}) or default is False:
-        return False
+        return ""
     if isinstance(default, tuple | list | frozenset):
-        return ", ".join(str(one) for one in default)
-    return "on" if default is True else f"{default:g}" if isinstance(default, float) else str(default)
+        default = ", ".join(str(one) for one in default)
+    return f" (default {'on' if default is True else f'{default:g}' if isinstance(default, float) else default})"
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Final, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Final, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -30,23 +30,23 @@ ReturnT = TypeVar("ReturnT")
 FirstT = TypeVar("FirstT")
 SecondT = TypeVar("SecondT")
 ModelT = TypeVar("ModelT", bound="Settings")
-OutT = TypeVar("OutT", covariant=True)
-InT = TypeVar("InT", contravariant=True)
+OutT_co = TypeVar("OutT_co", covariant=True)
+InT_contra = TypeVar("InT_contra", contravariant=True)
 
 # Whether a setting is part of a run's digest: as its value, in a form of its own, by the content of the file that it names, or not at all.
 Counts = Literal["value", "apart", "content", "no"]
 
 if TYPE_CHECKING:
 
-    class Converted(Generic[OutT, InT]):
-        """A field that takes an ``InT`` and is read as an ``OutT``, for type checkers; pydantic sees an ``OutT``."""
+    class Converted(Generic[OutT_co, InT_contra]):
+        """A field that takes an ``InT_contra`` and is read as an ``OutT_co``, for type checkers; pydantic sees an ``OutT_co``."""
 
-        def __get__(self, instance: object, owner: type) -> OutT: ...
-        def __set__(self, instance: object, value: InT) -> None: ...
+        def __get__(self, instance: object, owner: type) -> OutT_co: ...
+        def __set__(self, instance: object, value: InT_contra) -> None: ...
 
 else:
 
-    class Converted:
+    class Converted:  # noqa: D101 - as above
         def __class_getitem__(cls, types: tuple[Any, Any]) -> Any:
             return types[0]
 
@@ -57,7 +57,7 @@ OptionalPath = Converted["Path | None", "str | Path | None"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The command-line form of a setting. ``flags``: its names, () for one that only files and keywords have.
+    """The command-line form of a setting. ``flags``: its names, () for a setting of files and keywords only.
 
     ``kind`` is the type that the command line reads where it differs from the field's. An ``argument`` has no flag. ``advanced`` options
     are shown by --help-all only.
@@ -90,7 +90,7 @@ def setting(
 ) -> Any:
     """Declare a setting; ... (Ellipsis) as *default* makes it required.
 
-    *flags* are option names separated by blanks (``--out -o``), "-" for none; when not given, ``--name-of-field``. *limits* (``ge``, ``le``,
+    *flags* are option names separated by blanks (``--out -o``), "-" for none; by default ``--name-of-field``. *limits* (``ge``, ``le``,
     ``gt`` …) are those of ``pydantic.Field``. See ``Option`` for the others.
     """
     names = () if flags == _NO_FLAGS else tuple(flags.split()) or ("",)
@@ -105,7 +105,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
-    def of(cls: type[ModelT], given: Mapping[str, Any], *, noun: str = "setting", remedy: str = "") -> ModelT:
+    def of(cls, given: Mapping[str, Any], *, noun: str = "setting", remedy: str = "") -> Self:
         """Return the settings *given*. Raises ``UsageError`` for the first that is unknown or has a value out of range."""
         try:
             return cls(**given)
@@ -126,8 +126,8 @@ class Settings(BaseModel):
 
 def option_of(field: FieldInfo) -> Option:
     """Return the command-line form of *field*, which ``setting`` declared."""
-    extra = field.json_schema_extra
-    if not isinstance(extra, dict) or not isinstance(option := extra.get("option"), Option):
+    extra: Any = field.json_schema_extra
+    if not isinstance(option := (extra or {}).get("option"), Option):
         raise TypeError("this field is not declared by setting()")
     return option
 
@@ -184,4 +184,4 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
         vars(called)["__signature__"] = inspect.Signature([*own, *fields])
         return called
 
-    return decorate  # type: ignore[return-value]  # the overloads say what one signature cannot
+    return decorate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import field_validator
 
@@ -17,7 +17,7 @@ MONEY: Final = "Cost"
 class ModelCalls(Settings):
     """The model that is asked, how calls are made, and what they may cost. ``provider`` None: no model is asked."""
 
-    panels = (MODEL, CALLS, MONEY)
+    panels: ClassVar[tuple[str, ...]] = (MODEL, CALLS, MONEY)
 
     provider: str | None = setting(None, "Provider of the model: openai, anthropic or compatible.", panel=MODEL)
     model: str | None = setting(None, "The provider's model, as the provider spells it.", panel=MODEL)
@@ -25,22 +25,51 @@ class ModelCalls(Settings):
         None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL", panel=MODEL, counts="no"
     )
     prompts: OptionalPath = setting(
-        None, "Your own prompt templates, which replace shipped ones by name (docs/prompts.md).", metavar="DIR", panel=MODEL, counts="content"
+        None,
+        "Your own prompt templates, which replace shipped ones by name (docs/prompts.md).",
+        metavar="DIR",
+        panel=MODEL,
+        counts="content",
     )
     concurrency: int = setting(16, "Calls in flight at once; never changes a result.", panel=CALLS, counts="no", ge=1, le=4096)
     rpm: float | None = setting(
-        None, "Requests per minute that the account allows; learnt from the server if it says so.", panel=CALLS, counts="no", gt=0, advanced=True
+        None,
+        "Requests per minute that the account allows; learnt from the server if it says so.",
+        panel=CALLS,
+        counts="no",
+        gt=0,
+        advanced=True,
     )
     tpm: float | None = setting(
-        None, "Tokens per minute that the account allows; learnt from the server if it says so.", panel=CALLS, counts="no", gt=0, advanced=True
+        None,
+        "Tokens per minute that the account allows; learnt from the server if it says so.",
+        panel=CALLS,
+        counts="no",
+        gt=0,
+        advanced=True,
     )
     timeout_s: float = setting(
-        60.0, "Longest duration of one request.", flags="--timeout", metavar="SECONDS", panel=CALLS, counts="no", gt=0, le=3600, advanced=True
+        60.0,
+        "Longest duration of one request.",
+        flags="--timeout",
+        metavar="SECONDS",
+        panel=CALLS,
+        counts="no",
+        gt=0,
+        le=3600,
+        advanced=True,
     )
-    max_attempts: int = setting(3, "Calls for one usable reply before the item is rejected or rules decide.", panel=CALLS, ge=1, le=20, advanced=True)
+    max_attempts: int = setting(
+        3, "Calls for one usable reply before the item is rejected or rules decide.", panel=CALLS, ge=1, le=20, advanced=True
+    )
     batch: bool = setting(False, "Use the provider's batch API (half the price, up to a day). Ctrl-C is safe.", panel=CALLS, counts="no")
     budget_usd: float | None = setting(
-        None, "Hard limit for all sessions: no call starts that could exceed it. Resume with a larger one.", metavar="USD", panel=MONEY, counts="no", gt=0
+        None,
+        "Hard limit for all sessions: no call starts that could exceed it. Resume with a larger one.",
+        metavar="USD",
+        panel=MONEY,
+        counts="no",
+        gt=0,
     )
     price: str | None = setting(
         None,
@@ -50,7 +79,9 @@ class ModelCalls(Settings):
         counts="no",
         advanced=True,
     )
-    unpriced: bool = setting(False, "Continue although the model's price is unknown: costs are not counted.", panel=MONEY, counts="no", advanced=True)
+    unpriced: bool = setting(
+        False, "Continue although the model's price is unknown: costs are not counted.", panel=MONEY, counts="no", advanced=True
+    )
 
     @field_validator("base_url")
     @classmethod

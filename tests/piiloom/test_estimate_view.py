@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest, spec_of
+from piiloom.cli.generate import say_estimate, say_estimate_of_rest, spec_of
 from piiloom.cli.main import run
 from piiloom.corpus.store.database import Store
 from piiloom.generation.settings.setting_checks import make_config

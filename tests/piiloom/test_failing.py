@@ -82,12 +82,12 @@ def test_codes_are_those_of_the_classes():
 
 
 def test_an_unexpected_error_has_a_code_too(cli, store_path, monkeypatch):
-    import piiloom.cli.generating
+    import piiloom.cli.generate
 
     def broken(_wishes):
         raise KeyError("words of somebody's text")
 
-    monkeypatch.setattr(piiloom.cli.generating, "generate_records", broken)
+    monkeypatch.setattr(piiloom.cli.generate, "generate_records", broken)
     outcome = cli("generate", "--json", "--store", store_path)
     assert error_of(outcome)["code"] == "unexpected"
     assert "somebody" not in outcome.out

@@ -150,12 +150,12 @@ def test_debug_shows_the_traceback(cli, store_path):
 
 
 def test_an_unexpected_error_is_named_but_not_quoted(cli, store_path, monkeypatch):
-    import piiloom.cli.generating
+    import piiloom.cli.generate
 
     def broken(_wishes):
         raise KeyError("words of somebody's text")
 
-    monkeypatch.setattr(piiloom.cli.generating, "generate_records", broken)
+    monkeypatch.setattr(piiloom.cli.generate, "generate_records", broken)
     outcome = cli("generate", "--store", store_path)
     assert outcome.code == 1
     assert "KeyError" in outcome.error_line()

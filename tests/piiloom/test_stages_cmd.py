@@ -8,8 +8,8 @@ from dataclasses import fields
 
 import pytest
 
-from piiloom.cli.generate_cmd import generate
-from piiloom.cli.generate_options import GenerateOptions
+from piiloom.cli.generate import generate
+from piiloom.cli.generate import GenerateOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run

@@ -49,9 +49,7 @@ class RunConfig(ModelCalls):
     samples: int = setting(100, "Number of accepted records.", flags="--samples -n", panel=RECORDS, counts="no", ge=1)
     pairs: str = setting("all", '"all", or pairs of PII types: health+occupation,age+belief.', panel=RECORDS)
     locale: str = setting("en_US", "Locale of texts and values.", panel=RECORDS)
-    seed: int = setting(
-        7, "Same seed and settings, same plan; from the composer also the same records.", panel=RECORDS, counts="apart"
-    )
+    seed: int = setting(7, "Same seed and settings, same plan; from the composer also the same records.", panel=RECORDS, counts="apart")
     recipe: RecipeName = setting(
         "story",
         "How a text is made: story (the composer tells a whole story; its default), case (a model writes a whole text and keeps a ledger "
@@ -98,9 +96,7 @@ class RunConfig(ModelCalls):
         flags="-",
         panel=TEXTS,
     )
-    max_low: int = setting(
-        8, "Most low-relevance values in a record (recipes staged and case).", flags="-", panel=TEXTS, ge=0, le=8
-    )
+    max_low: int = setting(8, "Most low-relevance values in a record (recipes staged and case).", flags="-", panel=TEXTS, ge=0, le=8)
     situation_words: tuple[int, int] | None = setting(
         None, "Recipe staged: fewest and most words of a situation; null: planned item by item.", flags="-", panel=TEXTS
     )
@@ -158,9 +154,7 @@ class RunConfig(ModelCalls):
     temperature: Temperature = setting(
         None, "Sampling temperature, 0 to 2; the provider's default when not given.", panel=SAMPLING, counts="apart"
     )
-    top_p: TopP = setting(
-        None, "Share of the likeliest tokens that are sampled from.", panel=SAMPLING, counts="apart", advanced=True
-    )
+    top_p: TopP = setting(None, "Share of the likeliest tokens that are sampled from.", panel=SAMPLING, counts="apart", advanced=True)
     extra_body: ExtraBody = setting(
         None,
         "Further fields for every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",

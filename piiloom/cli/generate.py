@@ -1,0 +1,367 @@
+"""``piiloom generate``: records from plan to screened, in one go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
+from piiloom.cli.options import (
+    WORKERS,
+    config_setting,
+    examples,
+    json_setting,
+    store_setting,
+)
+from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.progress_view import shown_progress
+from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_picture import Traffic
+from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
+from piiloom.cli.sample_table import print_samples
+from piiloom.cli.terminal import console, say, say_aside, say_json, say_table
+from piiloom.corpus.store.judgements import unlisted_in
+from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import load_shared_results
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import get_run
+from piiloom.execution.batches.batch_status import how_to_go_on
+from piiloom.execution.call_channel import CallChannel
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.execution.watching.events import fan_out
+from piiloom.execution.watching.telemetry import check_telemetry, telemetry
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
+from piiloom.foundation.settings import Settings, flags_of, setting
+from piiloom.generation.estimate.estimate_sizes import THINKING, Range
+from piiloom.generation.estimate.estimating import RunEstimate, StageEstimate, estimate_run
+from piiloom.generation.run_session import RayOptions, run_to_end
+from piiloom.generation.running.opening import changed_config, changes_of, known_run, new_or_known_run, new_run, resumed_run
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.running.session import OpenedRun, call_policy
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES
+from piiloom.generation.settings.setting_checks import read_config
+from piiloom.generation.stages import subtopics, topics
+from piiloom.generation.stages.pipeline import stage_names
+from piiloom.providers.model_calls import CALLS
+from piiloom.providers.prices import ModelSpec, load_models, parse_prices
+
+EPILOG = examples(
+    "piiloom generate --samples 200 --seed 7 --preview 5",
+    "piiloom generate --pairs health+occupation,age+belief --locale en_GB",
+    "piiloom generate --provider openai --samples 50 --max-attempts 5",
+    "piiloom generate --provider compatible --base-url http://localhost:11434/v1 --model MODEL",
+    "piiloom generate --provider openai --samples 2307 --estimate",
+    "piiloom generate --provider openai --samples 2307 --budget-usd 25 --concurrency 64",
+    "piiloom generate --provider anthropic --samples 2307 --batch --judge relevance",
+    "piiloom generate --provider openai --judge-provider anthropic --samples 500",
+    "piiloom generate --recipe staged --samples 500",
+    "piiloom generate --types my_types.yaml --bank my_bank",
+    "piiloom generate --config run.yaml",
+    "piiloom generate --resume last --budget-usd 40",
+    "piiloom generate --resume last --retry question.content_word,17",
+)
+
+
+class GenerateOptions(Settings):
+    """The options of ``piiloom generate`` besides the settings of the run."""
+
+    store: Path = store_setting()
+    config: Path | None = config_setting()
+    resume: str | None = setting(
+        None,
+        'Resume a run, by its id or "last". Its settings stay; only --samples (more) and how calls are made may change.',
+        metavar="RUN",
+    )
+    retry: str | None = setting(
+        None,
+        "With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length.",
+        metavar="ITEMS",
+        advanced=True,
+    )
+    estimate: bool = setting(False, "Estimate calls and cost, stage by stage, as a range; send and store nothing.")
+    preview: int = setting(0, "Print a table of the first N records, with coloured spans.", metavar="N", ge=0)
+    as_json: bool = json_setting()
+    ray: bool = setting(False, "Work on the items with Ray workers (extra ray); same records.", panel=WORKERS, advanced=True)
+    workers: int | None = setting(None, "With --ray: number of workers.", metavar="N", panel=WORKERS, ge=1, advanced=True)
+    ray_address: str | None = setting(None, "With --ray: address of the cluster.", metavar="HOST:PORT", panel=WORKERS, advanced=True)
+    ray_folder: Path | None = setting(
+        None, "With --ray: a folder that all nodes of the cluster share.", metavar="DIR", panel=WORKERS, advanced=True
+    )
+    otel: bool = setting(
+        False, "Send OpenTelemetry spans (extra otel) to the exporter named by OTEL_TRACES_EXPORTER.", panel=CALLS, advanced=True
+    )
+
+
+@takes(GenerateOptions, RunConfig)
+def generate(asked: GenerateOptions, settings: dict[str, Any]) -> None:
+    """Generate records: plan, compose, repair and screen until the wanted number is accepted.
+
+    The default provider is the composer, a template-based generator that needs no key, no network and no model.
+    Ctrl-C stops cleanly; the run can be resumed.
+    """
+    _check(asked, settings)
+    if asked.estimate:
+        _estimate(asked, settings)
+    elif not _generated(asked, settings):
+        raise typer.Exit(1)
+
+
+def _generated(options: GenerateOptions, settings: Mapping[str, Any]) -> bool:
+    """Run to the end and print the result; whether all wanted records are there."""
+    started = time.monotonic()
+    with _opened(options, settings) as opened:
+        again = f"piiloom generate --resume {opened.run.id}{store_option(options.store)}"
+        try:
+            progress = _worked(options, opened)
+        except KeyboardInterrupt:
+            raise Interrupted("stopped at once", remedy=f"Go on with: {again}") from None
+        except BudgetReached as error:
+            error.remedy = f"All that was paid is kept. Go on with a larger one: {again} --budget-usd USD"
+            raise
+        except ProviderError as error:
+            error.remedy = f"{error.remedy.rstrip('.')}. Then go on with: {again}" if error.remedy else f"Go on with: {again}"
+            raise
+        _say_result(options, opened, progress, time.monotonic() - started)
+    say_unfinished(progress, options.store)
+    return progress.status == "finished"
+
+
+def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
+    """Refuse options that do not go together."""
+    if options.retry is not None and options.resume is None:
+        raise UsageError("--retry needs --resume", remedy="Name the run whose rejected items should be tried again")
+    if options.ray != (options.workers is not None) or (not options.ray and (options.ray_address or options.ray_folder)):
+        raise UsageError("--ray and --workers go together", remedy="Give both, as in --ray --workers 8; --ray-address needs them, too")
+    if options.resume is None:
+        return
+    refused = [flags_of(name, RunConfig.model_fields[name])[0] for name in settings if name not in CHANGEABLE_SETTINGS | PLACES]
+    if options.config is not None:
+        raise UsageError("--config cannot go with --resume", remedy="Leave --resume out: --config goes on with the run of its settings")
+    if refused:
+        raise UsageError(
+            f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
+            remedy="Only --samples and how calls are made may change; for other settings start a run without --resume",
+        )
+
+
+def _estimate(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
+    run, changes = options.resume, settings
+    if run is None:
+        config = read_config(options.config, settings)
+        known = None
+        if options.config is not None and options.store.exists():
+            with store_for_reading(options.store) as store:
+                known = known_run(store, config)
+        if known is None:
+            say_estimate(config, as_json=options.as_json)
+            return
+        run, changes = known.id, changes_of(config, known)
+    say_estimate_of_rest(options.store, run, changes, as_json=options.as_json)
+
+
+def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
+    """Run to the end, shown as the options ask."""
+    if not opened.provider.paid:
+        with shown_progress(opened.run.id, wanted=not options.as_json) as watch:
+            return run_to_end(opened, watch=watch, ray=_ray(options))
+    channels: list[CallChannel] = []
+    mode = chosen_mode(as_json=options.as_json)
+
+    def traffic() -> Traffic | None:
+        return channels[0].snapshot() if channels else None
+
+    with ExitStack() as stack:
+        watch, sink = stack.enter_context(
+            shown_run(
+                opened.run.id,
+                mode=mode,
+                traffic=traffic,
+                budget_usd=opened.config.budget_usd,
+                stages=stage_names(opened.config.recipe, opened.config.judges),
+                line_every_s=BATCH_LINE_EVERY_S if opened.config.batch else LINE_EVERY_S,
+            )
+        )
+        if options.otel:
+            spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
+            sink = fan_out(sink, spans)
+        policy = replace(call_policy(opened.config), sink=sink, on_open=channels.append)
+        progress = run_to_end(opened, watch=watch, policy=policy, ray=_ray(options))
+    for channel in channels:
+        if channel.batches is not None and (left := how_to_go_on(channel.batches.out, opened.run.id)):
+            say_aside(left)
+    return progress
+
+
+def _ray(options: GenerateOptions) -> RayOptions | None:
+    if options.workers is None:
+        return None
+    return RayOptions(workers=options.workers, address=options.ray_address, folder=options.ray_folder)
+
+
+def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractContextManager[OpenedRun]:
+    def refuse(config: RunConfig) -> None:
+        if options.otel and config.provider == "composer":
+            raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
+        if options.otel:
+            check_telemetry()
+        if options.workers is not None:
+            from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray  # noqa: PLC0415 - few runs want it
+
+            check_ray(options.workers, options.ray_address)
+            check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)
+
+    if options.resume is None:
+        opens = new_run if options.config is None else new_or_known_run
+        return opens(options.store, read_config(options.config, settings), refuse=refuse)
+    return resumed_run(options.store, options.resume, retry=options.retry, refuse=refuse, **settings)
+
+
+def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
+    flagged = None if opened.config.screen_model is None else unlisted_in(opened.store, opened.run.id)
+    if options.as_json:
+        beside = {} if flagged is None else {"flagged": {"values": flagged.judged, "records": flagged.records}}
+        say_json(progress_to_json(progress, options.store) | beside)
+        return
+    if options.preview:
+        with opened.config.types_in_force():
+            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview))
+    say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, flagged=flagged)
+
+
+_DASH = "–"
+
+
+def say_estimate(config: RunConfig, *, as_json: bool) -> None:
+    """Print what a run of *config* will take."""
+    _say(estimate_run(config, spec_of(config), judge_spec=judge_spec_of(config), batch=config.batch), config, as_json=as_json)
+
+
+def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what is left of *run*, gone on with under *changes*."""
+    estimate, config = _rest_of(store, run, changes)
+    _say(estimate, config, as_json=as_json)
+
+
+def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
+    if as_json:
+        say_json(estimate_to_json(estimate))
+    else:
+        print_estimate(estimate, config)
+
+
+def spec_of(config: RunConfig) -> ModelSpec:
+    """Give what is known of the model that *config* names; no key is needed."""
+    book = load_models()
+    model = config.model or book.defaults.get(config.provider, "")
+    return book.resolve(config.provider, model, parse_prices(config.price) if config.price else None)
+
+
+def judge_spec_of(config: RunConfig) -> ModelSpec | None:
+    """Give what is known of the model of the run's own judge; None where the model that writes judges, too."""
+    judge = config.of_judge()
+    return None if judge is None else spec_of(judge)
+
+
+def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
+    with store_for_reading(path) as store:
+        run = get_run(store, run_id)
+        accepted = len(plan_indexes(store, run.id))
+        known = {stage: len(load_shared_results(store, run.id, stage)) for stage in (topics.NAME, subtopics.NAME)}
+    settled = changed_config(run, changes)
+    estimate = estimate_run(
+        settled,
+        spec_of(settled),
+        judge_spec=judge_spec_of(settled),
+        batch=settled.batch,
+        accepted=accepted,
+        topics_known=known[topics.NAME],
+        subtopics_known=known[subtopics.NAME],
+    )
+    return estimate, settled
+
+
+def estimate_to_json(estimate: RunEstimate) -> dict[str, Any]:
+    """Give *estimate* as JSON values: each range as [low, high], costs in USD or null."""
+    return {
+        "provider": estimate.provider,
+        "model": estimate.model,
+        "records": estimate.records,
+        "batch": estimate.batch,
+        "thinking_guessed": estimate.thinks,
+        **_figures(estimate.total),
+        "stages": [{"stage": stage.stage, **_figures(stage)} for stage in estimate.stages],
+    }
+
+
+def _figures(stage: StageEstimate) -> dict[str, Any]:
+    figures = asdict(stage)
+    del figures["stage"]
+    whole = {name: [round(held["low"]), round(held["high"])] for name, held in figures.items() if name != "cost_usd"}
+    held = stage.cost_usd
+    return whole | {"cost_usd": None if held is None else [round(held.low, 6), round(held.high, 6)]}
+
+
+def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
+    """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
+    if estimate.free:
+        say("the composer costs nothing: it sends no calls")
+        return
+    if not estimate.records:
+        say("all wanted records are there; nothing would be sent")
+        return
+    say_table(_table(estimate))
+    for line in _remarks(estimate, config):
+        say(line)
+
+
+def _table(estimate: RunEstimate) -> Table:
+    named = f"{counted(estimate.records, 'record')} from {estimate.provider} {estimate.model}{', by batch' if estimate.batch else ''}"
+    cached = estimate.total.cached_tokens.high >= 1
+    table = Table(title=f"estimate: {named}")
+    for name in ("stage", "calls", "input\ntokens", *(["of these\ncached"] if cached else []), "output\ntokens", "USD"):
+        table.add_column(name, justify="left" if name == "stage" else "right")
+    for stage in (*estimate.stages, estimate.total):
+        if stage.stage == "total":
+            table.add_section()
+        tokens = [stage.input_tokens, *([stage.cached_tokens] if cached else []), stage.output_tokens]
+        table.add_row(stage.stage, _counts(stage.calls), *map(_counts, tokens), _money(stage.cost_usd))
+    return table
+
+
+def _counts(held: Range) -> str:
+    low, high = count_text(round(held.low)), count_text(round(held.high))
+    return low if low == high else f"{low}{_DASH}{high}"
+
+
+def _money(held: Range | None) -> str:
+    return "unknown" if held is None else f"{dollars(held.low)}{_DASH}{dollars(held.high)}"
+
+
+def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
+    total = estimate.total
+    cost = "an unknown amount" if total.cost_usd is None else f"{dollars(total.cost_usd.low)} to {dollars(total.cost_usd.high)}"
+    lines = [f"{counted(estimate.records, 'record')} will cost {cost}, in {total.calls.low:,.0f} to {total.calls.high:,.0f} calls."]
+    lines += ["Nothing was sent. The low end is a run without a refused reply; the high end has refusals, long replies and short tokens."]
+    if estimate.thinks:
+        guess = f"{THINKING.low:.0f} to {THINKING.high:.0f} tokens a call"
+        lines.append(f"The model thinks before it answers, and for how long is unknown: {guess} are counted for it.")
+    if total.cost_usd is None:
+        lines.append('No price is known for this model: give one with --price "input=…,output=…" (USD per million tokens).')
+    else:
+        source = "as given by --price" if config.price else f"as of {load_models().dated}"
+        lines.append(f"Prices {source}; check them before you rely on them.")
+        if config.budget_usd is not None and config.budget_usd < total.cost_usd.high:
+            reach = "is not enough" if config.budget_usd < total.cost_usd.low else "may not be enough"
+            lines.append(f"The budget of {dollars(config.budget_usd)} {reach}; a run that reaches it can be resumed with a larger one.")
+    return lines
