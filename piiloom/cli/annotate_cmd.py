@@ -10,7 +10,8 @@ import typer
 from typer.main import get_command
 
 from piiloom.cli.main import run
-from piiloom.cli.options import DEFAULT_STORE, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, StoreOption
+from piiloom.cli.terminal import examples
 
 EPILOG = examples(
     "piiloom annotate",

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
+from piiloom.cli.terminal import examples
 
 _LIST = ("piiloom batch list", "piiloom batch list --run last --json")
 _CANCEL = ("piiloom batch cancel", "piiloom batch cancel --run r0001-1a2b3c4d", "piiloom batch cancel --run last --forget")

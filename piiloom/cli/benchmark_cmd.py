@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from piiloom.cli.benchmark_write_options import WriteCommand
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import takes
 
 _MAKE = (

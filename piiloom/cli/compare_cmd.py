@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.cli.compare_options import CompareCommand
-from piiloom.cli.options import examples
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import takes
 
 EPILOG = examples(

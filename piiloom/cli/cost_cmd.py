@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.terminal import examples
 
 EPILOG = examples(
     "piiloom cost",

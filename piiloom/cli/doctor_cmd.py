@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import BankOption, BaseUrlOption, ModelOption, TypesOption
 
 EPILOG = examples(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples
 
 _LIST = ("piiloom entities list --locale pl_PL", "piiloom entities list --domain Healthcare --json")
 _SHOW = ("piiloom entities show pl_pesel",)

@@ -13,7 +13,6 @@ from typer.exceptions import Abort, TyperException
 from piiloom.cli.terminal import json_begun, say_error, say_json
 from piiloom.foundation.errors import Interrupted, PiiloomError
 
-DEBUG = "--debug"
 JSON = "--json"
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -60,7 +59,7 @@ def failure_of(error: BaseException, *, interrupted: bool) -> Failure:
         return Failure(code="aborted", message="aborted")
     if isinstance(error, OSError) and error.strerror:
         return Failure(code="system", message=error.strerror, where=str(error.filename or "operating system"))
-    remedy = f"piiloom {DEBUG} … shows where it comes from (please report it)"
+    remedy = "piiloom --debug … shows where it comes from (please report it)"
     return Failure(code="unexpected", message=f"unexpected {type(error).__name__}", remedy=remedy)
 
 

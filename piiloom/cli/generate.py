@@ -17,7 +17,6 @@ from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode,
 from piiloom.cli.options import (
     WORKERS,
     config_setting,
-    examples,
     json_setting,
     store_setting,
 )
@@ -27,7 +26,7 @@ from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_picture import Traffic
 from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
 from piiloom.cli.sample_table import print_samples
-from piiloom.cli.terminal import console, say, say_aside, say_json, say_table
+from piiloom.cli.terminal import console, examples, say, say_aside, say_json, say_table
 from piiloom.corpus.store.judgements import unlisted_in
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_shared_results

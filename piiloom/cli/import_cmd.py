@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import TypesOption
 
 EPILOG = examples(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.terminal import examples
 
 _SHOW = ("piiloom journal show", "piiloom journal show --run last --json")
 _EXPORT = ("piiloom journal export --out calls.jsonl", "piiloom journal export --run last --out outputs/last.jsonl")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
+from piiloom.cli.terminal import examples
 
 EPILOG = examples(
     "piiloom rejects",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples
 
 _LIST = ("piiloom locales list", "piiloom locales list --json")
 

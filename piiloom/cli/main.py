@@ -10,55 +10,70 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from typer.main import get_command
 
-from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
-from piiloom.cli.options import examples
-from piiloom.cli.terminal import forget_json, tolerate_any_text
+from piiloom.cli.failing import JSON, failure_of, tell
+from piiloom.cli.terminal import Verbosity, examples, forget_json, set_verbosity, tolerate_any_text
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.streams import open_closed_streams
 from piiloom.foundation.version import __version__
 
 # What Typer makes of a Ctrl-C that no command has handled.
 _INTERRUPTED = 130
+# Options that can be given anywhere on the command line.
+_EVERYWHERE = "With every command"
+DEBUG, QUIET, VERBOSE, LOG_FILE = "--debug", ("--quiet", "-q"), ("--verbose", "-v"), "--log-file"
 
-# The commands in the order of the help: the module of each (beside this one), and the function or the group in it. Only those that are
-# asked for are loaded.
+
+class _Command(NamedTuple):
+    """A command in the list of ``piiloom --help``: only the command that is asked for is loaded, from *module* beside this one."""
+
+    module: str
+    attribute: str
+    panel: str
+    about: str
+
+
+# The panels of the help, and the commands in its order.
 _COMMANDS: Final = {
-    "generate": ("generate", "generate"),
-    "stages": ("stages_cmd", "stages_app"),
-    "runs": ("runs_cmd", "runs_app"),
-    "records": ("records_cmd", "records_app"),
-    "trace": ("trace_cmd", "trace"),
-    "cost": ("cost_cmd", "cost"),
-    "rejects": ("ledger_cmd", "rejects"),
-    "journal": ("journal_cmd", "journal_app"),
-    "batch": ("batch_cmd", "batch_app"),
-    "import": ("import_cmd", "import_file"),
-    "annotate": ("annotate_cmd", "annotate"),
-    "annotators": ("annotators_cmd", "annotators_app"),
-    "release": ("release_cmd", "release"),
-    "releases": ("releases_cmd", "releases_app"),
-    "export": ("export_cmd", "export"),
-    "surrogate": ("surrogate_cmd", "surrogate_app"),
-    "probe": ("probe_cmd", "probe"),
-    "evaluate": ("evaluate_cmd", "evaluate"),
-    "compare": ("compare_cmd", "compare"),
-    "utility": ("utility_cmd", "utility"),
-    "reidentify": ("reidentify_cmd", "reidentify"),
-    "report": ("report_cmd", "report"),
-    "train": ("train_cmd", "train_app"),
-    "detect": ("detect_cmd", "detect"),
-    "entities": ("entities_cmd", "entities_app"),
-    "benchmark": ("benchmark_cmd", "benchmark_app"),
-    "locales": ("locales_cmd", "locales_app"),
-    "types": ("types_cmd", "types_app"),
-    "names": ("names_cmd", "names_app"),
-    "stories": ("stories_cmd", "stories_app"),
-    "doctor": ("doctor_cmd", "doctor"),
+    "generate": _Command("generate", "generate", "Make records", "Generate records until the wanted number is accepted."),
+    "stages": _Command("stages_cmd", "stages_app", "Make records", "List the stages of a run, or run single ones."),
+    "stories": _Command("stories_cmd", "stories_app", "Make records", "Check and show stories of the composer."),
+    "import": _Command("import_cmd", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
+    "runs": _Command("runs_cmd", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
+    "records": _Command("records_cmd", "records_app", "Look into a store", "List, show and search the records of a store."),
+    "trace": _Command("trace_cmd", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
+    "rejects": _Command("ledger_cmd", "rejects", "Look into a store", "List the rejects of a run, with reasons and how to retry each."),
+    "cost": _Command("cost_cmd", "cost", "Look into a store", "Show the cost of runs, by stage, model and accepted record."),
+    "journal": _Command("journal_cmd", "journal_app", "Look into a store", "Sum up the paid calls of runs; export, purge or compact them."),
+    "batch": _Command("batch_cmd", "batch_app", "Look into a store", "List the batches of runs made with --batch, and cancel open ones."),
+    "annotate": _Command("annotate_cmd", "annotate", "Annotate and release", "Serve the annotation app in the browser, until Ctrl-C."),
+    "annotators": _Command("annotators_cmd", "annotators_app", "Annotate and release", "Make and change the accounts of annotators."),
+    "release": _Command("release_cmd", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
+    "releases": _Command("releases_cmd", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
+    "export": _Command("export_cmd", "export", "Annotate and release", "Write a release to files that trainers load."),
+    "report": _Command("report_cmd", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
+    "surrogate": _Command(
+        "surrogate_cmd", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
+    ),
+    "detect": _Command("detect_cmd", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
+    "train": _Command("train_cmd", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
+    "probe": _Command("probe_cmd", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
+    "evaluate": _Command("evaluate_cmd", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
+    "compare": _Command("compare_cmd", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
+    "utility": _Command("utility_cmd", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),
+    "reidentify": _Command("reidentify_cmd", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
+    "benchmark": _Command("benchmark_cmd", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
+    "types": _Command("types_cmd", "types_app", "Look up", "List entity types, and begin your own."),
+    "entities": _Command("entities_cmd", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
+    "locales": _Command("locales_cmd", "locales_app", "Look up", "List the locales that commands take."),
+    "names": _Command("names_cmd", "names_app", "Look up", "Look up names in the names index, and build the large one."),
+    "doctor": _Command("doctor_cmd", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
 }
 
 
@@ -69,10 +84,19 @@ def _show_version(wanted: bool) -> None:
 
 
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)] = False,
-    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error. Can be given anywhere on the command line.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option(*QUIET, rich_help_panel=_EVERYWHERE, help="Print nothing but errors, and JSON with --json.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option(*VERBOSE, rich_help_panel=_EVERYWHERE, help="Print log lines on standard error.")] = False,
+    log_file: Annotated[
+        Path | None, typer.Option(LOG_FILE, metavar="FILE", rich_help_panel=_EVERYWHERE, help="Append log lines to this file.")
+    ] = None,
+    debug: Annotated[bool, typer.Option(DEBUG, rich_help_panel=_EVERYWHERE, help="Print the traceback of an error.")] = False,
 ) -> None:
-    """Declare the options of all commands; ``run`` reads ``--debug`` itself, since it also holds for faults in options."""
+    """Declare the options that can be given anywhere on the command line; ``run`` reads them, as they hold for faults in options, too."""
 
 
 def app_of(names: Iterable[str] = tuple(_COMMANDS)) -> typer.Typer:
@@ -92,13 +116,21 @@ def app_of(names: Iterable[str] = tuple(_COMMANDS)) -> typer.Typer:
     )
     app.callback()(_root)
     for name in names:
-        module, attribute = _COMMANDS[name]
+        module, attribute, panel, about = _COMMANDS[name]
         loaded = import_module(f"piiloom.cli.{module}")
         command = getattr(loaded, attribute)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+            app.add_typer(command, name=name, short_help=about, rich_help_panel=panel)
         else:
-            app.command(name, epilog=loaded.EPILOG)(command)
+            app.command(name, epilog=loaded.EPILOG, short_help=about, rich_help_panel=panel)(command)
+    return app
+
+
+def _list_of_commands() -> typer.Typer:
+    """Return ``piiloom`` as its help shows it: with the names of all commands, of which none is loaded."""
+    app = app_of(())
+    for name, (_, _, panel, about) in _COMMANDS.items():
+        app.command(name, help=about, rich_help_panel=panel)(lambda: None)
     return app
 
 
@@ -110,7 +142,9 @@ def run(argv: Sequence[str] | None = None, invoke: Callable[[list[str]], object]
     forget_json()
     with noted_interrupts():
         try:
-            code = _exit_code((invoke or _piiloom)([word for word in given if word != DEBUG]))
+            words, verbosity = _verbosity(given)
+            set_verbosity(verbosity)
+            code = _exit_code((invoke or _piiloom)(words))
             sys.stdout.flush()
         except BrokenPipeError:
             return _unread()
@@ -131,6 +165,29 @@ def run(argv: Sequence[str] | None = None, invoke: Callable[[list[str]], object]
     return code
 
 
+def _verbosity(given: Sequence[str]) -> tuple[list[str], Verbosity]:
+    """Split the options that hold for every command from the other words of the command line."""
+    words: list[str] = []
+    log_file: str | None = None
+    quiet = verbose = False
+    rest = iter(given)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            words += [word, *rest]
+        elif word in QUIET:
+            quiet = True
+        elif word in VERBOSE:
+            verbose = True
+        elif name == LOG_FILE:
+            log_file = value if equals else next(rest, "")
+            if not log_file:
+                raise UsageError("it needs the name of a file", where=LOG_FILE)
+        elif word != DEBUG:
+            words.append(word)
+    return words, Verbosity(quiet=quiet, verbose=verbose, log_file=log_file)
+
+
 def _unread() -> int:
     """Whoever read the output has seen enough. Python would complain once more when it flushes at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -149,5 +206,5 @@ def _exit_code(returned: object) -> int:
 
 @cache
 def _commands(name: str) -> Callable[..., object]:
-    """The command *name* with its options; all of them where that is none. Made once a process for whoever runs several."""
-    return get_command(app_of([name]) if name in _COMMANDS else app_of())
+    """Return the command *name* with its options; the list of all where there is none of that name."""
+    return get_command(app_of([name]) if name in _COMMANDS else _list_of_commands())

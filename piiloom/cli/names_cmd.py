@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples
 
 _BUILD = ("piiloom names build", "piiloom names build --out names.idx --countries NL,BE,DE")
 _CLASSIFY = (

@@ -56,8 +56,3 @@ COST_OF_SEEDS = (
 def given(**options: Any) -> dict[str, Any]:
     """Keep the options that were given on the command line."""
     return {name: value for name, value in options.items() if value is not None and value != []}
-
-
-def examples(*lines: str) -> str:
-    """Write the Examples part of a help text."""
-    return "\n".join(["Examples:", *(f"  {line}" for line in lines)])

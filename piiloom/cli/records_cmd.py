@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonLinesOption, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonLinesOption, JsonOption, StoreOption
 from piiloom.cli.paging import LimitOption, OffsetOption
+from piiloom.cli.terminal import examples
 
 _LIST = (
     "piiloom records list",

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from piiloom.cli.paging import LimitOption, OffsetOption
+from piiloom.cli.terminal import examples
 
 _LIST = ("piiloom releases list", "piiloom releases list --json")
 _SHOW = ("piiloom releases show v1", "piiloom releases show v1 --json")

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples
 
 EPILOG = examples(
     "piiloom report --run last",

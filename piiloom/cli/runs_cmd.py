@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from piiloom.cli.paging import LimitOption, OffsetOption
+from piiloom.cli.terminal import examples
 
 _LIST = ("piiloom runs list", "piiloom runs list --limit 0 --json")
 _SHOW = ("piiloom runs show", "piiloom runs show r0001-1a2b3c4d --json")

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import collected, takes
 
 _LIST = ("piiloom stages list", "piiloom stages list --run last --json")

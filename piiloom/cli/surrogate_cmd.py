@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
 from piiloom.cli.surrogate_options import InputOptions, KeepOption, LocaleOption, PlaceholdersOption, RunOptions
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import parameters_of
 
 _OF_SPANS: Final = ("spans", "spans_field")

@@ -1,12 +1,15 @@
-"""Writing to the terminal: one-line errors, JSON, and text of unknown origin made harmless."""
+"""Writing to the terminal: results, one-line errors, JSON and log lines. Control characters of corpus text are replaced."""
 
 from __future__ import annotations
 
 import io
 import json
+import logging
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from piiloom.foundation.errors import OutputError
 from piiloom.foundation.quick_end import say_nothing_more
 
 if TYPE_CHECKING:
@@ -19,7 +22,50 @@ _VISIBLE = {code: 0x2400 + code for code in range(0x20) if chr(code) not in _KEP
 _VISIBLE |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _UNBOUNDED = 1_000_000  # columns
 
+_LOG = logging.getLogger("piiloom")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verbosity:
+    """What is printed besides results: nothing but errors (``quiet``), log lines on standard error, log lines in a file."""
+
+    quiet: bool = False
+    verbose: bool = False
+    log_file: str | None = None
+
+
 _json_begun = False
+_verbosity = Verbosity()
+
+
+def set_verbosity(verbosity: Verbosity) -> None:
+    """Apply *verbosity* to the commands that follow in this process. Raises ``OutputError`` if the log file cannot be opened."""
+    global _verbosity  # noqa: PLW0603 - a process has one terminal
+    _verbosity = verbosity
+    for handler in list(_LOG.handlers):
+        _LOG.removeHandler(handler)
+        handler.close()
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)] if verbosity.verbose else []
+    if verbosity.log_file is not None:
+        try:
+            handlers.append(logging.FileHandler(verbosity.log_file, encoding="utf-8"))
+        except OSError as error:
+            raise OutputError(f"the log cannot be written ({error.strerror})", where=verbosity.log_file) from error
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        _LOG.addHandler(handler)
+    _LOG.setLevel(logging.DEBUG if handlers else logging.NOTSET)
+    _LOG.propagate = not handlers
+
+
+def is_quiet() -> bool:
+    """Return whether nothing but errors and JSON is printed (--quiet)."""
+    return _verbosity.quiet
+
+
+def examples(*lines: str) -> str:
+    """Return the Examples part of a help text."""
+    return "\n".join(["Examples:", *(f"  {line}" for line in lines)])
 
 
 def harmless(text: str) -> str:
@@ -58,6 +104,8 @@ def say_table(table: Table, to: Console | None = None) -> None:
     """
     from rich.measure import measure_renderables  # noqa: PLC0415 - as above
 
+    if is_quiet():
+        return
     to = to or console()
     if table.title:
         to.print(table.title, style="italic", soft_wrap=True)
@@ -74,18 +122,30 @@ def say_table(table: Table, to: Console | None = None) -> None:
 
 def say(text: str) -> None:
     """Print one or more lines of a result."""
+    if is_quiet():
+        return
     sys.stdout.write(harmless(text) + "\n")
 
 
 def say_aside(text: str) -> None:
-    """Print a line beside the result, on standard error."""
-    sys.stderr.write(harmless(" ".join(text.split())) + "\n")
+    """Print a line that is not part of the result, on standard error."""
+    if is_quiet():
+        return
+    _say_on_stderr(text, logging.INFO)
+
+
+def _say_on_stderr(text: str, level: int) -> None:
+    line = harmless(" ".join(text.split()))
+    _LOG.log(level, line)
+    if _verbosity.verbose and _LOG.handlers:
+        return  # the log line is on standard error already
+    sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
 
 def say_error(message: str) -> None:
     """Print an error as exactly one line on standard error."""
-    say_aside(f"error: {message}")
+    _say_on_stderr(f"error: {message}", logging.ERROR)
 
 
 def say_json(data: Any) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.terminal import examples
 
 EPILOG = examples(
     "piiloom trace 3f9a0c", "piiloom trace r0001-1a2b3c4d:17", "piiloom trace last:17 --json", "piiloom trace last:age+health"

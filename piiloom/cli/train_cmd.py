@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from piiloom.cli.options import examples
+from piiloom.cli.terminal import examples
 from piiloom.cli.train_options import EncoderCommand, LoraCommand, SpacyCommand, TuneCommand, VerifierCommand
 from piiloom.generation.settings.command_line_options import takes
 

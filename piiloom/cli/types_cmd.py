@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples
 from piiloom.generation.settings.command_line_options import TypesOption
 
 _LIST = ("piiloom types list", "piiloom types list --types my_types.yaml --json")

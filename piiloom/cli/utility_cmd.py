@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from piiloom.cli.options import examples
+from piiloom.cli.terminal import examples
 from piiloom.cli.utility_options import UtilityCommand
 from piiloom.generation.settings.command_line_options import takes
 
