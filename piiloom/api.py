@@ -20,7 +20,7 @@ is a ``UsageError``. A script can be run again: what it made is gone on with or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
@@ -50,11 +50,12 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.settings import Converted, setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
-from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.settings.keyword_options import RunOptions
-from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.progress import RunReport
 from piiloom.training_api import EncoderOptions, train_encoder
 
@@ -63,7 +64,6 @@ __all__ = [
     "DetectorOptions",
     "EncoderOptions",
     "ReleaseOptions",
-    "RunOptions",
     "SurrogateOptions",
     "compare",
     "detect",
@@ -84,21 +84,27 @@ __all__ = [
 StorePath = str | Path | None
 
 
-@known_keywords(RunOptions)
-def generate(*, store: StorePath = None, watch: Watch | None = None, **settings: Unpack[RunOptions]) -> RunProgress:
-    """Generate until ``samples`` records (100 when not given) are accepted; gives the final progress (``status``, ``accepted`` …).
+class Generation(RunConfig):
+    """The keywords of ``generate``: the settings of a run, the store, and a watch."""
 
-    A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell can be run
-    again: it completes the run, adds what a larger ``samples`` asks for, or gives what is there. What is given of how calls
-    are made (``budget_usd``, ``rpm``, ``base_url`` …) holds on such a run too, None taking a limit away; what is not given stays.
-    *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
+    store: Converted[Path, StorePath] = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", flags="-")
+    watch: Callable[[RunProgress], None] | None = setting(None, "Called with the progress after every result.", flags="-")
+
+
+@takes_keywords(Generation)
+def generate(asked: Generation) -> RunProgress:
+    """Generate until ``samples`` records (100 when not given) are accepted; return the final progress (``status``, ``accepted`` …).
+
+    A run of the same settings and seed in the same store is continued rather than refused, so a notebook cell can be run
+    again: it completes the run, adds records for a larger ``samples``, or returns the existing result. Settings of calls that are given
+    (``budget_usd``, ``rpm``, ``base_url`` …) hold on such a run too, None removing a limit; those not given stay.
+    *watch* is called with the progress after every result. *store* defaults to ``outputs/piiloom.duckdb``.
 
     A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
     settings, ``ProviderError`` when no provider can be reached, ``StoreError`` and ``OutputError`` for the store.
     """
-    config = make_config({"samples": 100, **settings})
-    with new_or_known_run(_store(store), config) as opened:
-        return run_to_end(opened, watch=watch or noop)
+    with new_or_known_run(asked.store, check(asked.part(RunConfig))) as opened:
+        return run_to_end(opened, watch=asked.watch or noop)
 
 
 @known_keywords()
