@@ -47,7 +47,7 @@ class Wanted:
 
 def serve_and_print(wanted: Wanted) -> None:
     """Serve until told to stop; says where, and when it has stopped."""
-    from piiloom.annotation_app.serving.server import bind, serve, url_of
+    from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415 - it takes a second
 
     services = _opened(wanted)
     try:
@@ -64,7 +64,7 @@ def serve_and_print(wanted: Wanted) -> None:
 
 def streamlit_arguments(wanted: Wanted) -> dict[str, Any]:
     """Return the arguments of an ``st.App`` for a process of ``streamlit run``, which has bound the host and port of *wanted* already."""
-    from piiloom.annotation_app.serving.server import arguments_under_streamlit
+    from piiloom.annotation_app.serving.server import arguments_under_streamlit  # noqa: PLC0415 - it takes a second
 
     services = _opened(wanted)
     try:
@@ -80,8 +80,8 @@ def streamlit_arguments(wanted: Wanted) -> dict[str, Any]:
 
 def _opened(wanted: Wanted) -> Services:
     """Open the store of *wanted*, with its own types and the detectors that admins can choose from."""
-    from piiloom.annotation_app.serving.services import open_services
-    from piiloom.cli.app_detectors import CommandDetectors
+    from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - it loads Streamlit
+    from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
 
     if wanted.types is not None:
         own = read_types_file(wanted.types)
@@ -97,9 +97,9 @@ def _opened(wanted: Wanted) -> Services:
 
 def _login_config(wanted: Wanted, services: Services) -> LoginConfig:
     """Return how people log in. Raises ``UsageError`` where the app must not be served so."""
-    from piiloom.annotation_app.serving.login_config import LoginConfig
-    from piiloom.annotation_app.serving.oidc import oidc_configured
-    from piiloom.annotation_app.serving.streamlit_settings import apply_settings
+    from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - it loads Streamlit
+    from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
+    from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
 
     apply_settings()
     oidc = oidc_configured()
@@ -129,7 +129,7 @@ def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
 
     *accounts* are those of active people, *usable* those of them that have a way in.
     """
-    from piiloom.annotation_app.serving.request_filter import is_loopback
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
 
     alone = is_loopback(wanted.host) and not wanted.behind_https
     if wanted.login is False:
@@ -170,7 +170,7 @@ def _announce(wanted: Wanted, url: str, *, login: bool) -> None:
     if wanted.host in _ANYWHERE:
         say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
     sys.stdout.flush()
-    from piiloom.annotation_app.serving.request_filter import is_loopback
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
 
     if not wanted.behind_https and not is_loopback(wanted.host):
         say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @contextmanager
 def _accounts(path: Path) -> Iterator[Accounts]:
     """Open the accounts of the store at *path*."""
-    from piiloom.annotation_app.serving.services import open_services
+    from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - it takes half a second
 
     try:
         services = open_services(path)

@@ -131,7 +131,7 @@ def _drawn(
 ) -> tuple[Path, ...]:
     if find_spec("matplotlib") is None:
         raise UsageError("plots need matplotlib", where="--plots", remedy=f"Install it: {how_to_install('report')}")
-    from piiloom.evaluation.comparison.pictures import quality_plot, reliability_plot
+    from piiloom.evaluation.comparison.pictures import quality_plot, reliability_plot  # noqa: PLC0415 - loads matplotlib
 
     drawn = [quality_plot(comparison, measured)] if measured else []
     drawn += [reliability_plot(figures)] if figures else []

@@ -129,7 +129,7 @@ def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
     with written_whole(out / "leakage.json") as draft:
         draft.write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     try:
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     except ImportError:
         say_aside(f"leakage.json: {out} (for the plot: {how_to_install('report')})")
         return

@@ -45,8 +45,8 @@ def values_by_model(
             "sending sentences to a provider must be confirmed, and there is no terminal to ask", where="--values llm", remedy="Add --yes."
         )
     # What asks a model takes half a second to load, and most runs ask none.
-    from piiloom.surrogates.by_model.drawing import draw_by_model
-    from piiloom.surrogates.by_model.terms import ModelOptions
+    from piiloom.surrogates.by_model.drawing import draw_by_model  # noqa: PLC0415
+    from piiloom.surrogates.by_model.terms import ModelOptions  # noqa: PLC0415
 
     model_options = ModelOptions(
         provider=options.provider,

@@ -53,13 +53,13 @@ def _bar() -> AbstractContextManager[Callable[[RunProgress], None]]:
     screen = error_console()
     if not screen.is_terminal:
         return nullcontext(noop)
-    from piiloom.cli.surrogate_bar import Bar
+    from piiloom.cli.surrogate_bar import Bar  # noqa: PLC0415 - takes 5 ms
 
     return Bar(screen)
 
 
 def _asking_line() -> AbstractContextManager[Callable[[AskProgress], None]]:
-    from piiloom.cli.asking_line import AskingLine
+    from piiloom.cli.asking_line import AskingLine  # noqa: PLC0415 - loads what asks models; most runs ask none
 
     return AskingLine()
 
@@ -127,7 +127,7 @@ def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
 
 def restore_and_report(folder: Path, vault: Path, out: Path, *, as_json: bool) -> None:
     """Reverse a run, and print what is as it was and what is not."""
-    from piiloom.surrogates.outputs.restoring import restore_folder
+    from piiloom.surrogates.outputs.restoring import restore_folder  # noqa: PLC0415 - the other commands need not load it
 
     restored = restore_folder(folder, vault, out)
     if as_json:

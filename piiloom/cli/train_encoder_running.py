@@ -72,7 +72,7 @@ def _print(about: About, out: Path, *, plot: bool) -> None:
 def _plotted(out: Path, history: History) -> bool:
     """Draw losses and validation where matplotlib is there; it comes with the extra ``report``, and a training does not need it."""
     with suppress(ImportError):
-        from piiloom.cli.train_encoder_plot import draw_history
+        from piiloom.cli.train_encoder_plot import draw_history  # noqa: PLC0415 - needs matplotlib
 
         plot = draw_history(history)
         write_folder(out, {"plot.svg": plot.svg, "plot.png": plot.png})
