@@ -162,6 +162,6 @@ def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgre
     if options.quiet:
         return
     if options.show:
-        with opened.config.types_in_force():
-            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.show))
+        records = islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.show)
+        print_samples(console(), records, opened.config.taxonomy())
     say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, flagged=flagged)
