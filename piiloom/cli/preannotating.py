@@ -25,7 +25,6 @@ from piiloom.corpus.formats.json_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import places_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
@@ -33,7 +32,6 @@ from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS, SET_ASIDE
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, OutputError, StoreLocked, UsageError
-from piiloom.taxonomy.own_types import types_in_force
 
 ACTOR: Final = "piiloom detect"
 _OF_FILES: Final = {
@@ -56,16 +54,13 @@ def suggest_and_report(asked: DetectCommand) -> None:
     rows = asked.out or folder / f"{asked.detector}.jsonl"
     source = folder / "records.jsonl"
     with store_for_reading(workspace) as store:
-        own = types_of(store)
-        with types_in_force(own):
-            count = _write_records(_chosen(store, asked), source)
+        count = _write_records(_chosen(store, asked), source)
     if not count:
         source.unlink()
         _remove_if_empty(folder)
         raise UsageError(_nothing(asked), where=str(workspace), remedy="Put records into the work list, on the page Admin of the app")
-    with types_in_force(own):
-        report = _detected(replace(asked, source=source, out=rows, store=workspace), is_ours=asked.out is None)
-        stored = _stored(workspace, rows, asked)
+    report = _detected(replace(asked, source=source, out=rows, store=workspace), is_ours=asked.out is None)
+    stored = _stored(workspace, rows, asked)
     source.unlink(missing_ok=True)
     if asked.out is None:
         rows.unlink(missing_ok=True)
