@@ -26,7 +26,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
-from piiloom.corpus.store.releases import places_of
+from piiloom.corpus.store.releases import get_release, places_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.detection.running.progress import DetectionReport
@@ -98,7 +98,7 @@ def _chosen(store: Store, asked: DetectCommand) -> Iterator[Record]:
             return
         yield from base_records(store, [item.record_id for item in listed if item.status in OPEN_STATUSES]).values()
         return
-    names = list(asked.record or ()) if asked.release is None else list(places_of(store, asked.release))
+    names = list(asked.record or ()) if asked.release is None else list(places_of(store, get_release(store, asked.release)))
     found = {record.id: record for _, record in newest_records(store, record_ids=names)} | base_records(store, names)
     for name in dict.fromkeys(names):
         if name not in found:

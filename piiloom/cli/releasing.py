@@ -36,7 +36,7 @@ def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpac
     request = requested(name, **options)  # what is wrong with it is told before a store is opened
     with Store.open(path, create=False) as store:
         row = freeze(store, draft_release(store, request))
-        splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
+        splits, withheld, new_values = count_members(store, row), withheld_of(store, row), len(new_values_of(store, row))
     if as_json:
         about = {"splits": splits, "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld]}
         say_json({**release_json(row), **about, "new_values": new_values, "store": str(path)})

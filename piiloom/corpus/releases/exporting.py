@@ -139,7 +139,7 @@ def _write(
     check: bool,
 ) -> ExportReport:
     """Write one export into the folder of *drafts*. *check*: whether to compare the content hash, for which all splits are read."""
-    name, folder = facts.row.name, drafts.folder
+    release, folder = facts.row, drafts.folder
     files: list[ExportedFile] = []
     counts = {split: SplitCounts() for split in wanted}
     losses: list[LossReport] = []
@@ -147,7 +147,7 @@ def _write(
     for split in facts.splits:
         if split not in wanted and not check:
             continue
-        records = iter_release_records(store, name, split)
+        records = iter_release_records(store, release, split)
         is_native = file_format.name == NativeFormat.name and split in wanted
         if check and not is_native:
             records = content.watching(split, records)
@@ -168,7 +168,9 @@ def _write(
         files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about))
         about["files"] = files_to_json(files)
     (folder / MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
-    return ExportReport(release=name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss)
+    return ExportReport(
+        release=release.name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss
+    )
 
 
 def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> LossReport:
@@ -180,14 +182,15 @@ def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> 
 
 
 def _facts(store: Store, name: str) -> ReleaseFacts:
+    release = get_release(store, name)
     return ReleaseFacts(
-        row=get_release(store, name),
-        splits=tuple(count_members(store, name)),
-        withheld=withheld_of(store, name),
-        statuses=count_statuses(store, name),
+        row=release,
+        splits=tuple(count_members(store, release)),
+        withheld=withheld_of(store, release),
+        statuses=count_statuses(store, release),
         judged=judged_in_release(store, name),
-        new_values=len(new_values_of(store, name)),
-        own_types=only(types_of(store), types_in(store, name)),
+        new_values=len(new_values_of(store, release)),
+        own_types=only(types_of(store), types_in(store, release)),
         suggested=suggested_spans(store, name),
     )
 

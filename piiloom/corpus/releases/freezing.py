@@ -71,13 +71,13 @@ def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
     return insert_release(store, draft.row, draft.members, draft.withheld, draft.new_values)
 
 
-def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False) -> ReleaseDraft:
+def draft_release(store: Store, request: ReleaseRequest, *, known: ReleaseRow | None = None) -> ReleaseDraft:
     """Do the slow part of ``create_release``; *store* is only read, so others may write to it at the same time.
 
-    With *known*, an existing release of that name is no error: the draft is to be compared with it, and has its drawn values where it
+    With *known*, the stored release of that name is no error: the draft is to be compared with it, and has its drawn values where it
     would have some itself.
     """
-    if not known and any(release.name == request.name for release in list_releases(store)):
+    if known is None and any(release.name == request.name for release in list_releases(store)):
         raise ReleaseError(f"there is a release {request.name!r} already", where=str(store.path), remedy="Choose another name")
     run_id = request.choice.run_id
     choice = replace(request.choice, run_id=None if run_id is None else get_run(store, run_id).id)
@@ -105,7 +105,7 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
         left_out=selection.left_out,
         notes=(*split.notes, *(WARNING + warning for warning in split.warnings)),
     )
-    drawn, before = split.redrawn, tuple(new_values_of(store, request.name)) if known else ()
+    drawn, before = split.redrawn, () if known is None else tuple(new_values_of(store, known))
     if set(map(_place, before)) == set(map(_place, drawn)):
         drawn = before
     draft = ReleaseDraft(row, members, list(split.withheld), drawn)
@@ -124,22 +124,21 @@ def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest,
     kept = request.split.keep_split_of
     if kept is None:
         return request, None
-    sizes = {
-        name: size for name, size in get_release(store, kept).split_settings.items() if name in {"test_size", "validation_size", "folds"}
-    }
+    release = get_release(store, kept)
+    sizes = {name: size for name, size in release.split_settings.items() if name in {"test_size", "validation_size", "folds"}}
     if request.test_if_divisible:
         request = replace(request, split=replace(request.split, **sizes), test_if_divisible=False)
     split = request.split
     names = [TRAIN, *(name for name, size in ((TEST, split.test_size), (VALIDATION, split.validation_size)) if size)]
     if split.folds:
         names = [fold_name(number + 1) for number in range(split.folds)]
-    missing = [name for name in count_members(store, kept) if name not in names]
+    missing = [name for name in count_members(store, release) if name not in names]
     if missing:
         what = f"release {kept} has splits that this one would not have: {', '.join(missing)}"
         raise UsageError(
             what, where="keep split of", remedy="Give no sizes, so that those of that release are used, or sizes for the same splits"
         )
-    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, kept)}
+    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, release)}
 
 
 def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw, places: Places | None) -> tuple[SplitSettings, Split]:

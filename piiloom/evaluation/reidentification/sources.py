@@ -30,10 +30,10 @@ _PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
 def subjects_of_release(store: Path, name: str, *, surrogates: bool = False, tell: Tell | None = None) -> Iterator[Subject]:
     """Yield the records of a release, split by split; with *surrogates*, those that ``piiloom export --format masked`` would write."""
     with open_to_read(store, tell=tell) as opened:
-        get_release(opened, name)
+        release = get_release(opened, name)
         with types_in_force(types_of(opened)):
-            for split in count_members(opened, name):
-                for record in iter_release_records(opened, name, split):
+            for split in count_members(opened, release):
+                for record in iter_release_records(opened, release, split):
                     yield _subject(record, surrogates=surrogates)
 
 

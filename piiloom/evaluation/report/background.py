@@ -98,7 +98,7 @@ class Wanted:
 
 def release_facts(store: Store, row: ReleaseRow) -> ReleaseFacts:
     """Return what *store* states about a release."""
-    withheld = Counter(reason for _, reason in withheld_of(store, row.name))
+    withheld = Counter(reason for _, reason in withheld_of(store, row))
     return ReleaseFacts(
         name=row.name,
         version=row.version,

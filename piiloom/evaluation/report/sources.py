@@ -115,7 +115,7 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None, wanted
     """Return the records of a release by split; with *wanted*, the background, too. Raises ``ReleaseError`` if it is unknown or empty."""
     with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
-        splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
+        splits = {split: list(iter_release_records(store, row, split)) for split in count_members(store, row)}
         own = types_of(store)
         if not splits:
             raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")
