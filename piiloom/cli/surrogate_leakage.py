@@ -23,8 +23,8 @@ from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates import replay_attack
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
-from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions
 from piiloom.surrogates.leakage.pool_simulation import family_attack

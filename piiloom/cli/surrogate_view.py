@@ -22,9 +22,7 @@ from piiloom.foundation.errors import OutputError
 from piiloom.foundation.noop import noop
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.outputs.folder import REJECTS
-from piiloom.surrogates.placeholders.cautions import survey_cautions
-from piiloom.surrogates.placeholders.mapping import Mapping
-from piiloom.surrogates.placeholders.mapping_file import dump_mapping
+from piiloom.surrogates.placeholders.mapping import Mapping, dump_mapping, survey_cautions
 from piiloom.surrogates.progress import Progress as RunProgress
 from piiloom.surrogates.progress import RunReport
 

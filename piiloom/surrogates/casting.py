@@ -11,12 +11,10 @@ from piiloom.surrogates.fitting import Place
 from piiloom.surrogates.known_names import folded, has_title, parts_of, several
 from piiloom.surrogates.literal_dates import LiteralDate
 from piiloom.surrogates.name_labels import birth_name_in
-from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.persona_assignment.name_forms import written
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.written_like import written_like
-from piiloom.surrogates.placeholders.letter_people import LETTER, family_letter
+from piiloom.surrogates.persona_assignment.personas import NO_NEEDS, Needs, PersonaDrawer, Taken, written, written_like
+from piiloom.surrogates.placeholders.surroundings import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import Asked

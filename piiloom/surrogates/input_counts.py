@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.faults import no_text, shown
 from piiloom.surrogates.inputs.json_rows import absent_fields
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
@@ -25,6 +24,8 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     Part,
     TableLayout,
+    no_text,
+    shown,
 )
 from piiloom.surrogates.inputs.questions import NO_QUESTION
 from piiloom.surrogates.inputs.source import Source

@@ -19,8 +19,7 @@ from piiloom.surrogates.name_joining import joined_names
 from piiloom.surrogates.name_words import name_words
 from piiloom.surrogates.named_places import told_by_place_names
 from piiloom.surrogates.numbered_values import NOBODY, give_places
-from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_after_age, gender_before
-from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
+from piiloom.surrogates.persona_assignment.groups import AFTER, CODES, OPEN, Cues, cues_of, gender_after, gender_after_age, gender_before
 from piiloom.surrogates.planned_people import Cluster, PlannedPeople
 from piiloom.surrogates.side_by_side import told_by_neighbours
 from piiloom.surrogates.titled_people import told_by_titles

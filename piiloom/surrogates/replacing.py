@@ -25,10 +25,8 @@ from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.original_values import FACTS, OriginalValues
-from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer
-from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.registers import joiner_of, register_of
+from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDrawer, joiner_of, register_of
 from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
 from piiloom.surrogates.seeds import DocumentSeeds, mix, pick

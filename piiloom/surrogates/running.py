@@ -22,18 +22,13 @@ from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.foundation.version import __version__
 from piiloom.surrogates.input_counts import SKIPPED, InputCounts
-from piiloom.surrogates.inputs.kept_rows import KeptRows
 from piiloom.surrogates.inputs.parquet_files import headers_of
-from piiloom.surrogates.inputs.parts import BratLayout
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import BratLayout, InputSettings, KeptRows
 from piiloom.surrogates.inputs.source import Source, words_of_name
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder, VaultFile
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
-from piiloom.surrogates.outputs.report_page import PAGE, report_page
-from piiloom.surrogates.outputs.samples import Chosen
-from piiloom.surrogates.outputs.tallies import Tally, most_common
-from piiloom.surrogates.outputs.vault import VaultFile
+from piiloom.surrogates.outputs.report_page import PAGE, Chosen, Tally, most_common, report_page
 from piiloom.surrogates.progress import Phase, Progress, RunReport
 from piiloom.surrogates.same_values import FILE_NAMES, HEADERS, known_warnings
 from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.surrogates.known_names import has_title, name_parts
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.placeholders.letter_people import LETTER, family_letter
+from piiloom.surrogates.placeholders.surroundings import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import Plan
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.persona_assignment.gender_cues import Cues, title_before
+from piiloom.surrogates.persona_assignment.groups import Cues, title_before
 from piiloom.surrogates.side_by_side import OWN_INDEX
 from piiloom.surrogates.writers import is_anybody
 

@@ -22,7 +22,7 @@ from piiloom.surrogates.by_model.sentences import REACH, Sentence
 from piiloom.surrogates.by_model.terms import Terms
 from piiloom.surrogates.by_model.value_requests import ValueRequest, requests_of
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.outputs.tallies import most_common
+from piiloom.surrogates.outputs.report_page import most_common
 from piiloom.surrogates.planning import Plan
 
 Planned = Callable[[Document], tuple[Plan, Any]]

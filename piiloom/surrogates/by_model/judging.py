@@ -18,8 +18,7 @@ from piiloom.surrogates.by_model.kinds import articles, ends_abbreviated, told_o
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.fitting import takes_genitive
 from piiloom.surrogates.known_names import folded as plain
-from piiloom.surrogates.placeholders.vocabulary import vocabulary
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary
 
 LONGEST: Final = 80
 _MOST_WORDS: Final = 12

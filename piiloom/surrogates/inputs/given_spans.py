@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
-from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, Notes
-from piiloom.surrogates.inputs.settings import KindOf
+from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, KindOf, Notes
 from piiloom.surrogates.kinds.legal_forms import legal_form_of
 from piiloom.surrogates.kinds.told_by_original import told_by_original
 from piiloom.surrogates.mentions import Mention
