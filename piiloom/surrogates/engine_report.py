@@ -10,7 +10,7 @@ from itertools import repeat
 from typing import Any, Final
 
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.kinds.around_dates import told_by_text
+from piiloom.surrogates.kinds.calendars import told_by_text
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals

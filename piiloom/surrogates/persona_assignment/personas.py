@@ -25,8 +25,7 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.articles import ANY, sounds
-from piiloom.surrogates.fitting import capitalised, takes_genitive
+from piiloom.surrogates.fitting import ANY, capitalised, sounds, takes_genitive
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
 from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.persona_assignment.groups import GROUPS, Region

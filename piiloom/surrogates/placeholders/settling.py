@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
 
-from piiloom.surrogates.kinds.around_dates import in_month, year_follows
-from piiloom.surrogates.kinds.legal_forms import form_precedes
+from piiloom.surrogates.kinds.calendars import in_month, year_follows
+from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.registry import fills_masks
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.grammar import grammars_file
