@@ -12,8 +12,7 @@ from rich.table import Table
 from piiloom.cli.pace import count_text, dollars
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_json, say_table
-from piiloom.corpus.store.outcomes import plan_indexes
-from piiloom.corpus.store.progress import load_shared_results
+from piiloom.corpus.store.progress import load_shared_results, plan_indexes
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.counting import counted
 from piiloom.generation.estimate.estimate_sizes import THINKING, Range

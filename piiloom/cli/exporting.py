@@ -14,7 +14,7 @@ from piiloom.cli.terminal import say, say_aside, say_json, say_table
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
-from piiloom.corpus.releases.import_losses import AT_IMPORT
+from piiloom.corpus.releases.manifest import AT_IMPORT
 from piiloom.foundation.counting import counted
 from piiloom.foundation.seeding import secret_key
 

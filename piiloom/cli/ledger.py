@@ -19,7 +19,7 @@ from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.plan.lifting import lost_pairs
-from piiloom.generation.running.stopping import TRANSIENT_CODES
+from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.stages.pipeline import stage_names
 
 

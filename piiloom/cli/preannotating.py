@@ -21,7 +21,7 @@ from piiloom.cli.detecting import detect_files, detector_settings
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import harmless, say, say_json
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store

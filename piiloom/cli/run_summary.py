@@ -10,8 +10,7 @@ from piiloom.cli.pace import accepted_text, cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.foundation.counting import counted
-from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.stopping import StoppedEarly
+from piiloom.generation.running.progress import RunProgress, StoppedEarly
 
 _REASONS_SHOWN = 5
 

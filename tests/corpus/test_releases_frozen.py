@@ -11,15 +11,13 @@ import pytest
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release
-from piiloom.corpus.releases.content_hash import ContentHash
-from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.adjudications import Adjudication, Outcome, add_adjudications
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import Item, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import (
     NewValue,
@@ -32,6 +30,7 @@ from piiloom.corpus.store.releases import (
     places_of,
 )
 from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.errors import ReleaseError, UsageError
 from tests.longer import mostly_long
 

@@ -13,10 +13,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import contents_of_run, delete_release, delete_run, ties_of_run
 from piiloom.corpus.store.partitions import deal
 from piiloom.corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_stage_results
-from piiloom.corpus.store.records import add_records, count_records, iter_records
+from piiloom.corpus.store.records import add_records, count_records, iter_records, select
 from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, insert_release, list_releases
 from piiloom.corpus.store.runs import create_run, list_runs
-from piiloom.corpus.store.statements import select
 from piiloom.foundation.errors import ReleaseError, RunError
 
 TABLES = ("records", "spans", "plan_items", "stage_results", "rejects", "judgements", "call_events", "prompt_texts", "releases")

@@ -24,8 +24,8 @@ from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
+from piiloom.corpus.store.judgements import uncertainties
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.seeding import derive_rng
 
 _TAIL = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*(?=[^0-9a-f]*$)")

@@ -30,8 +30,8 @@ from piiloom.corpus.store.annotation_items import (
 )
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
+from piiloom.corpus.store.judgements import uncertainties
 from piiloom.corpus.store.shared import SharedStore
-from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.errors import UsageError
 
 # Number of records per event or batch.

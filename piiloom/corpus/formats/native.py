@@ -11,8 +11,7 @@ from pathlib import Path
 from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import ALL_FIELDS
 from piiloom.corpus.formats.json_objects import JsonFormat
-from piiloom.corpus.formats.json_rows import numbered_lines, parse_object, read_rows, write_rows
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import numbered_lines, parse_object, read_rows, row_of, write_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 

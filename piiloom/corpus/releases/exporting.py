@@ -6,8 +6,9 @@ is complete. The same release gives the same bytes, and a release whose rows are
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,15 +16,22 @@ from tempfile import TemporaryDirectory
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.releases.content_hash import ContentHash
-from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
-from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.corpus.releases.import_losses import ImportLosses
-from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ReleaseFacts, SplitCounts, files_to_json, manifest
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
+from piiloom.corpus.releases.manifest import (
+    MANIFEST,
+    ExportedFile,
+    ImportLosses,
+    ReleaseFacts,
+    SplitCounts,
+    files_to_json,
+    manifest,
+)
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import judged_in_release
+from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import (
     count_members,
@@ -34,15 +42,43 @@ from piiloom.corpus.store.releases import (
     types_in,
     withheld_of,
 )
-from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
 from piiloom.taxonomy.own_types import only, types_in_force
 
-__all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
+__all__ = ["MANIFEST", "ContentHash", "ExportReport", "export_formats", "export_release"]
 
 DEFAULT_WRITING = WriteOptions()
+_CHUNK = 1 << 20
+
+
+class ContentHash:
+    """SHA-256 over the name and the native rows of each split, updated while the records pass through ``watching``."""
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+
+    def watching(self, split: str, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield *records*, all those of *split*, unchanged."""
+        self._add({"split": split})
+        for record in records:
+            self._add(row_of(record))
+            yield record
+
+    def add_file(self, split: str, path: Path) -> None:
+        """Add all rows of *split* as they stand in the native file *path*, which is cheaper than making them again."""
+        self._add({"split": split})
+        with path.open("rb") as fh:
+            while chunk := fh.read(_CHUNK):
+                self._sha256.update(chunk)
+
+    def hexdigest(self) -> str:
+        """Return the hash of what has passed so far."""
+        return self._sha256.hexdigest()
+
+    def _add(self, row: Json) -> None:
+        self._sha256.update(row_line(row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

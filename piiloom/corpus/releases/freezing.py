@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, Unpack
 
-from piiloom.corpus.releases.content_hash import ContentHash
-from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.keeping import Places
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.manifest import piiloom_version
@@ -22,7 +21,6 @@ from piiloom.corpus.releases.sizes import IndivisibleError
 from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS
 from piiloom.corpus.store.releases import (
     WARNING,
     NewValue,
@@ -36,6 +34,7 @@ from piiloom.corpus.store.releases import (
     new_values_of,
 )
 from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.upgrading import MIGRATIONS
 from piiloom.foundation.errors import ReleaseError, UsageError
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]

@@ -15,8 +15,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.replacing import with_values
 from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import records_at, records_in
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import records_at, records_in, select
 from piiloom.foundation.errors import ReleaseError
 from piiloom.foundation.frames import Framed
 

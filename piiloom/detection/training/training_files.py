@@ -12,7 +12,7 @@ from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.masked import masked_row
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside

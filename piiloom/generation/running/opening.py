@@ -21,8 +21,8 @@ from piiloom.foundation.noop import noop
 from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.generation.running.preflight import check_provider
+from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.running.session import OpenedRun, model_of, open_provider
-from piiloom.generation.running.stopping import TRANSIENT_CODES
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES, run_digest
 from piiloom.generation.settings.setting_checks import make_config

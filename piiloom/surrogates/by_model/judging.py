@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from piiloom.corpus.record import Record
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.foundation.words import WORD, whole_word
 from piiloom.screening.gate import Expectations
 from piiloom.screening.identifiers import find_identifiers

@@ -101,7 +101,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
     """
     from piiloom.corpus.formats.placing import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
-    from piiloom.corpus.word_edges import is_inside_word  # noqa: PLC0415 - as above
+    from piiloom.corpus.mention_search import is_inside_word  # noqa: PLC0415 - as above
 
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike

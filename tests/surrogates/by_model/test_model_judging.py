@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.surrogates.by_model.judging import LONGEST, accepted, folded
 from piiloom.surrogates.by_model.sentences import Sentence
 from piiloom.surrogates.by_model.value_requests import ValueRequest
