@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from piiloom.foundation.garbage import collect_less_often
+from piiloom.foundation.startup import collect_less_often
 from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 

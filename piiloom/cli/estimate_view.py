@@ -14,7 +14,7 @@ from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_json, say_table
 from piiloom.corpus.store.progress import load_shared_results, plan_indexes
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.generation.estimate.estimate_sizes import THINKING, Range
 from piiloom.generation.estimate.estimating import RunEstimate, StageEstimate, estimate_run
 from piiloom.generation.running.opening import changed_config

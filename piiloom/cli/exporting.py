@@ -15,8 +15,8 @@ from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.manifest import AT_IMPORT
-from piiloom.foundation.counting import counted
 from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.words import counted
 
 
 def export_and_report(

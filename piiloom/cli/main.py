@@ -19,7 +19,7 @@ from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
 from piiloom.cli.options import examples
 from piiloom.cli.terminal import forget_json, tolerate_any_text
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
-from piiloom.foundation.streams import open_closed_streams
+from piiloom.foundation.startup import open_closed_streams
 from piiloom.foundation.version import __version__
 
 # What Typer makes of a Ctrl-C that no command has handled.

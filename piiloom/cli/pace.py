@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.generation.running.progress import RunProgress
 
 

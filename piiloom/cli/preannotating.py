@@ -31,8 +31,8 @@ from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS, SET_ASIDE
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, OutputError, StoreLocked, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.own_types import types_in_force
 
 ACTOR: Final = "piiloom detect"

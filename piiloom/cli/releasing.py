@@ -14,7 +14,7 @@ from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import WARNING, ReleaseRow, count_members, new_values_of, withheld_of
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 HASH_SHOWN = 12
 # The first ten names of a list in a warning, and those after them.

@@ -12,7 +12,7 @@ from piiloom.cli.pace import Pace, cost_text, count_text, dollars, seconds_text
 from piiloom.execution.batches.batch_status import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.generation.running.progress import RunProgress
 
 Traffic = LimiterState | BatchModeState

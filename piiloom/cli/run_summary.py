@@ -9,7 +9,7 @@ from typing import Any
 from piiloom.cli.pace import accepted_text, cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.corpus.store.judgements import JudgedCount
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.generation.running.progress import RunProgress, StoppedEarly
 
 _REASONS_SHOWN = 5

@@ -16,7 +16,7 @@ from piiloom.cli.terminal import say, say_aside, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.generation.running.opening import resumed_config
 from piiloom.generation.running.preflight import check_provider
 from piiloom.generation.running.progress import RunProgress

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.foundation.garbage import collecting_at
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
+from piiloom.foundation.startup import collecting_at
 from piiloom.foundation.version import __version__
 from piiloom.surrogates.inputs.json_rows import absent_fields
 from piiloom.surrogates.inputs.parquet_files import headers_of

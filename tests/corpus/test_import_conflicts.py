@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file, import_file_among
 from piiloom.corpus.record import Record, SourceReference
 from piiloom.corpus.releases.freezing import create_release

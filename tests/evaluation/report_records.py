@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record, RecordPlan, Span
 
 _MARK = re.compile(r"\[([^|\]]+)\|([^|\]]+)\|(high|low|none)\]")

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder

@@ -15,9 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_line, row_of
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.registry import NativeFormat, get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
 from piiloom.corpus.releases.manifest import (

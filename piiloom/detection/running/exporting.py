@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossReport, WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
 from piiloom.corpus.releases.exporting import try_out

@@ -9,8 +9,7 @@ from typing import Any
 from piiloom.detection.asking.text_groups import text_of_groups
 from piiloom.detection.findings import Findings, ModelDetector
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Chunk, Document
 from piiloom.detection.running.worker import failed
 from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import Interrupted, PiiloomError

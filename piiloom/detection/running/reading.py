@@ -12,7 +12,7 @@ from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_row
 from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.chunks import Document, Refused
 from piiloom.detection.running.input_files import ROWS, TABLES, TXT, InputFile, find_files
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.row_documents import TEXTS, RowDocuments

@@ -23,10 +23,8 @@ from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.detection.detector import Detector, ScoredSpan
 from piiloom.detection.findings import BatchDetector, ExaminingDetector, Findings, Text
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.chunks import Chunk, Document, Refused, Tally
 from piiloom.detection.running.masking import Mask
-from piiloom.detection.running.tally import Tally
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.patterns.resolving import PER_CHARACTER

@@ -22,8 +22,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in
 from piiloom.detection.training.training_files import OneFile, read_file
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, only
 

@@ -14,8 +14,8 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
-from piiloom.foundation.counting import counted
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.words import counted
 from piiloom.providers.prices import UNKNOWN, ModelSpec
 from piiloom.providers.protocol import Provider, TokenUsage
 from piiloom.surrogates.by_model.sentences import REACH, Sentence

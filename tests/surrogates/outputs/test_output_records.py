@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
