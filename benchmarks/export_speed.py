@@ -25,15 +25,14 @@ from typing import Any
 
 from benchmarks.peak_memory import peak_mb
 from piiloom.corpus.formats.base import ReadOptions, WriteOptions, read_records
-from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
-from piiloom.foundation.garbage import collect_less_often
+from piiloom.foundation.startup import collect_less_often
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 COMPOSED = 2_000

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.splitting import composed, reworded
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.leakage import SplitLeakage, measure_leakage
 from piiloom.corpus.releases.settings import GROUP_BY, GroupBy, SplitSettings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from piiloom.cli.keyword_checks import known_keywords
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -12,16 +12,16 @@ from rich.progress import Progress
 
 from piiloom.cli.terminal import error_console, say, say_json
 from piiloom.corpus.formats.base import ReadOptions, read_records
-from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.detection.benchmark.benchmark_folder import ROWS, read_about, write_benchmark
 from piiloom.detection.benchmark.carriers import LENGTHS
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
 from piiloom.detection.benchmark.own_carriers import OwnCarriers, read_own_carriers
 from piiloom.detection.benchmark.perturbing import PERTURBATIONS
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -13,8 +13,8 @@ from piiloom.cli.releasing import HASH_SHOWN
 from piiloom.cli.terminal import say, say_aside, say_json, say_table
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
-from piiloom.corpus.releases.import_losses import AT_IMPORT
-from piiloom.foundation.counting import counted
+from piiloom.corpus.releases.manifest import AT_IMPORT
+from piiloom.foundation.words import counted
 
 
 def export_and_report(

@@ -20,9 +20,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.version import __version__
+from piiloom.foundation.words import counted
 from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank

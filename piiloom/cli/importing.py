@@ -17,8 +17,8 @@ from piiloom.corpus.importing import ImportReport, OnConflict, import_file, labe
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.writing import store_for_writing
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 from piiloom.taxonomy.locales import resolve_locale

@@ -20,8 +20,8 @@ from piiloom.corpus.store.compacting import compact
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.purging import last_heard, purge_texts
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 # Columns that are left out where they hold nothing but zeros.
 _SPARED = ("unusable", "refused", "retried", "reused", "purged", "cached")

@@ -15,10 +15,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 from piiloom.generation.plan.lifting import lost_pairs
-from piiloom.generation.running.stopping import TRANSIENT_CODES
+from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.stages.pipeline import stage_names
 
 

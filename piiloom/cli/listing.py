@@ -11,7 +11,7 @@ from piiloom.cli.terminal import harmless, say, say_json
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import drafted
 from piiloom.pii_values.names.index import open_names
-from piiloom.surrogates.kinds.phrases import languages
+from piiloom.surrogates.kinds.places import languages
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
 from piiloom.taxonomy.entity_types import EntityType

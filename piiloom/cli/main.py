@@ -20,7 +20,7 @@ from piiloom.cli.failing import JSON, failure_of, tell
 from piiloom.cli.terminal import Verbosity, examples, forget_json, set_verbosity, tolerate_any_text
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
-from piiloom.foundation.streams import open_closed_streams
+from piiloom.foundation.startup import open_closed_streams
 from piiloom.foundation.version import __version__
 
 # What Typer makes of a Ctrl-C that no command has handled.

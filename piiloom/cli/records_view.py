@@ -77,8 +77,7 @@ def _filter(store: Store, options: Mapping[str, Any]) -> RecordFilter:
     if split is not None and release is None:
         raise UsageError("only a release has splits", where="--split", remedy="Name one with --release")
     if release is not None:
-        get_release(store, release)
-        _check("--split", split, list(count_members(store, release)))
+        _check("--split", split, list(count_members(store, get_release(store, release))))
     for option, column in (("status", "status"), ("type", "entity_type")):
         if options.get(option) is not None:
             _check(f"--{option}", options[option], values_there(store, column))

@@ -13,7 +13,7 @@ from piiloom.cli.stages import stages_table
 from piiloom.cli.terminal import say, say_json, say_table
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.deleting import ties_of_run
-from piiloom.corpus.store.outcomes import rejects_by_run
+from piiloom.corpus.store.progress import rejects_by_run
 from piiloom.corpus.store.row_ledger import count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.generation.running.stage_report import report_stages

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from piiloom.cli.terminal import say, say_json
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.taxonomy.bank_loading import user_sources
 from piiloom.taxonomy.own_types import extended

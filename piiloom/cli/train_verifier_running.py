@@ -20,8 +20,8 @@ from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.verifying.reasoned_files import DEFAULTS, check_place, counted_rows, kept_rows, write_counts, write_split
 from piiloom.detection.verifying.reasoning_run import Written, write_reasonings
 from piiloom.detection.verifying.reasonings import Case, cases_of
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
 
 
 def make_and_report(asked: VerifierCommand) -> None:

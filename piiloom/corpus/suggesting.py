@@ -17,8 +17,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import RowFault, fault_of, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.native_rows import NativeRow, SpanRow
+from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, fault_of, numbered_lines, parse_object, read_rows
 from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store

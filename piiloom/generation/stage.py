@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from piiloom.corpus.store.progress import RejectRow
-from piiloom.execution.asking import FailureLimit
-from piiloom.execution.calls import Calls
+from piiloom.execution.calls import Calls, FailureLimit
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RunConfig

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from piiloom.corpus.record import Record
-from piiloom.screening.duplicates import DuplicatesGate
-from piiloom.screening.exactness import ExactnessGate
+from piiloom.screening.exactness import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
 from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
 from piiloom.screening.language import LanguageGate
-from piiloom.screening.length import LengthGate
-from piiloom.screening.presence import PresenceGate
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.screening.trained_detector import TrainedDetector

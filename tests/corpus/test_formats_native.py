@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from record_strategies import records
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
-from piiloom.corpus.formats.json_rows import json_bytes
-from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.formats.native_rows import json_bytes
+from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -20,8 +20,8 @@ from piiloom.corpus.formats.verifier import BLANK, COUNTS, CUT, FILES, NO_TWIN, 
 from piiloom.corpus.formats.verifier_candidates import Candidate, candidates
 from piiloom.corpus.formats.verifier_reasons import reasoning
 from piiloom.corpus.markers import unmarked
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, RecordPlan, SourceReference
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

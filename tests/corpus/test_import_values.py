@@ -9,7 +9,7 @@ import pytest
 
 from piiloom.corpus.formats.base import ReadOptions, WriteOptions, fault_kinds, quoted, read_records
 from piiloom.corpus.formats.capid import CapidFormat
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import LostValue
 from piiloom.corpus.store.database import Store

@@ -18,7 +18,7 @@ from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import Split, split_members
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.releases import members_of, withheld_of
+from piiloom.corpus.store.releases import get_release, members_of, withheld_of
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import KINDS, plain_record, same_key
@@ -149,7 +149,7 @@ def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-un
         add_records(store, None, [(None, record) for record in records], status="imported")
     first = piiloom.release("v1", store=path, test_size=8, seed=3)
     with Store.open(path) as store:
-        before = {record_id: name for record_id, _, name in members_of(store, "v1")}
+        before = {record_id: name for record_id, _, name in members_of(store, get_release(store, "v1"))}
         test, train = (min(one for one, name in before.items() if name == wanted) for wanted in ("test", "train"))
         keys = {record.id: record.group_keys for record in records}
         torn = replace(plain_record(300), group_keys=(*keys[test], *keys[train]))
@@ -162,10 +162,14 @@ def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-un
     assert "keep_split_of" not in first.split_settings
     third = piiloom.release("v3", store=path, keep_split_of="v2", test_size=0.25)
     with Store.open(path) as store:
-        v2, v3 = ({record_id: split for record_id, _, split in members_of(store, name)} for name in ("v2", "v3"))
+        v2, v3 = ({record_id: split for record_id, _, split in members_of(store, get_release(store, name))} for name in ("v2", "v3"))
         assert before.items() <= v2.items()
         assert all(v3[record_id] == split for record_id, split in v2.items())
-        assert [one for one, _ in withheld_of(store, "v2")] == [one for one, _ in withheld_of(store, "v3")] == [torn.id]
+        assert (
+            [one for one, _ in withheld_of(store, get_release(store, "v2"))]
+            == [one for one, _ in withheld_of(store, get_release(store, "v3"))]
+            == [torn.id]
+        )
     assert third.leakage is not None
     assert third.leakage["test"]["stories"]["seen"] == 0
     with pytest.raises(ReleaseError, match="no release 'v0'"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from record_strategies import records
 
 from piiloom.corpus.formats import token_labels as labels
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.token_labels import TokenSpan, bio_tags, joined, on_tokens, relevances, tagged_spans, token_places
 from piiloom.corpus.formats.tokenizing import Range, tokenizer_named
 from piiloom.corpus.record import Record, Relevance, Span

@@ -13,7 +13,7 @@ from piiloom.detection.capid.entries import Entry, read_entries
 from piiloom.detection.capid.placing import everywhere, place
 from piiloom.detection.locating import ValueFinder
 from piiloom.detection.mentions import is_whole
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 ASTHMA = Entry("asthma", "health", "high")

@@ -13,7 +13,7 @@ from piiloom.corpus.formats.arrow_rows import write_parquet
 from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.chunks import Document, Refused
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError

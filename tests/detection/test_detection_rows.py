@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally
-from piiloom.corpus.formats.json_rows import row_line
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import row_line
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Document
 from piiloom.detection.running.masking import STYLES, Mask
-from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_from, record_of
+from piiloom.detection.running.worker import disjoint_spans, native_line, record_from, record_of
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

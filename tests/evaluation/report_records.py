@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

@@ -15,7 +15,7 @@ from piiloom.evaluation.utility.cases import cases_of
 from piiloom.evaluation.utility.figures import utility_figures
 from piiloom.evaluation.utility.intervals import MeanTable
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import asthmatics
 from tests.longer import EXPLORE

@@ -10,8 +10,7 @@ from itertools import pairwise
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.outcomes import plan_indexes
-from piiloom.corpus.store.progress import load_plan_items, load_rejects
+from piiloom.corpus.store.progress import load_plan_items, load_rejects, plan_indexes
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run, set_run_config
 from piiloom.foundation.errors import RunError

@@ -20,7 +20,7 @@ from piiloom.generation.composer.questions import compose_draft, compose_questio
 from piiloom.generation.composer.situations import compose_situation
 from piiloom.generation.composer.wording import says_any
 from piiloom.providers.errors import InvalidRequest
-from piiloom.screening.stemming import content_stems
+from piiloom.screening.question_leaks import content_stems
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.scenarios import Frame

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.generation.composer.habits import with_habit
-from piiloom.generation.composer.story_values import spelled_number
-from piiloom.generation.composer.story_writing import mentions
+from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_once
 from piiloom.generation.composer.telling_plan import Asking, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
@@ -234,14 +232,14 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
 def test_a_habit_is_kept_up_and_spans_move_with_it(
     monkeypatch: pytest.MonkeyPatch, habit: str, text: str, value: str, kind: str, after: str, question: str
 ) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.habits.habit_shares", lambda _: {habit: 100})
+    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {habit: 100})
     one = with_habit(_flat(text, value, kind), "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy())
     assert (one.text, one.habit, one.questions[0].text) == (after, habit, question)
     assert one.text[one.spans[0].start : one.spans[0].end] == one.spans[0].value
 
 
 def test_a_habit_that_would_hide_a_name_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.habits.habit_shares", lambda _: {"lower_case": 100})
+    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {"lower_case": 100})
     kept = _flat("Will you ask Will. Now.", "Will")
     assert with_habit(kept, "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy()) == kept
 

@@ -24,9 +24,9 @@ from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
+from piiloom.corpus.store.judgements import uncertainties
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.own_types import extended
 

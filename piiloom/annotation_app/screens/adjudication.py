@@ -25,8 +25,8 @@ from piiloom.annotation_app.screens.span_comments import show_all_comments
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _ABREAST: Final = 3
 _NOT_WAITING: Final = "The record of this address does not wait for a decision (any more), so you get the most urgent one."

@@ -23,8 +23,8 @@ from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.base import ReadOptions
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.locales import resolve_locale, shipped_locales
 
 # Labels of what happens to a row that has the id of a stored record and differs from it.

@@ -19,8 +19,8 @@ from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, newest_records
 from piiloom.corpus.store.annotation_lists import ListedItem
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _CHOICES: Final[dict[Choice, str]] = {"first": "before all others", "usual": "where they belong", "last": "after all others"}
 # Formats of several files, or that no text editor opens, are for releases (Admin, Export).

@@ -19,8 +19,8 @@ from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, Mode, editor_data
 from piiloom.annotation_app.sync.open_documents import DocumentView
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _PRACTICE: Final = "practice"
 _TEST: Final = "test"

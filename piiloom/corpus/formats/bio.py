@@ -16,7 +16,7 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import TOKEN_FIELDS, Columns
-from piiloom.corpus.formats.json_rows import array_or_lines, parse_object, read_rows, write_array
+from piiloom.corpus.formats.native_rows import array_or_lines, parse_object, read_rows, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, bio_tags, on_tokens, relevances
 from piiloom.corpus.formats.tokenizing import Range, Tokenizer, tokenizer_named

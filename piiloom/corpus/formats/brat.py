@@ -31,9 +31,8 @@ from typing import Any
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions, quoted
 from piiloom.corpus.formats.brat_annotations import NOTE, read_annotations
 from piiloom.corpus.formats.brat_configuration import RELEVANCE, brat_name, write_configuration
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.labels import types_and
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, row_of
 from piiloom.corpus.formats.rejoining import details_of
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 
 METADATA_KEY = b"huggingface"
 _HEAD = re.compile(r"---\n(.*?)\n---", re.DOTALL)

@@ -12,7 +12,7 @@ from typing import Final
 
 from piiloom.corpus.formats.dataset_facts import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 
 _ONE_SIDED: Final = 0.95  # share of one relevance from which a type counts as nearly always high or low

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, joined, on_tokens, span_row, token_places
 from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named

@@ -33,9 +33,17 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, RowLeftOut, array_or_lines, objects_in, parse_object, read_rows, write_array
 from piiloom.corpus.formats.labels import types_of_release
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import (
+    RowFault,
+    RowLeftOut,
+    array_or_lines,
+    objects_in,
+    parse_object,
+    read_rows,
+    row_of,
+    write_array,
+)
 from piiloom.corpus.formats.rejoining import details_of, with_all_ids, with_details
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span

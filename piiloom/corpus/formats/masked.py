@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, WriteOptions
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.replacing import with_values
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import Taxonomy
 

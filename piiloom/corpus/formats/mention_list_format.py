@@ -14,8 +14,8 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS
 from piiloom.corpus.formats.instructions import asks_relevance, extracting, message, message_parts
-from piiloom.corpus.formats.json_rows import numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.mention_lists import MentionReader, mention_list
+from piiloom.corpus.formats.native_rows import numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, LossEntry, ReadOptions, ReadTally, SkippedValue, quoted
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
 from piiloom.corpus.formats.instructions import asks_relevance
-from piiloom.corpus.formats.json_rows import RowFault, fault_of, parse_list
+from piiloom.corpus.formats.native_rows import RowFault, fault_of, parse_list
 from piiloom.corpus.formats.placing import Range
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.taxonomy.entity_types import Taxonomy
 
 BLANK = "blank value: left out"

@@ -16,7 +16,7 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS, UNKNOWN_TYPE, chat_row, read_chat
 from piiloom.corpus.formats.instructions import asks_relevance, marking, message, message_parts
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.markers import MarkerFault, marked_text, unmarked
 from piiloom.corpus.record import Record

@@ -18,7 +18,7 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS, chat_row
 from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier_candidates import Candidate, candidates
 from piiloom.corpus.formats.verifier_messages import MOST_BESIDE, verifier_message
 from piiloom.corpus.formats.verifier_reasons import reasoning

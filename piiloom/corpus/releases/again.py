@@ -32,7 +32,7 @@ def create_or_confirm_release(store: Store, name: str, **options: Unpack[Release
     if all(release.name != name for release in list_releases(store)):
         return freeze(store, draft_release(store, request))
     known = get_release(store, name)
-    difference = _difference(store, known, draft_release(store, request, known=True))
+    difference = _difference(store, known, draft_release(store, request, known=known))
     if difference is not None:
         raise ReleaseError(
             f"there is a release {name!r} already, {difference}",
@@ -45,12 +45,12 @@ def create_or_confirm_release(store: Store, name: str, **options: Unpack[Release
 def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | None:
     if any(getattr(known, name) != getattr(draft.row, name) for name in _SETTINGS):
         return "made with other settings"
-    before, now = set(members_of(store, known.name)), set(draft.members)
+    before, now = set(members_of(store, known)), set(draft.members)
     if before != now:
         there = {record_id for record_id, _, _ in before}
         new = sum(record_id not in there for record_id, _, _ in now)
         return f"of other records ({len(before):,}; now there would be {len(now):,}, {new:,} of them not in it)"
-    if set(withheld_of(store, known.name)) != set(draft.withheld):
+    if set(withheld_of(store, known)) != set(draft.withheld):
         return "which withholds other records"
     return "with other texts or labels" if known.content_sha256 not in {None, draft.row.content_sha256} else None
 

@@ -30,9 +30,9 @@ from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 
 __all__ = ["Draw", "Member", "Split", "split_members", "split_records"]

@@ -21,8 +21,8 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.sentences import Sentences
-from piiloom.execution.asking import Fault, Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy

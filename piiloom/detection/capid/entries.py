@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.record import Relevance
 from piiloom.detection.findings import SetAside
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.foundation.lenient_json import LenientJson, read_leniently
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -14,8 +14,8 @@ from piiloom.detection.hybrid.offline.offline_reader import read_by_rules
 from piiloom.detection.hybrid.phases import PhaseSettings, TextUnderWay
 from piiloom.detection.hybrid.places import Ambiguity, by_context
 from piiloom.detection.hybrid.short_numbers import Check, by_cues
-from piiloom.execution.asking import Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider
 

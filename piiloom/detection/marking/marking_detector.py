@@ -22,8 +22,8 @@ from piiloom.detection.marking.bringing_back import Brought, bring_back
 from piiloom.detection.marking.cutting import Cutting, WholeRanges
 from piiloom.detection.marking.placing import Placed
 from piiloom.detection.marking.shots import Shots
-from piiloom.execution.asking import Fault, Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Message, Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy

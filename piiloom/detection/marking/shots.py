@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, Self
 
 from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.instructions import asks_relevance, message
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError

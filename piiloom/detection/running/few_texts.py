@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Chunk, Document
 from piiloom.detection.running.input_settings import detection_locale
 from piiloom.detection.running.model_driver import ModelDriver
-from piiloom.detection.running.native_lines import disjoint_spans
-from piiloom.detection.running.worker import examiner_of
+from piiloom.detection.running.worker import disjoint_spans, examiner_of
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.noop import noop
 

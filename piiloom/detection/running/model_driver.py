@@ -8,11 +8,9 @@ from typing import Any
 
 from piiloom.detection.findings import Findings, ModelDetector
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Chunk, Document
 from piiloom.detection.running.worker import failed
-from piiloom.execution.interrupting import stopped_by_ctrl_c
-from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import Interrupted, PiiloomError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.protocol import Provider

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_rows
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.chunks import Document, Refused
 from piiloom.detection.running.input_files import ROWS, TABLES, TXT, InputFile, find_files
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.row_documents import TEXTS, RowDocuments

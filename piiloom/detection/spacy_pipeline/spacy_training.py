@@ -23,11 +23,11 @@ from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress, Watch
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
 from piiloom.foundation.whole_files import output_errors
+from piiloom.foundation.words import counted
 from piiloom.tagging.model_card import CARD, About, write_about
 
 FAMILY: Final = "spacy"

@@ -22,8 +22,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in
 from piiloom.detection.training.training_files import OneFile, read_file
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
 
@@ -131,20 +131,20 @@ def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
     if store is None:
         raise UsageError("a release is read from a store", where=RELEASE_OPTION, remedy="Name the store with --store")
     row = get_release(store, choice.release)
-    there = count_members(store, choice.release)
+    there = count_members(store, row)
     for split in choice.train_splits:
         if not there.get(split):
             having = ", ".join(name for name, count in there.items() if count) or "none"
             problem = f"the release {choice.release!r} has no records in the split {split!r}"
             raise UsageError(problem, where="--split", remedy=f"Its splits: {having}")
-    splits = {TRAIN: [record for split in choice.train_splits for record in iter_release_records(store, choice.release, split)]}
+    splits = {TRAIN: [record for split in choice.train_splits for record in iter_release_records(store, row, split)]}
     for split in {VALIDATION, TEST} - set(choice.train_splits):
-        splits[split] = list(iter_release_records(store, choice.release, split))
+        splits[split] = list(iter_release_records(store, row, split))
     if choice.validation is not None:
         splits[VALIDATION] = _validation_of_file(choice).records
     return _Found(
         splits=splits,
-        own_types=only(types_of(store), types_in(store, choice.release)),
+        own_types=only(types_of(store), types_in(store, row)),
         about={
             "release": row.name,
             "version": row.version,

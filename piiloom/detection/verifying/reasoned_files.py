@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier import COUNTS, FILES, counts_of
 from piiloom.corpus.split_names import TRAIN, VALIDATION
 from piiloom.detection.verifying.reasonings import HOW, Reasoned

@@ -20,7 +20,7 @@ from piiloom.corpus.record import Record
 from piiloom.detection.asking.asker import Asker
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict
 from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE
-from piiloom.execution.asking import Fault, Lost
+from piiloom.execution.calls import Fault, Lost
 from piiloom.taxonomy.entity_types import Taxonomy
 
 TRIES: Final = 6

@@ -20,8 +20,8 @@ from piiloom.detection.detector import Detector, ScoredSpan
 from piiloom.detection.findings import Findings, SetAside, Text
 from piiloom.detection.verifying.inner_detector import InnerDetector
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict
-from piiloom.execution.asking import Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import array_rows, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.evaluation.inputs.capid_documents import RELEVANCES, CapidDocuments

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from piiloom.corpus.formats.base import ReadOptions, read_records
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.manifest import types_beside

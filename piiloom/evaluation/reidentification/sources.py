@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.masked import masked_row
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
@@ -31,10 +31,10 @@ _PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
 def subjects_of_release(store: Path, name: str, *, surrogates: bool = False, tell: Tell | None = None) -> Iterator[Subject]:
     """Yield the records of a release, split by split; with *surrogates*, those that ``piiloom export --format masked`` would write."""
     with open_to_read(store, tell=tell) as opened:
-        get_release(opened, name)
+        release = get_release(opened, name)
         taxonomy = extended(types_of(opened))
-        for split in count_members(opened, name):
-            for record in iter_release_records(opened, name, split):
+        for split in count_members(opened, release):
+            for record in iter_release_records(opened, release, split):
                 yield _subject(record, taxonomy, surrogates=surrogates)
 
 

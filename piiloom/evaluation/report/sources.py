@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, fault_kinds
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
@@ -121,7 +121,7 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None, wanted
     """Return the records of a release by split; with *wanted*, the background, too. Raises ``ReleaseError`` if it is unknown or empty."""
     with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
-        splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
+        splits = {split: list(iter_release_records(store, row, split)) for split in count_members(store, row)}
         own = types_of(store)
         if not splits:
             raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")

@@ -12,11 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.composer.habits import with_habit
 from piiloom.generation.composer.story_leaks import shares_word
-from piiloom.generation.composer.story_steps import choose_steps
-from piiloom.generation.composer.story_values import StoryValues
-from piiloom.generation.composer.story_writing import clash, folded, mentions, write_text
+from piiloom.generation.composer.story_writing import StoryValues, choose_steps, clash, folded, mentions, with_habit, write_text
 from piiloom.generation.composer.telling_plan import Asking, TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy

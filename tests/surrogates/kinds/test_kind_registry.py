@@ -7,7 +7,7 @@ import pytest
 from kind_draws import COUNTRIES, draw, owned
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.kinds.phrases import languages
+from piiloom.surrogates.kinds.places import languages
 from piiloom.surrogates.kinds.registry import KINDS, get_kind
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long, sampled

@@ -18,8 +18,8 @@ from piiloom.detection.training.openai_tuning.job_folder import ROWS
 from piiloom.detection.training.openai_tuning.plan import DataFile, Part, Plan
 from piiloom.detection.training.openai_tuning.tasks import Rows, Task, get_task, make_rows
 from piiloom.detection.training.training_data import TrainingData
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import to_json
 
