@@ -25,7 +25,6 @@ import numpy as np
 
 from benchmarks.detection.simulated_llm import ErrorRates, SimulatedLLM
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings
@@ -71,8 +70,7 @@ def examined(documents: Sequence[Record], phases: int, detector: str, rates: Err
 
 
 async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int, store: Path) -> list[Findings]:
-    model = ModelSettings(provider="openai", model="knows-the-gold", store=store, unpriced=True)
-    settings = DetectorSettings(detector="hybrid", phases=phases, model=model)
+    settings = DetectorSettings(detector="hybrid", phases=phases, provider="openai", model="knows-the-gold", replies=store, unpriced=True)
     detector = make_detector(settings, provider=SimulatedLLM(documents, rates, seed=seed))
     assert isinstance(detector, HybridDetector)
     found: list[Findings] = []

@@ -48,7 +48,7 @@ def make_and_report(asked: VerifierCommand) -> None:
 
 
 def _model(asked: VerifierCommand) -> ModelSettings:
-    model = settings_of(ModelSettings, asked)
+    model = settings_of(ModelSettings, asked, replies=asked.store, max_attempts=asked.attempts)
     model.spec()
     return model
 
@@ -65,7 +65,7 @@ def _splits(data: TrainingData) -> dict[str, Sequence[Any]]:
 def _agree(asked: VerifierCommand, model: ModelSettings, total: int) -> None:
     place = f" at {model.base_url}" if model.base_url else ""
     words = f"the texts of {counted(total, 'candidate')} would be sent to {model.provider}{place}, model {model.name}"
-    agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
+    agree_to_send(f"{words}; replies are kept in {model.replies}", yes=asked.yes)
 
 
 def _write(

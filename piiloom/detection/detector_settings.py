@@ -1,91 +1,74 @@
-"""Settings that some detectors have."""
+"""The settings of detectors that load a model on this machine, ask a service, or show a model examples."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Literal
 
 from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.foundation import torch_devices
-from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.errors import DataError
+from piiloom.foundation.settings import OptionalPath, Settings, setting
+from piiloom.providers.model_calls import MODEL, ModelCalls
 from piiloom.tagging.model_card import CARD
 from piiloom.taxonomy.own_types import OwnTypes, from_json
 
-DEVICES: Final = (*torch_devices.DEVICES, "onnx")
-VERIFIERS: Final = (1, 2)
-REASONED: Final = 2  # the verifier that gives a reasoning before its answer
+LOCAL_MODELS: Final = "Models on this machine, and services"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalModel:
-    """A model on this machine.
+class OnDevice(Settings):
+    """The device of a model on this machine, and how many texts it reads at once."""
 
-    ``path`` is its folder, or a name that its library knows; empty: none, for a detector that does without. ``label_map`` is a YAML file
-    that says which type a label of the model is.
-    ``batch_size`` is how many texts it reads at once. Raises ``UsageError`` for what makes no sense.
-    """
-
-    path: str
-    label_map: Path | None = None
-    device: str = "auto"
-    batch_size: int = 16
-
-    def __post_init__(self) -> None:
-        if self.device not in DEVICES:
-            raise UsageError(f"there is no device {self.device!r}", where="--device", remedy=f"Choose one of {', '.join(DEVICES)}")
-        if self.batch_size < 1:
-            raise UsageError("a batch has at least one text", where="--batch-size")
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What shapes the findings, for digests: the path, and of a folder names, sizes and times of its files."""
-        files = traces(Path(self.path)) if self.path else []
-        return {"path": self.path, "files": files, "label_map": digest_of(self.label_map)}
+    device: Literal["auto", "cpu", "cuda", "onnx"] = setting("auto", "Device of a model on this machine.", panel=LOCAL_MODELS)
+    batch_size: int = setting(16, "Texts that a model on this machine reads at once.", metavar="N", panel=LOCAL_MODELS, ge=1, advanced=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """A service that detects. Its keys come from the environment. ``rpm`` limits requests a minute; None: what the service allows.
+class Labels(Settings):
+    """A map from the labels of a model or service to entity types."""
 
-    Raises ``UsageError`` for numbers below 1.
-    """
+    label_map: OptionalPath = setting(
+        None, "Types of the labels of the model or service: a YAML file, or the name of a shipped map.", metavar="MAP", panel=LOCAL_MODELS
+    )
 
-    endpoint: str | None = None
-    region: str | None = None
-    label_map: Path | None = None
-    rpm: float | None = None
-    concurrency: int = 16
-    timeout_s: float = 60.0
-    attempts: int = 5
 
-    def __post_init__(self) -> None:
-        if self.attempts < 1 or self.concurrency < 1:
-            raise UsageError("attempts and concurrency must be at least 1", where="--concurrency")
+class LocalModel(OnDevice, Labels):
+    """A trained detector on this machine. ``model_path`` is empty for a detector that does without one."""
+
+    model_path: str = setting(
+        "", "Folder of a trained detector on this machine (for presidio also the name of a pipeline).", metavar="DIR", panel=LOCAL_MODELS
+    )
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What shapes the findings, for digests."""
+        """The settings that shape the findings, for digests: the path, and of a folder names, sizes and times of its files."""
+        files = traces(Path(self.model_path)) if self.model_path else []
+        return {"path": self.model_path, "files": files, "label_map": digest_of(self.label_map)}
+
+
+class Service(Labels, ModelCalls):
+    """A service that detects. Its keys come from the environment; ``rpm`` None: as many requests a minute as the service allows."""
+
+    endpoint: str | None = setting(None, "Address of the service azure or aws.", metavar="URL", panel=LOCAL_MODELS)
+    region: str | None = setting(None, "Region of aws.", metavar="NAME", panel=LOCAL_MODELS, advanced=True)
+    attempts: int = setting(5, "Requests for one text.", flags="-", ge=1)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings that shape the findings, for digests."""
         return {"endpoint": self.endpoint, "region": self.region, "label_map": digest_of(self.label_map)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompting:
-    """How a model is prompted: with ``shots`` examples drawn from ``examples``, a file of native rows; without one with none."""
+class Prompting(Settings):
+    """The examples that a model is shown: ``shots`` of those in ``examples``, a file of native rows."""
 
-    examples: Path | None = None
-    shots: int = 0
+    panels: ClassVar[tuple[str, ...]] = (MODEL,)
 
-    def __post_init__(self) -> None:
-        if self.shots < 0:
-            raise UsageError("the number of examples is 0 or more", where="--shots")
-        if self.shots and self.examples is None:
-            raise UsageError("there is nothing to draw examples from", where="--shots", remedy="Name a file of records with --examples")
+    examples: OptionalPath = setting(None, "Native rows from which the model is shown some (markers).", metavar="FILE", panel=MODEL)
+    shots: int = setting(8, "Number of examples that the model is shown.", metavar="N", panel=MODEL, ge=0, advanced=True)
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What shapes the findings, for digests."""
+        """The settings that shape the findings, for digests."""
         return {"examples": digest_of(self.examples), "shots": self.shots}
 
 

@@ -47,4 +47,4 @@ def make(settings: DetectorSettings, provider: Provider | None = None, policy: C
     """See ``registry.Make``. Raises ``UsageError`` and ``DataError`` for a folder that cannot be used."""
     del provider, policy
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    return ProbeDetector(model=load_model(Path(settings.local.path)), threshold=settings.threshold)
+    return ProbeDetector(model=load_model(Path(settings.local.model_path)), threshold=settings.threshold)

@@ -52,7 +52,7 @@ else:
 
 
 AnyPath = Converted[Path, "str | Path"]
-OptionalPath = Converted["Path | None", "str | Path | None"]
+OptionalPath = Converted[Path | None, "str | Path | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
             )
             for name, field in kind.model_fields.items()
         ]
-        vars(called)["__signature__"] = inspect.Signature([*own, *fields])
+        vars(called)["__signature__"] = inspect.Signature([*own, *fields], return_annotation=work.__annotations__.get("return"))
         return called
 
     return decorate

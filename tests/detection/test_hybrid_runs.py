@@ -278,11 +278,11 @@ def test_detectors_by_name(tmp_path):
     assert [one.name for one in (patterns, offline)] == ["patterns", "hybrid-offline"]
     with LLMServer(Model()) as server:
         model = Bench(tmp_path, server).model
-        assert make_detector(DetectorSettings(detector="hybrid", model=model)).name == "hybrid"
+        assert make_detector(DetectorSettings(detector="hybrid", **model.given())).name == "hybrid"
     for wrong, named in (
         ({"detector": "magic"}, "Known: patterns, hybrid-offline, hybrid"),
         ({"detector": "hybrid"}, "--provider"),
-        ({"model": model}, "asks no model"),
+        (model.given(), "asks no model"),
         ({"phases": 4}, "--phases"),
         ({"threshold": 1.5}, "--threshold"),
         ({"chunk_chars": 10}, "--chunk"),

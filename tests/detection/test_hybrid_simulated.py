@@ -38,7 +38,7 @@ def examined(rates, *, count=1, phases=3, seed=0):
     records = [record(number) for number in range(count)]
 
     async def work(store):
-        model = ModelSettings(provider="openai", model="simulated", store=store, unpriced=True)
+        model = ModelSettings(provider="openai", model="simulated", replies=store, unpriced=True)
         async with HybridDetector(settings(phases), model, provider=SimulatedLLM(records, rates, seed=seed)) as detector:
             return await asyncio.gather(*(detector.examine_async(one.context, LOCALE, item_id=one.id) for one in records))
 

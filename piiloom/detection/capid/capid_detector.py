@@ -151,5 +151,5 @@ def why_lost(lost: Lost) -> str:
 
 def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> CapidDetector:
     """See ``registry.Make``."""
-    assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return CapidDetector(settings.model, chunk_chars=settings.chunk_chars, threshold=settings.threshold, provider=provider, policy=policy)
+    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
+    return CapidDetector(settings.asked, chunk_chars=settings.chunk_chars, threshold=settings.threshold, provider=provider, policy=policy)

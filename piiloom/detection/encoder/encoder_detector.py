@@ -42,7 +42,7 @@ class EncoderDetector:
     name = NAME
 
     def __init__(self, local: LocalModel, *, threshold: float = 0.0) -> None:
-        self._folder, self._local, self._threshold = Path(local.path), local, threshold
+        self._folder, self._local, self._threshold = Path(local.model_path), local, threshold
         self._about = read_about(self._folder, NAME, needs=(TOKENIZER, HEADS))
         self._types = _types_by_number(self._about, local.label_map)
         settings = self._about.settings

@@ -18,8 +18,8 @@ def make_offline(settings: DetectorSettings, provider: Provider | None = None, p
 
 def make_hybrid(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> HybridDetector:
     """See ``registry.Make``."""
-    assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return HybridDetector(_phases(settings), settings.model, provider=provider, policy=policy)
+    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
+    return HybridDetector(_phases(settings), settings.asked, provider=provider, policy=policy)
 
 
 def _phases(settings: DetectorSettings) -> PhaseSettings:

@@ -16,9 +16,9 @@ from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales
 
 def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> MarkingDetector:
     """See ``registry.Make``. Raises ``DataError`` if the file of examples cannot be read."""
-    assert settings.model is not None  # noqa: S101 - checked when the settings were made
+    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
     return MarkingDetector(
-        settings.model,
+        settings.asked,
         chunk_chars=settings.chunk_chars,
         threshold=settings.threshold,
         shots=_shots(settings),
@@ -29,7 +29,7 @@ def make(settings: DetectorSettings, provider: Provider | None = None, policy: C
 
 
 def _shots(settings: DetectorSettings) -> Shots | None:
-    prompting, model = settings.prompting, settings.model
+    prompting, model = settings.prompting, settings.asked
     if prompting is None or prompting.examples is None or model is None:
         return None
     return Shots.read(prompting.examples, prompting.shots, seed=model.seed, longest=settings.chunk_chars)

@@ -21,8 +21,9 @@ from piiloom.taxonomy.own_types import types_in_force
 def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
     """Return the spans of each text, in text order and without overlaps.
 
-    Raises ``UsageError`` for an unknown locale, and ``DataError`` if a text could not be detected.
+    Raises ``UsageError`` for an unknown locale or without consent to send the texts, and ``DataError`` if a text could not be detected.
     """
+    settings.check_agreed()
     locale = detection_locale(locale, any_locale=not settings.family.catalogue)
     with types_in_force(settings.own_types):
         found = _found(texts, locale, question, settings)

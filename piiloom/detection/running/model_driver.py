@@ -28,7 +28,7 @@ class ModelDriver:
         detector = make_detector(settings, provider=provider)
         assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
         self._detector = detector
-        asked = settings.model or settings.service
+        asked = settings.asked or settings.service
         self._concurrency = asked.concurrency if asked is not None else 1
         self._stop = StopSignal()
 

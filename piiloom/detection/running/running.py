@@ -36,14 +36,14 @@ def run_detection(
     """
     started = time.monotonic()
     target = request.target()
-    reader = DocumentReader(request.inputs)
+    reader = DocumentReader(request)
     with ExitStack() as stack:
-        stack.enter_context(types_in_force(request.work.detector.own_types))
+        stack.enter_context(types_in_force(request.own_types))
         try:
-            stack.enter_context(new_folders([request.out.parent]))
+            stack.enter_context(new_folders([request.place.parent]))
         except OSError as error:
-            raise cannot_write(request.out, error) from error
-        kept = stack.enter_context(UnfinishedRun(request.out, request.about, resume=request.resume, force=request.force))
+            raise cannot_write(request.place, error) from error
+        kept = stack.enter_context(UnfinishedRun(request.place, request.about, resume=request.resume, force=request.force))
         if kept.is_published:
             told = kept.roll_forward()
             return _report(request, told["figures"], [Path(name) for name in told["files"]], told["figures"]["documents"], started)
@@ -64,4 +64,6 @@ def run_detection(
 def _report(
     request: DetectionRequest, figures: dict[str, Any], files: list[Path], kept: int, started: float, model: dict[str, Any] | None = None
 ) -> DetectionReport:
-    return DetectionReport(out=request.out, figures=figures, files=tuple(files), kept=kept, seconds=time.monotonic() - started, model=model)
+    return DetectionReport(
+        out=request.place, figures=figures, files=tuple(files), kept=kept, seconds=time.monotonic() - started, model=model
+    )

@@ -31,7 +31,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     del provider, policy
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
-    return SpacyDetector(local.path, threshold=settings.threshold, label_map=local.label_map, batch_size=local.batch_size)
+    return SpacyDetector(local.model_path, threshold=settings.threshold, label_map=local.label_map, batch_size=local.batch_size)
 
 
 class SpacyDetector:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.session import ModelSession
@@ -44,7 +44,7 @@ def write_reasonings(
     """
     stop = StopSignal()
     written = run_in_own_loop(
-        lambda: _write(cases, replace(model, run=digest), watch, policy, stop),
+        lambda: _write(cases, model.model_copy(update={"run": digest}), watch, policy, stop),
         on_interrupt=stop.request,
     )
     if written is None:

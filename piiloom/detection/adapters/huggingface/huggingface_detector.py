@@ -28,7 +28,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
     return HuggingFaceDetector(
-        local.path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
+        local.model_path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
     )
 
 
