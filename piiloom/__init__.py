@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from piiloom.api import (
         EncoderOptions,
         ReleaseOptions,
-        RunOptions,
         SurrogateOptions,
         compare,
         detect,
@@ -40,7 +39,6 @@ __all__ = [
     "EncoderOptions",
     "PiiloomError",
     "ReleaseOptions",
-    "RunOptions",
     "SurrogateOptions",
     "__version__",
     "compare",

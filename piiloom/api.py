@@ -55,19 +55,18 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import secret_key
-from piiloom.foundation.settings import setting, takes_keywords
+from piiloom.foundation.settings import Converted, setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
-from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.settings.keyword_options import RunOptions
-from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.progress import RunReport
 from piiloom.training_api import EncoderOptions, train_encoder
 
 __all__ = [
     "EncoderOptions",
     "ReleaseOptions",
-    "RunOptions",
     "SurrogateOptions",
     "compare",
     "detect",
@@ -89,21 +88,27 @@ StorePath = str | Path | None
 P = ParamSpec("P")
 
 
-@known_keywords(RunOptions)
-def generate(*, store: StorePath = None, watch: Watch | None = None, **settings: Unpack[RunOptions]) -> RunProgress:
-    """Generate until ``samples`` records (100 when not given) are accepted; gives the final progress (``status``, ``accepted`` …).
+class Generation(RunConfig):
+    """The keywords of ``generate``: the settings of a run, the store, and a watch."""
 
-    A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell can be run
-    again: it completes the run, adds what a larger ``samples`` asks for, or gives what is there. What is given of how calls
-    are made (``budget_usd``, ``rpm``, ``base_url`` …) holds on such a run too, None taking a limit away; what is not given stays.
-    *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
+    store: Converted[Path, StorePath] = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", flags="-")
+    watch: Callable[[RunProgress], None] | None = setting(None, "Called with the progress after every result.", flags="-")
+
+
+@takes_keywords(Generation)
+def generate(asked: Generation) -> RunProgress:
+    """Generate until ``samples`` records (100 when not given) are accepted; return the final progress (``status``, ``accepted`` …).
+
+    A run of the same settings and seed in the same store is continued rather than refused, so a notebook cell can be run
+    again: it completes the run, adds records for a larger ``samples``, or returns the existing result. Settings of calls that are given
+    (``budget_usd``, ``rpm``, ``base_url`` …) hold on such a run too, None removing a limit; those not given stay.
+    *watch* is called with the progress after every result. *store* defaults to ``outputs/piiloom.duckdb``.
 
     A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
     settings, ``ProviderError`` when no provider can be reached, ``StoreError`` and ``OutputError`` for the store.
     """
-    config = make_config({"samples": 100, **settings})
-    with new_or_known_run(_store(store), config) as opened:
-        return run_to_end(opened, watch=watch or noop)
+    with new_or_known_run(asked.store, check(asked.part(RunConfig))) as opened:
+        return run_to_end(opened, watch=asked.watch or noop)
 
 
 @known_keywords()
@@ -422,7 +427,7 @@ def detect_files(source: str | Path, out: str | Path, asked: DetectFilesKeywords
     """
     from piiloom.detection.running.running import run_detection  # noqa: PLC0415 - as above
 
-    request = DetectionRequest.of({**asked.given(DetectionSettings), "source": source, "out": out}, noun="keyword")
+    request = DetectionRequest.of({**asked.part(DetectionSettings).given(), "source": source, "out": out}, noun="keyword")
     return run_detection(request, watch=asked.watch or noop, agree=request.check_agreed)
 
 

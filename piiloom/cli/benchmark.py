@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final
 import typer
 
 from piiloom.cli.options import json_setting
-from piiloom.cli.pace import dollars
 from piiloom.cli.progress import asking, shown
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import examples, say, say_json
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.detection.benchmark.benchmark_folder import ROWS, make_folder, read_about, read_document

@@ -19,8 +19,8 @@ from typer.exceptions import TyperException
 
 from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.options import json_setting, store_setting
-from piiloom.cli.pace import dollars, duration, rate_text
 from piiloom.cli.progress import shown
+from piiloom.cli.run_summary import dollars, duration, rate_text
 from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json, say_table
 from piiloom.detection.families import FAMILIES, RECOGNIZERS
 from piiloom.detection.running.input_settings import READING
@@ -223,7 +223,7 @@ def _suggest(asked: Detect) -> None:
 
     def detect_in(source: Path, out: Path) -> None:
         replies = asked.replies if "replies" in asked.model_fields_set else workspace
-        request = DetectionRequest.of({**asked.given(DetectionRequest), "source": source, "out": out, "replies": replies})
+        request = DetectionRequest.of({**asked.part(DetectionRequest).given(), "source": source, "out": out, "replies": replies})
         try:
             reports.append(_detected(request, as_json=asked.as_json))
         except StoreLocked as error:
