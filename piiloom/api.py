@@ -44,7 +44,7 @@ from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.progress import Watch as DetectionWatch
 from piiloom.detection.running.request import DetectionRequest, DetectionSettings

@@ -11,13 +11,8 @@ import typer
 
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import asking, shown
-from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import examples, say, say_json
-from piiloom.corpus.formats.native_rows import row_of
-from piiloom.detection.benchmark.benchmark_folder import ROWS, make_folder, read_about, read_document
-from piiloom.detection.benchmark.carrier_files import have_written
-from piiloom.detection.benchmark.carrier_writing import WritingOptions
-from piiloom.detection.benchmark.making import BenchmarkOptions
+from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions, WritingOptions
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
@@ -85,6 +80,8 @@ def make(asked: Make) -> None:
 
     Templates of everyday documents are filled with drawn values. No native speaker has checked the templates; benchmark.json says so.
     """
+    from piiloom.detection.benchmark.benchmark_folder import make_folder
+
     with shown(_described, wanted=not asked.as_json, share=lambda progress: progress) as watch:
         counts = make_folder(asked.out, asked, carriers=asked.carriers, with_shipped=asked.with_shipped, force=asked.force, watch=watch)
     if asked.as_json:
@@ -106,6 +103,9 @@ def write(asked: Write) -> None:
     A reply with unknown slots, anything personal written out, another length or language, or a copy of another is asked again
     with its fault named, then set aside in rejects.jsonl. Nothing personal is sent. No native speaker has checked the texts.
     """
+    from piiloom.cli.run_summary import dollars
+    from piiloom.detection.benchmark.carrier_files import have_written
+
     watching = partial(asking, asked.replies, wanted=not asked.as_json)
     written, paths = have_written(asked.out, asked, force=asked.force, watching=watching)
     if asked.as_json:
@@ -131,6 +131,8 @@ def write(asked: Write) -> None:
 @takes(Show)
 def show(asked: Show) -> None:
     """Show the contents of a benchmark: documents by locale, domain and length, entities and look-alikes."""
+    from piiloom.detection.benchmark.benchmark_folder import read_about
+
     if asked.document is not None:
         _show_document(asked.folder, asked.document, as_json=asked.as_json)
         return
@@ -142,6 +144,8 @@ def show(asked: Show) -> None:
 
 
 def _say_counts(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, Any] | None) -> None:
+    from piiloom.detection.benchmark.benchmark_folder import ROWS
+
     documents, values = sum(counts["documents"].values()), sum(counts["entities"].values())
     look_alikes = sum(counts["look_alikes"].values())
     rest = f"{counted(values, 'value')} of {counted(len(counts['entities']), 'entity')}, {counted(look_alikes, 'look-alike')}"
@@ -161,6 +165,9 @@ def _say_counts(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, 
 
 
 def _show_document(folder: Path, document_id: str, *, as_json: bool) -> None:
+    from piiloom.corpus.formats.native_rows import row_of
+    from piiloom.detection.benchmark.benchmark_folder import read_document
+
     record = read_document(folder, document_id)
     if as_json:
         say_json(row_of(record))

@@ -20,7 +20,6 @@ from typer.exceptions import TyperException
 from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.options import json_setting, store_setting
 from piiloom.cli.progress import shown
-from piiloom.cli.run_summary import dollars, duration, rate_text
 from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json, say_table
 from piiloom.detection.families import FAMILIES, RECOGNIZERS
 from piiloom.detection.running.input_settings import READING
@@ -110,14 +109,14 @@ def detect(asked: Detect) -> None:
     report = _detected(asked, as_json=asked.as_json)
     _print(report, asked)
     if asked.family.catalogue:
-        from piiloom.taxonomy.own_entities import without_pattern  # noqa: PLC0415 - few have own types
+        from piiloom.taxonomy.own_entities import without_pattern
 
         if lacking := without_pattern(asked.own_types):
             say_aside(f"not looked for, since no pattern says how their values look: {', '.join(lacking)}")
 
 
 def _detected(request: DetectionRequest, *, as_json: bool) -> DetectionReport:
-    from piiloom.detection.running.running import run_detection  # noqa: PLC0415 - help is quick without it
+    from piiloom.detection.running.running import run_detection
 
     def agree() -> None:
         for line in request.sent(f"the texts of {request.path}"):
@@ -136,6 +135,8 @@ class _Rate:
 
     def described(self, progress: DetectionProgress, now: float) -> str:
         """Describe *progress* in one line."""
+        from piiloom.cli.run_summary import dollars, duration, rate_text
+
         if progress.kept == progress.documents and progress.documents:
             self._started, self._before = now, (progress.documents, progress.done)
             return f"{counted(progress.documents, 'document')} done by earlier sessions"
@@ -156,9 +157,9 @@ class _Rate:
 
 
 def _print(report: DetectionReport, asked: Detect) -> None:
-    from rich.table import Table  # noqa: PLC0415 - takes 20 ms
+    from rich.table import Table
 
-    from piiloom.foundation.peak_memory import peak_bytes  # noqa: PLC0415 - as above
+    from piiloom.foundation.peak_memory import peak_bytes
 
     if asked.as_json:
         say_json({"input": str(asked.path), "detector": asked.detector, **report.to_json(), "peak_bytes": peak_bytes()})
@@ -178,6 +179,8 @@ def _print(report: DetectionReport, asked: Detect) -> None:
 
 
 def _documents(report: DetectionReport) -> str:
+    from piiloom.cli.run_summary import rate_text
+
     figures, rate = report.figures, report.documents_per_second
     words = f"{counted(figures['documents'], 'document')}, {counted(figures['spans'], 'span')} in {figures['with_spans']:,} of them"
     if figures["validated"]:
@@ -189,6 +192,8 @@ def _documents(report: DetectionReport) -> str:
 
 
 def _asides(report: DetectionReport) -> Iterator[str]:
+    from piiloom.cli.run_summary import dollars
+
     figures = report.figures
     rejects = next((path.name for path in report.files if path.name.endswith("detect-rejects.jsonl")), "detect-rejects.jsonl")
     if figures["rejected"]:
@@ -212,10 +217,10 @@ def _asides(report: DetectionReport) -> Iterator[str]:
 
 def _suggest(asked: Detect) -> None:
     """Detect in records of a store, and store the findings as suggestions."""
-    from piiloom.annotation_app.worklist.detection_runs import StoreDetection  # noqa: PLC0415 - few want suggestions
-    from piiloom.cli.reading import store_for_reading  # noqa: PLC0415 - as above
-    from piiloom.corpus.store.own_types import types_of  # noqa: PLC0415 - as above
-    from piiloom.taxonomy.own_types import types_in_force  # noqa: PLC0415 - as above
+    from piiloom.annotation_app.worklist.detection_runs import StoreDetection
+    from piiloom.cli.reading import store_for_reading
+    from piiloom.corpus.store.own_types import types_of
+    from piiloom.taxonomy.own_types import types_in_force
 
     workspace = asked.source or asked.store
     work = StoreDetection(workspace, detector=asked.detector, rows=asked.out, resume=asked.resume)
@@ -305,7 +310,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 def _offered(words: tuple[str, ...]) -> tuple[OfferedDetector, tuple[str, ...], bool]:
     """Return the detector that *words*, options of ``piiloom detect``, make, the words, and whether it takes a types file."""
-    from piiloom.annotation_app.worklist.detection_runs import OfferedDetector  # noqa: PLC0415 - for the app only
+    from piiloom.annotation_app.worklist.detection_runs import OfferedDetector
 
     where = f"{_OPTION} {shlex.join(words)!r}"
     try:

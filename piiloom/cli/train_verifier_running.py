@@ -15,7 +15,7 @@ from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, NO_TWIN
 from piiloom.corpus.split_names import TRAIN, VALIDATION
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.verifying.reasoned_files import DEFAULTS, check_place, counted_rows, kept_rows, write_counts, write_split
 from piiloom.detection.verifying.reasoning_run import Written, write_reasonings

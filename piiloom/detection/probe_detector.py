@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
 from piiloom.tagging.model import TaggedSpan, TaggingModel

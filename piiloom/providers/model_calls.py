@@ -12,6 +12,7 @@ from piiloom.providers.prices import parse_prices
 MODEL: Final = "Model"
 CALLS: Final = "Calls"
 MONEY: Final = "Cost"
+LOCAL: Final = "local"  # the provider of a model in a folder, which needs no key and no address
 
 
 class ModelCalls(Settings):

@@ -11,7 +11,7 @@ from typing import Any
 from piiloom.corpus.formats.instructions import marking, message_parts
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Span
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from tests.detection.listing_model import KNOWN, QUICK

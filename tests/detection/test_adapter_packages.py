@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 
 

@@ -8,8 +8,9 @@ import os
 import pytest
 
 from piiloom.corpus.formats.instructions import extracting, message
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 from tests.detection.listing_model import QUICK, ListingBench, ListingModel, told
 from tests.fakes.llm_server import Fault, LLMServer

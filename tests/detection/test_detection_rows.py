@@ -18,7 +18,7 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.running.documents import Document
 from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_from, record_of
-from piiloom.detection.running.worker import WorkSettings
+from piiloom.detection.running.request import WorkSettings
 from piiloom.foundation.errors import RunError, UsageError
 
 TEXTS = st.text("ab Ż🐢\u2028\n<>[]_'\"1", min_size=1, max_size=40)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from piiloom.detection.detector_settings import LocalModel
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.encoder.encoder_detector import EncoderDetector
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, write_about

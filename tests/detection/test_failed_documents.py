@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pytest
 
-from piiloom.detection import registry
+from piiloom.detection import detector_settings
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.families import FAMILIES, Family
 from piiloom.detection.findings import Findings, Text
@@ -50,7 +50,7 @@ def make_moody(*_: object) -> Moody:
 @pytest.fixture(autouse=True)
 def _moody(monkeypatch: pytest.MonkeyPatch) -> None:
     family = Family(about="for tests", make=f"{__name__}:make_moody")
-    monkeypatch.setattr(registry, "FAMILIES", MappingProxyType({**FAMILIES, "moody": family}))
+    monkeypatch.setattr(detector_settings, "FAMILIES", MappingProxyType({**FAMILIES, "moody": family}))
     monkeypatch.setattr(session, "MOST_DOCUMENTS", 2)
 
 

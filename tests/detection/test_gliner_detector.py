@@ -8,8 +8,9 @@ import shutil
 import pytest
 
 from piiloom.detection.adapters.gliner_detector import GlinerDetector
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import UsageError
 from tests.detection.tiny_classifier import write_tokenizer

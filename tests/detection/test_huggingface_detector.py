@@ -9,8 +9,9 @@ import pytest
 from piiloom.detection.adapters.huggingface.huggingface_detector import HuggingFaceDetector
 from piiloom.detection.adapters.huggingface.model_folder import load_model
 from piiloom.detection.adapters.huggingface.reading import TextReader
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import ConfigError, UsageError
 from tests.detection.tiny_classifier import change_config, write_classifier, write_random_classifier

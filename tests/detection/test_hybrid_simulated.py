@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.detection.simulated_llm import NO_ERRORS, SimulatedLLM
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from tests.detection.small_catalogue import BY_ID, LOCALE, found, settings
 

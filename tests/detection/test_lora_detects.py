@@ -12,10 +12,10 @@ pytest.importorskip("piiloom.detection.capid.capid_detector")
 from piiloom.corpus.formats.instructions import extracting, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.findings import ModelDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.training.lora.examples import chat_rows, example_of
 from piiloom.detection.training.lora.lora_settings import MARKERS, VERIFIER_1, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import train_lora

@@ -9,9 +9,10 @@ import pytest
 
 from piiloom.corpus.formats.instructions import marking, message
 from piiloom.corpus.record import Record, Span
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.marking.shots import Shots
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from tests.detection.listing_model import told
 from tests.detection.marking_model import MarkingBench, MarkingModel
 from tests.fakes.llm_server import Fault, LLMServer

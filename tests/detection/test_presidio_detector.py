@@ -9,8 +9,9 @@ import pytest
 from benchmarks.detection.presidio_adapter import presidio_itself, told
 from piiloom.detection.adapters.label_targets import label_targets
 from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import ConfigError, UsageError
 
 pytest.importorskip("presidio_analyzer", reason="make test-train installs it")

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.spacy_pipelines import import_spacy
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.spacy_pipeline import spacy_detector
 from piiloom.detection.spacy_pipeline.making import initialize, make_examples, make_pipeline
 from piiloom.detection.spacy_pipeline.spacy_detector import SCORE, SpacyDetector

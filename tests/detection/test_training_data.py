@@ -14,7 +14,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.training.base_model import base_facts
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError

@@ -90,6 +90,12 @@ def test_a_folder_of_texts_masked(cli, own, tmp_path):
     assert masked[1]["text"] == text_of(1).replace(member(1), "X" * 7).replace("nick_bż", "X" * 7)
 
 
+def test_the_help_lists_the_formats(cli):
+    words = " ".join(cli("detect", "--help").out.replace("│", " ").split())
+    *others, last = FORMATS
+    assert f"{', '.join(others)} or {last}" in words
+
+
 def test_engines_and_workers_change_nothing(cli, texts, own, tmp_path):
     detected(cli, texts, own, "--out", tmp_path / "a.jsonl", "--engine", "hyperscan")
     detected(cli, texts, own, "--out", tmp_path / "b.jsonl", "--engine", "regex")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.local import libraries
 from piiloom.providers.local.model_folder import base_digest, open_folder

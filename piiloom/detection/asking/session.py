@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
 from piiloom.detection.asking.asker import Asker
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.seeding import digest

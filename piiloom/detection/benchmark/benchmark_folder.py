@@ -12,7 +12,8 @@ from piiloom.corpus.formats.json_rows import row_line
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record
-from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkDocument, BenchmarkOptions, make_benchmark
+from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
+from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkDocument, make_benchmark
 from piiloom.detection.benchmark.own_carriers import read_own_carriers
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.foundation.noop import noop

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import yaml
 
+from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carrier_rounds import Outcome, WritingProgress
-from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written, write_carriers
+from piiloom.detection.benchmark.carrier_writing import Written, write_carriers
 from piiloom.detection.benchmark.carriers import Carrier
 from piiloom.execution.asking import Lost
 from piiloom.foundation.errors import DataError, OutputError

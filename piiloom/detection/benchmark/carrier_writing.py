@@ -7,19 +7,16 @@ request is never paid for twice, in whatever run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
-from typing import Any, Final, Self
-
-from pydantic import model_validator
+from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carrier_orders import carrier_orders
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
-from piiloom.detection.benchmark.making import TextKinds
 from piiloom.execution.asking import AGAIN, Lost
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals
@@ -31,32 +28,11 @@ from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
-from piiloom.foundation.settings import Converted, setting
 from piiloom.prompts.library import PromptLibrary, open_library
-from piiloom.providers.model_calls import CALLS, MODEL
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
-
-
-class WritingOptions(TextKinds, ModelSettings):
-    """The carriers to be written: ``documents`` of each locale, by a model (whose seed draws the orders, too)."""
-
-    locales: Converted[tuple[str, ...], Sequence[str]] = setting(
-        ..., "The locale to write for, as pl_PL. May be repeated.", flags="--locale", metavar="CODE"
-    )
-    provider: str = setting(..., "Provider of the model that writes: openai, anthropic, compatible or local.", panel=MODEL)
-    documents: int = setting(24, "Carriers of each locale; domains and lengths take turns.", metavar="N", ge=1)
-    seed: int = setting(7, "Other orders for another seed; equal ones find the replies that are kept.")
-    timeout_s: float = setting(
-        180.0, "Longest duration of one request.", flags="--timeout", metavar="SECONDS", panel=CALLS, gt=0, le=3600, advanced=True
-    )
-
-    @model_validator(mode="after")
-    def _known_model(self) -> Self:
-        self.spec()
-        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,73 +10,20 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
-
-from pydantic import ValidationInfo, field_validator, model_validator
+from typing import Any, Final
 
 from piiloom.corpus.record import Provenance, Record, SourceReference, Span
-from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, shipped_carriers, word_count
+from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
+from piiloom.detection.benchmark.carriers import Carrier, Length, shipped_carriers, word_count
 from piiloom.detection.benchmark.composing import Composed, Place, compose
-from piiloom.detection.benchmark.perturbing import PERTURBATIONS, perturb
+from piiloom.detection.benchmark.perturbing import perturb
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
-from piiloom.foundation.settings import Converted, Settings, flags_of, setting
-from piiloom.taxonomy.entities.entity import DOMAINS, Domain
-from piiloom.taxonomy.entities.entity_catalogue import LOCALES, LocaleCatalogue, load_catalogue
-from piiloom.taxonomy.locales import resolve_locale
+from piiloom.taxonomy.entities.entity import Domain
+from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
-# Documents of each locale in the published benchmark of the hybrid, in the order of LOCALES.
-PUBLISHED: Final = dict(zip(LOCALES, (150, 150, 105, 45, 110, 45, 150, 150, 150, 150, 105, 45, 150), strict=True))
 BENCHMARK: Final = "benchmark"
-_NAMES: Final[Mapping[str, Sequence[str]]] = {"domains": DOMAINS, "lengths": tuple(LENGTHS), "perturbations": tuple(PERTURBATIONS)}
-
-
-class TextKinds(Settings):
-    """The locales, domains and lengths of documents; all of them where none is named. Raises ``UsageError`` for an unknown name."""
-
-    locales: Converted[tuple[str, ...], Sequence[str]] = setting(
-        (), "Only this locale, as pl_PL. May be repeated.", flags="--locale", metavar="CODE"
-    )
-    domains: Converted[tuple[Domain, ...], Sequence[str]] = setting((), "Only this domain. May be repeated.", flags="--domain")
-    lengths: Converted[tuple[Length, ...], Sequence[str]] = setting(
-        (), "Only this length: tiny (under 21 words), short (to 240), medium (to 1,000) or long (to 4,500).", flags="--length"
-    )
-
-    @field_validator("locales", mode="before")
-    @classmethod
-    def _known_locales(cls, given: Sequence[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(resolve_locale(code, LOCALES) for code in given)) or tuple(LOCALES)
-
-    @field_validator("domains", "lengths", "perturbations", mode="before", check_fields=False)
-    @classmethod
-    def _known_names(cls, given: Sequence[str], info: ValidationInfo) -> tuple[str, ...]:
-        known = _NAMES[info.field_name or ""]
-        for name in given:
-            if name not in known:
-                option = flags_of("", cls.model_fields[info.field_name or ""])[0]
-                raise UsageError(f"unknown name {name!r}", where=option, remedy=f"Known: {', '.join(known)}")
-        return tuple(dict.fromkeys(given))
-
-    @model_validator(mode="after")
-    def _all_where_none_is_named(self) -> Self:
-        for name, every in (("locales", LOCALES), ("domains", DOMAINS), ("lengths", LENGTHS)):
-            vars(self)[name] = getattr(self, name) or tuple(every)
-        return self
-
-
-class BenchmarkOptions(TextKinds):
-    """The settings of a benchmark. ``documents``: of each locale; None: as many as published. ``perturbations`` take turns."""
-
-    documents: int | None = setting(None, "Documents of each locale (default: as many as the published benchmark has).", metavar="N", ge=1)
-    perturbations: Converted[tuple[str, ...], Sequence[str]] = setting(
-        (), f"Spoil the texts: {', '.join(PERTURBATIONS)}. Several take turns.", flags="--perturb", metavar="HOW"
-    )
-    seed: int = setting(0, "Other documents for another seed.")
-
-    def count(self, locale: str) -> int:
-        """The number of documents of *locale*."""
-        return PUBLISHED[locale] if self.documents is None else self.documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,7 @@ from piiloom.tagging.model_card import CARD, About, read_about, unknown_types
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
-    from piiloom.detection.detector_settings import LocalModel
-    from piiloom.detection.registry import DetectorSettings
+    from piiloom.detection.detector_settings import DetectorSettings, LocalModel
     from piiloom.execution.call_channel import CallPolicy
     from piiloom.providers.protocol import Provider
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.hybrid.offline_detector import OfflineDetector
 from piiloom.detection.hybrid.phases import PhaseSettings
-from piiloom.detection.registry import DetectorSettings, make_patterns
+from piiloom.detection.registry import make_patterns
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
 

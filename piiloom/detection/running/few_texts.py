@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Document
 from piiloom.detection.running.input_settings import detection_locale

@@ -9,8 +9,6 @@ from pydantic import model_validator
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import OptionalPath, Settings, setting
-from piiloom.taxonomy.entities.entity_catalogue import known_locale
-from piiloom.taxonomy.locales import locale_codes, resolve_locale
 
 READING: Final = "What is read"
 
@@ -94,6 +92,9 @@ def detection_locale(name: str, *, any_locale: bool) -> str:
 
     Raises ``UsageError`` for an unknown locale.
     """
+    from piiloom.taxonomy.entities.entity_catalogue import known_locale
+    from piiloom.taxonomy.locales import locale_codes, resolve_locale
+
     if not any_locale:
         return known_locale(name)
     try:

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from piiloom.detection.asking.text_groups import text_of_groups
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, ModelDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Document
 from piiloom.detection.running.worker import failed

@@ -6,26 +6,55 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import field_validator, model_validator
 
-from piiloom.corpus.formats.registry import FORMATS
-from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
-from piiloom.detection.detector_settings import LOCAL_MODELS
-from piiloom.detection.registry import FINDING
-from piiloom.detection.running.input_files import InputFile
+from piiloom.detection.detector_settings import FINDING, LOCAL_MODELS, DetectorSettings
 from piiloom.detection.running.input_settings import READING, InputFields, InputSettings
-from piiloom.detection.running.outputs import Target, target_of
-from piiloom.detection.running.worker import WRITING, WorkSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
-from piiloom.taxonomy.own_types import to_json
+
+if TYPE_CHECKING:
+    from piiloom.detection.running.input_files import InputFile
+    from piiloom.detection.running.masking import Mask
 
 _SCHEMA: Final = 1
 _WORK: Final = "Running"
+WRITING: Final = "What is written"
+_FORMATS: Final = (
+    "native, capid, csv, parquet, json, huggingface, alpaca, chat, openai, verifier, bio, conll, spacy, gliner, brat, label-studio, "
+    "presidio, argilla or masked"
+)
+
+
+class WorkSettings(DetectorSettings):
+    """The settings of a worker: those of the detector, and of masked texts. Pickles."""
+
+    mask: Literal["type", "subtype", "numbered", "char"] | None = setting(
+        None,
+        "Write masked texts, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
+        panel=WRITING,
+    )
+    mask_char: str | None = setting(None, "Character of --mask char (else █).", metavar="C", panel=WRITING, advanced=True)
+
+    @model_validator(mode="after")
+    def _maskable(self) -> Self:
+        if self.mask_char is not None and self.mask is None:
+            raise UsageError("nothing is masked", where="--mask-char", remedy="Add --mask char, or leave it out")
+        if self.mask_char is not None and self.mask != "char":
+            raise UsageError(f"--mask {self.mask} uses no character", where="--mask-char", remedy="Use --mask char, or leave it out")
+        _ = self.masking
+        return self
+
+    @property
+    def masking(self) -> Mask | None:
+        """The mask, if texts are to be masked. Raises ``UsageError`` if its character is not one."""
+        from piiloom.detection.running.masking import BLOCK, Mask
+
+        return None if self.mask is None else Mask(style=self.mask, character=BLOCK if self.mask_char is None else self.mask_char)
 
 
 class DetectionSettings(InputFields, WorkSettings):
@@ -33,7 +62,7 @@ class DetectionSettings(InputFields, WorkSettings):
 
     panels: ClassVar[tuple[str, ...]] = (READING, FINDING, WRITING, LOCAL_MODELS, MODEL, CALLS, MONEY, _WORK)
 
-    format: str | None = setting(None, f"Format of a folder as output: {', '.join(FORMATS)}.", metavar="FORMAT", panel=WRITING)
+    format: str | None = setting(None, f"Format of a folder as output: {_FORMATS}.", metavar="FORMAT", panel=WRITING)
     tokenizer: str = setting("whitespace", "Tokenizer of formats with tokens.", metavar="NAME", panel=WRITING, advanced=True)
     force: bool = setting(False, "Replace what is there, and begin an unfinished run anew.", panel=WRITING)
     workers: Converted[int, int | str] = setting(
@@ -87,19 +116,18 @@ class DetectionRequest(DetectionSettings, InputSettings):
 
     @property
     def place(self) -> Path:
-        """The output. Raises ``UsageError`` if none is named."""
+        """The output. Raises ``UsageError`` if no input or no output is named."""
+        _ = self.path
         if self.out is None:
             raise UsageError("nothing says where to write", where="--out", remedy="Name a .jsonl file, or a folder")
         return self.out
 
-    def target(self) -> Target:
-        """Return the output. Raises ``UsageError`` if no input is named, and for an unknown format, or one that does not fit ``out``."""
-        _ = self.path
-        return target_of(self.place, self.format, tokenizer=self.tokenizer, force=self.force)
-
     @property
     def about(self) -> dict[str, Any]:
         """The settings that decide the result beside the texts."""
+        from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
+        from piiloom.taxonomy.own_types import to_json
+
         mask, own = self.masking, self.own_types
         about: dict[str, Any] = {
             "schema": _SCHEMA,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.releases.export_drafts import new_folders
+from piiloom.detection.running.outputs import target_of
 from piiloom.detection.running.progress import DetectionReport, Watch
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.detection.running.request import DetectionRequest
@@ -35,15 +36,16 @@ def run_detection(
     document. What was done until then is kept, and the error says how to go on.
     """
     started = time.monotonic()
-    target = request.target()
+    out = request.place
+    target = target_of(out, request.format, tokenizer=request.tokenizer, force=request.force)
     reader = DocumentReader(request)
     with ExitStack() as stack:
         stack.enter_context(types_in_force(request.own_types))
         try:
-            stack.enter_context(new_folders([request.place.parent]))
+            stack.enter_context(new_folders([out.parent]))
         except OSError as error:
-            raise cannot_write(request.place, error) from error
-        kept = stack.enter_context(UnfinishedRun(request.place, request.about, resume=request.resume, force=request.force))
+            raise cannot_write(out, error) from error
+        kept = stack.enter_context(UnfinishedRun(out, request.about, resume=request.resume, force=request.force))
         if kept.is_published:
             told = kept.roll_forward()
             return _report(request, told["figures"], [Path(name) for name in told["files"]], told["figures"]["documents"], started)

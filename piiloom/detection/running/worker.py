@@ -3,52 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Self
-
-from pydantic import model_validator
+from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.json_rows import row_line
 from piiloom.detection.detector import Detector
 from piiloom.detection.findings import BatchDetector, ExaminingDetector, Findings, Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Refused
-from piiloom.detection.running.masking import BLOCK, Mask, MaskStyle
 from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_of
+from piiloom.detection.running.request import WorkSettings
 from piiloom.detection.running.tally import Tally
-from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
-from piiloom.foundation.settings import setting
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 from piiloom.taxonomy.own_entities import user_file
 
-WRITING: Final = "What is written"
 DOCUMENT: Final = "document"  # in the line of a document that failed: its number in the input, from 1 on
-
-
-class WorkSettings(DetectorSettings):
-    """The settings of a worker: those of the detector, and of masked texts. Pickles."""
-
-    mask: MaskStyle | None = setting(
-        None,
-        "Write masked texts, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
-        panel=WRITING,
-    )
-    mask_char: str | None = setting(None, "Character of --mask char (else █).", metavar="C", panel=WRITING, advanced=True)
-
-    @model_validator(mode="after")
-    def _maskable(self) -> Self:
-        if self.mask_char is not None and self.mask is None:
-            raise UsageError("nothing is masked", where="--mask-char", remedy="Add --mask char, or leave it out")
-        if self.mask_char is not None and self.mask != "char":
-            raise UsageError(f"--mask {self.mask} uses no character", where="--mask-char", remedy="Use --mask char, or leave it out")
-        _ = self.masking
-        return self
-
-    @property
-    def masking(self) -> Mask | None:
-        """The mask, if texts are to be masked. Raises ``UsageError`` if its character is not one."""
-        return None if self.mask is None else Mask(style=self.mask, character=BLOCK if self.mask_char is None else self.mask_char)
 
 
 class Detected(NamedTuple):

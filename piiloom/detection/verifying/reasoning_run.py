@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.session import ModelSession
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.verifying.reasonings import INSTRUCTION, TEMPLATES, Case, Reasoned, ReasoningProgress, reasoned
 from piiloom.execution.asking import AGAIN
 from piiloom.execution.call_channel import CallPolicy

@@ -13,8 +13,8 @@ from piiloom.detection.adapters.presidio.analyzers import import_presidio, make_
 from piiloom.detection.adapters.presidio.pipelines import blank_pipeline, check_language, load_pipeline
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.protocol import Provider
