@@ -15,11 +15,12 @@ from pydantic import model_validator
 
 from piiloom.corpus.releases.foreign_files import sha256_of
 from piiloom.detection.families import ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family
-from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, flags_of, setting
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
 
 if TYPE_CHECKING:
+    from piiloom.corpus.store.database import Store
     from piiloom.providers.prices import ModelSpec
     from piiloom.providers.protocol import Provider
     from piiloom.taxonomy.own_types import OwnTypes
@@ -168,6 +169,16 @@ class ModelSettings(OnDevice, ModelCalls):
         provider = make_provider(name, model=self.model, base_url=self.base_url, timeout_s=self.timeout_s, prices=self._prices)
         check_priced(name, self.name, self.base_url, spec, unpriced=self.unpriced, budget=self.budget_usd is not None)
         return provider
+
+    def open_replies(self) -> Store:
+        """Open the store of replies. Raises ``StoreError`` if it cannot be used."""
+        from piiloom.corpus.store.database import Store
+
+        try:
+            return Store.open(self.replies)
+        except StoreError as error:
+            error.remedy = error.remedy and error.remedy.replace("--store", "--replies")
+            raise
 
     @property
     def identity(self) -> dict[str, Any]:

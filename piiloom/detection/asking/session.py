@@ -55,7 +55,7 @@ class ModelSession:
                 provider = settings.connect()
                 asynchronous.push_async_callback(provider.aclose)
             with ExitStack() as rest:
-                store = rest.enter_context(Store.open(settings.replies))
+                store = rest.enter_context(settings.open_replies())
                 prompts = [library.find(name) for name in templates] + [open_instructions().find(name) for name in instructions]
                 run = _run(store, kind, settings, [one.sha256 for one in prompts], provider)
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)

@@ -93,7 +93,7 @@ def write_carriers(
     with ExitStack() as stack:
         provider = options.connect()
         stack.callback(run_in_own_loop, provider.aclose)
-        store = stack.enter_context(Store.open(options.replies))
+        store = stack.enter_context(options.open_replies())
         run = _run(store, options, library, provider)
         committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
         policy = CallPolicy(
