@@ -33,7 +33,6 @@ from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
-from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
@@ -54,7 +53,6 @@ from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_file
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
-from piiloom.foundation.seeding import secret_key
 from piiloom.foundation.settings import Converted, setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
@@ -208,12 +206,11 @@ def export(
     """
     names = [format] if isinstance(format, str) else list(format)
     chosen = [get_format(name) for name in names]
-    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
     with Store.open(_store(store), create=False) as opened:
         if force:
-            made = export_formats(opened, release, chosen, Path(out), splits=splits, options=options, force=True)
+            made = export_formats(opened, release, chosen, Path(out), splits=splits, tokenizer=tokenizer, seed=seed, force=True)
         else:
-            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, options=options)
+            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, tokenizer=tokenizer, seed=seed)
     return made[0] if isinstance(format, str) else Rows(made, _export_rows, ())
 
 

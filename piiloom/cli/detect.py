@@ -219,8 +219,6 @@ def _suggest(asked: Detect) -> None:
     """Detect in records of a store, and store the findings as suggestions."""
     from piiloom.annotation_app.worklist.detection_runs import StoreDetection
     from piiloom.cli.reading import store_for_reading
-    from piiloom.corpus.store.own_types import types_of
-    from piiloom.taxonomy.own_types import types_in_force
 
     workspace = asked.source or asked.store
     work = StoreDetection(workspace, detector=asked.detector, rows=asked.out, resume=asked.resume)
@@ -236,12 +234,9 @@ def _suggest(asked: Detect) -> None:
             raise StoreLocked(error.message, where=error.where, remedy=remedy) from error
 
     with store_for_reading(workspace) as store:
-        own = types_of(store)
-        with types_in_force(own):
-            work.take(store, asked.release, asked.record)
-    with types_in_force(own):
-        work.run(detect_in)
-        stored = work.store(asked.model_name)
+        work.take(store, asked.release, asked.record)
+    work.run(detect_in)
+    stored = work.store(asked.model_name)
     if asked.as_json:
         found = {"detection": reports[0].figures} if reports else {}
         say_json({"store": str(workspace), **stored.to_json(), **found})

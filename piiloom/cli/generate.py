@@ -241,8 +241,8 @@ def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgre
         say_json(progress_to_json(progress, options.store) | beside)
         return
     if options.preview:
-        with opened.config.types_in_force():
-            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview))
+        records = islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview)
+        print_samples(console(), records, opened.config.taxonomy())
     say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, flagged=flagged)
 
 

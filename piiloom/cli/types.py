@@ -49,12 +49,10 @@ class NewType(Settings):
 def list_types(asked: ListTypes) -> None:
     """List the entity types, with those of a types file, and the commands that take each."""
     from piiloom.cli.columns import in_columns
-    from piiloom.taxonomy.own_types import types_in_force
     from piiloom.taxonomy.own_types_file import read_types_file
 
     own = () if asked.types is None else read_types_file(asked.types)
-    with types_in_force(own):
-        found = _types(own)
+    found = _types(own)
     if asked.as_json:
         say_json({"types": found, "every_type": _EVERY_TYPE})
         return
@@ -70,8 +68,8 @@ def list_types(asked: ListTypes) -> None:
 def _types(own: OwnTypes) -> list[dict[str, Any]]:
     from piiloom.surrogates.placeholders.span_kinds import kind_of_span
     from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
-    from piiloom.taxonomy.entity_types import load_taxonomy
     from piiloom.taxonomy.own_entities import without_pattern
+    from piiloom.taxonomy.own_types import extended
 
     of_catalogue = Counter(entity.entity_type for entity in shipped_entities())
     with_patterns = Counter(entity.entity_type for entity in shipped_entities() if entity.patterns)
@@ -89,7 +87,7 @@ def _types(own: OwnTypes) -> list[dict[str, Any]]:
             "surrogate": kind_of_span(one.name, None).replace("_", " "),
             "subtypes": [subtype.name for subtype in one.subtypes],
         }
-        for one in load_taxonomy().types.values()
+        for one in extended(own).types.values()
     ]
 
 

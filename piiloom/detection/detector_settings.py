@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
     from piiloom.providers.prices import ModelSpec
     from piiloom.providers.protocol import Provider
+    from piiloom.taxonomy.entity_types import Taxonomy
     from piiloom.taxonomy.own_types import OwnTypes
 
 LOCAL_MODELS: Final = "Models on this machine, and services"
@@ -362,6 +363,13 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         read = {TYPES: read_types_file, ENTITIES: own_types_of}.get(self.family.own)
         given = [one for path in self.types for one in read(path)] if read is not None else []
         return tuple({one.name: one for one in (*given, *learnt)}.values())
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The types that the detector knows: those that ship and ``own_types``."""
+        from piiloom.taxonomy.own_types import extended
+
+        return extended(self.own_types)
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -34,7 +34,9 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     from piiloom.detection.verifying.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
 
     assert settings.asked is not None  # noqa: S101 - checked when the settings were made
-    return VerifyingDetector(detector, settings.asked, reasoned=settings.verify == REASONED, provider=provider, policy=policy)
+    return VerifyingDetector(
+        detector, settings.asked, taxonomy=settings.taxonomy, reasoned=settings.verify == REASONED, provider=provider, policy=policy
+    )
 
 
 def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:

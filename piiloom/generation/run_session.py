@@ -52,5 +52,4 @@ def run_to_end(
             strategy = WholeRun(opened) if stage is None else SingleStage(stage, opened)
             return await run_items(opened, strategy, stop=stop, watch=watch, policy=policy)
 
-    with opened.config.types_in_force():
-        return run_in_own_loop(work, on_interrupt=stop.request)  # with the active entity types
+    return run_in_own_loop(work, on_interrupt=stop.request)

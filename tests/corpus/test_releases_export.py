@@ -20,6 +20,7 @@ from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import get_release, iter_release_records, withheld_of
 from piiloom.corpus.store.runs import create_run
 from piiloom.foundation.errors import OutputError, ReleaseError, RunError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 MakeRecord = Callable[..., Record]
 
@@ -109,7 +110,11 @@ def test_an_export_holds_its_splits_and_a_manifest_without_clock_or_path(filled:
     assert str(tmp_path) not in json.dumps(about)
     assert (report.to_json()["out"], report.withheld) == (str(out), 0)
     for split in ("train", "test"):
-        assert list(read_records(get_format("native"), out / f"{split}.jsonl")) == list(iter_release_records(filled, "one", split))
+        assert list(
+            read_records(
+                get_format("native"), out / f"{split}.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)
+            )
+        ) == list(iter_release_records(filled, "one", split))
 
 
 def test_the_same_release_gives_the_same_bytes_from_another_store(filled: Store, tmp_path: Path) -> None:
@@ -231,7 +236,13 @@ def test_what_was_lost_at_import_is_in_the_description(store: Store, tmp_path: P
     piis = {"34": "age", "34 years old": "age", "bisexual": "sexual orientation", "34F": "age"}
     row = {"context": context, "question": "What now?", "piis": {text: {"type": kind, "relevance": "1"} for text, kind in piis.items()}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
-    import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
+    import_file(
+        store,
+        tmp_path / "rows.jsonl",
+        "capid",
+        rejects_path=tmp_path / "r",
+        options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()),
+    )
     create_release(store, "one", test_size=0, seed=0)
     export_release(store, "one", name, tmp_path / "out")
     entries = json.loads((tmp_path / "out" / "release.json").read_text())["loss"]["entries"]

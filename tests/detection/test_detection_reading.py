@@ -17,6 +17,7 @@ from piiloom.detection.running.documents import Document, Refused
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
 TEXTS = ["Ann lives in Łódź.", "A second text, “quoted”.\nWith two lines.", "= no formula"]
@@ -133,7 +134,7 @@ def test_what_piiloom_writes_in_any_format_is_read(tmp_path, name):
     if name == "spacy":
         pytest.importorskip("spacy")
     path = tmp_path / f"file{FORMATS[name].suffix}"
-    FORMATS[name].write(RECORDS, path, WriteOptions())
+    FORMATS[name].write(RECORDS, path, WriteOptions(taxonomy=shipped_taxonomy()))
     found = read(path, input_format=name, locale="pl_PL")
     assert [one.text for one in found if isinstance(one, Document)] == TEXTS
     assert not refusals(found)

@@ -20,6 +20,7 @@ from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_from, record_of
 from piiloom.detection.running.request import WorkSettings
 from piiloom.foundation.errors import RunError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TEXTS = st.text("ab Ż🐢\u2028\n<>[]_'\"1", min_size=1, max_size=40)
 
@@ -67,7 +68,7 @@ def test_a_row_is_read_again_as_the_record_that_it_is(tmp_path_factory, case):
     path = _file(tmp_path_factory) / "rows.jsonl"
     path.write_bytes(line)
     tally = ReadTally()
-    assert list(NativeFormat().read(path, ReadOptions(blank_contexts=True), tally)) == [record]
+    assert list(NativeFormat().read(path, ReadOptions(blank_contexts=True, taxonomy=shipped_taxonomy()), tally)) == [record]
     assert not tally.ignored_fields
 
 

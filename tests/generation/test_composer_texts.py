@@ -22,10 +22,11 @@ from piiloom.generation.composer.wording import says_any
 from piiloom.providers.errors import InvalidRequest
 from piiloom.screening.stemming import content_stems
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.scenarios import Frame
 from tests.generation.composer_bits import PLAIN_TALK, SCENARIO, TALK, VALUES, fits, length, marks, rngs, value
 
-BANK = load_bank()
+BANK = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy())
 told = st.sets(st.sampled_from(["v1", "v2", "v3"])).map(sorted)
 
 # Situations

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("only_own")
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr(priorities, "screening_doubts", lambda _: ())  # the gates need the entities that ship
+    monkeypatch.setattr(priorities, "screening_doubts", lambda *_: ())  # the gates need the entities that ship
     path = tmp_path / "work.duckdb"
     with Store.open(path) as store:
         spans = (Span(id="s", start=0, end=4, entity_type="name"),)

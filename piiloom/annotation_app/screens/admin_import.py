@@ -92,7 +92,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         file.write_bytes(content)
         rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
         try:
-            options = ReadOptions(locale=resolve_locale(locale))
+            options = ReadOptions(taxonomy=services.shared.taxonomy, locale=resolve_locale(locale))
             report = import_file_among(services.shared, file, file_format, rejects_path=rejects, on_conflict=on_conflict, options=options)
         except ImportConflict as error:
             raise DataError(error.message, remedy=f"{error.kept}. Choose what to do with such rows, and import again") from error

@@ -100,7 +100,7 @@ def _written(services: Services, lines: tuple[ListedItem, ...], file_format: str
     path = ProjectFiles(services.path).new_selection(services.log.clock(), file_format, writer.suffix)
     with services.shared.reading() as store:
         found = newest_records(store, record_ids=[line.record_id for line in lines])
-        loss = writer.write((record for _, record in found), path, WriteOptions())
+        loss = writer.write((record for _, record in found), path, WriteOptions(taxonomy=services.shared.taxonomy))
     lost = f" What the format cannot say is left out of {counted(len(loss.entries), 'value')}." if loss.entries else ""
     return f"Written: {counted(len(lines), 'record')} to {path}.{lost} Download it under “Write out”."
 

@@ -51,7 +51,7 @@ class BratFormat(NativeShapedFormat):
     name = "brat"
     suffix = ""
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write two files per record and the index into the new folder *path*."""
         path.mkdir()
         entries: list[LossEntry] = []
@@ -65,7 +65,7 @@ class BratFormat(NativeShapedFormat):
                 row = row_of(record)
                 about = {"file": name, **{key: row[key] for key in ("id", "locale", "question", "meta")}}
                 index.write(json.dumps(about, ensure_ascii=False) + "\n")
-        write_configuration(path, types_and(types))
+        write_configuration(path, types_and(types, options.taxonomy))
         return LossReport(entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none

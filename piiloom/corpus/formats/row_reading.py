@@ -43,7 +43,7 @@ class NativeShapedFormat(ABC):
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
         """Yield the rows of *path* as records, see ``ReadableFormat.read``."""
         if self.label_map_name is not None:
-            options = replace(options, label_map={**label_map(self.label_map_name), **options.label_map})
+            options = replace(options, label_map={**label_map(self.label_map_name, options.taxonomy), **options.label_map})
         return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
 
 

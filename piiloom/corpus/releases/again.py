@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Unpack
 
-from piiloom.corpus.formats.base import Format, WriteOptions
-from piiloom.corpus.releases.exporting import DEFAULT_WRITING, MANIFEST, ExportReport, export_formats
+from piiloom.corpus.formats.base import Format
+from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_formats
 from piiloom.corpus.releases.freezing import ReleaseDraft, draft_release, freeze
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
@@ -62,7 +62,8 @@ def export_or_confirm(
     out: Path,
     *,
     splits: Sequence[str] = (),
-    options: WriteOptions = DEFAULT_WRITING,
+    tokenizer: str = "whitespace",
+    seed: int | None = None,
 ) -> list[ExportReport]:
     """Like ``export_formats``, but leave *out* unchanged if it already holds the same exports, byte for byte.
 
@@ -70,11 +71,11 @@ def export_or_confirm(
     """
     if any(out.glob(MANIFEST)) or any(out.glob(f"*/{MANIFEST}")):
         with TemporaryDirectory(prefix="piiloom-export-") as folder:
-            made = export_formats(store, name, formats, Path(folder) / "export", splits=splits, options=options)
+            made = export_formats(store, name, formats, Path(folder) / "export", splits=splits, tokenizer=tokenizer, seed=seed)
             places = [out / report.out.relative_to(Path(folder) / "export") for report in made]
             if all(_holds(place, report.out) for place, report in zip(places, made, strict=True)):
                 return [replace(report, out=place) for place, report in zip(places, made, strict=True)]
-    return export_formats(store, name, formats, out, splits=splits, options=options)
+    return export_formats(store, name, formats, out, splits=splits, tokenizer=tokenizer, seed=seed)
 
 
 def _holds(folder: Path, wanted: Path) -> bool:

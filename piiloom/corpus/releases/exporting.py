@@ -37,12 +37,11 @@ from piiloom.corpus.store.releases import (
 from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
+from piiloom.foundation.seeding import secret_key
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
-from piiloom.taxonomy.own_types import only, types_in_force
+from piiloom.taxonomy.own_types import extended, only
 
 __all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
-
-DEFAULT_WRITING = WriteOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +78,13 @@ def export_release(
     out: Path,
     *,
     splits: Sequence[str] = (),
-    options: WriteOptions = DEFAULT_WRITING,
+    tokenizer: str = "whitespace",
+    seed: int | None = None,
     force: bool = False,
 ) -> ExportReport:
     """Write release *name* (only *splits* of it, if any are given) to the folder *out*; see ``export_formats``."""
     chosen = get_format(file_format) if isinstance(file_format, str) else file_format
-    return export_formats(store, name, [chosen], out, splits=splits, options=options, force=force)[0]
+    return export_formats(store, name, [chosen], out, splits=splits, tokenizer=tokenizer, seed=seed, force=force)[0]
 
 
 def export_formats(
@@ -94,12 +94,14 @@ def export_formats(
     out: Path,
     *,
     splits: Sequence[str] = (),
-    options: WriteOptions = DEFAULT_WRITING,
+    tokenizer: str = "whitespace",
+    seed: int | None = None,
     force: bool = False,
 ) -> list[ExportReport]:
     """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
-    Files have mode 0640, or less by the umask.
+    For *tokenizer* see ``formats.tokenizing``; with *seed*, anybody can compute the surrogates. Files have mode 0640, or less by the
+    umask.
 
     *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
     and that is unchanged is replaced; any other file with the name of a split file is an error. Nothing is moved to its place before
@@ -110,6 +112,7 @@ def export_formats(
     _refuse_repeated([one.name for one in formats], "format")
     facts = _facts(store, name)
     wanted = _wanted_splits(facts, splits)
+    options = WriteOptions(taxonomy=extended(facts.own_types), tokenizer=tokenizer, key=secret_key(seed))
     places = [out] if len(formats) == 1 else [out / one.name for one in formats]
     with _output_errors(out):
         for one in formats:
@@ -118,7 +121,7 @@ def export_formats(
             check_folder(out, (), force=force)
         for place, one in zip(places, formats, strict=True):
             check_folder(place, {f"{split}{one.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
-        with created_without(OWNER_AND_GROUP), new_folders(places), types_in_force(facts.own_types), ExitStack() as stack:
+        with created_without(OWNER_AND_GROUP), new_folders(places), ExitStack() as stack:
             drafts = [stack.enter_context(ExportDrafts(place)) for place in places]
             reports = []
             for number, (one, draft) in enumerate(zip(formats, drafts, strict=True)):
@@ -165,7 +168,7 @@ def _write(
     loss = joined_losses(losses, lost.entries)
     about = manifest(facts, file_format.name, counts=counts, files=files, loss=loss)
     if isinstance(file_format, FormatWithExtras):
-        files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about))
+        files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about, options.taxonomy))
         about["files"] = files_to_json(files)
     (folder / MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
     return ExportReport(release=name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Final, Unpack
 
@@ -23,6 +24,7 @@ from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.migrations import MIGRATIONS
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import (
     WARNING,
     NewValue,
@@ -37,6 +39,7 @@ from piiloom.corpus.store.releases import (
 )
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.taxonomy.own_types import extended
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
 
@@ -87,7 +90,8 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
     from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
 
     request, places = _with_places(store, request)
-    settings, split = _split(selection.members, request, redraw, places)
+    draw = partial(redraw, taxonomy=extended(types_of(store)))
+    settings, split = _split(selection.members, request, draw, places)
     revisions = {member.id: member.revision for member in selection.members}
     members = [(record_id, revisions[record_id], name) for name in in_order(split.ids) for record_id in split.ids[name]]
     row = ReleaseRow(
@@ -163,7 +167,7 @@ def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:
         for split in in_order(split for _, _, split in draft.members)
     }
     # The records are read once for both: the leakage report goes through the splits in the order that the hash is defined by.
-    leakage = measure_leakage(splits).to_json() if len(splits) > 1 else None
+    leakage = measure_leakage(splits, extended(types_of(store))).to_json() if len(splits) > 1 else None
     if leakage is None:
         for _ in chain(*splits.values()):
             pass

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.json_rows import row_line
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
@@ -18,6 +18,7 @@ from piiloom.detection.benchmark.own_carriers import read_own_carriers
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import drafted, output_errors
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 ROWS: Final = "benchmark.jsonl"
 LOOK_ALIKES: Final = "look_alikes.jsonl"
@@ -90,7 +91,8 @@ def make_folder(
 def read_document(folder: Path, document_id: str) -> Record:
     """Return a document of the benchmark in *folder*. Raises ``UsageError`` if there is none of that id."""
     read_about(folder)
-    found = next((one for one in read_records(NativeFormat(), folder / ROWS) if one.id == document_id), None)
+    options = ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)  # the documents have types that ship
+    found = next((one for one in read_records(NativeFormat(), folder / ROWS, options) if one.id == document_id), None)
     if found is None:
         raise UsageError(f"there is no document {document_id!r}", where=str(folder / ROWS), remedy="Its lines begin with their ids")
     return found

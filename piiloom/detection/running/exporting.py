@@ -69,7 +69,7 @@ class Export:
                 files.append(ExportedFile(name=name, split=None, records=0, sha256=sha256_of(path)))
             manifest = self._manifest(counts, files, loss, {"figures": figures, **about})
             if isinstance(self.format, FormatWithExtras):
-                extras = self.format.write_extras(drafts.folder, manifest)
+                extras = self.format.write_extras(drafts.folder, manifest, self.options.taxonomy)
                 files += (ExportedFile(name=one, split=None, records=0, sha256=sha256_of(drafts.folder / one)) for one in extras)
                 manifest["files"] = files_to_json(files)
             text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"

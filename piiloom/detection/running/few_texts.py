@@ -16,7 +16,6 @@ from piiloom.detection.running.native_lines import disjoint_spans
 from piiloom.detection.running.worker import examiner_of
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.noop import noop
-from piiloom.taxonomy.own_types import types_in_force
 
 
 def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
@@ -26,8 +25,7 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
     """
     settings.check_agreed()
     locale = detection_locale(locale, any_locale=not settings.family.catalogue)
-    with types_in_force(settings.own_types):
-        found = _found(texts, locale, question, settings)
+    found = _found(texts, locale, question, settings)
     for number, one in enumerate(found, start=1):
         if one.failed is not None:
             raise DataError(f"the text was not detected: {one.failed}", where=f"text {number}")

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from piiloom.detection.asking.text_groups import text_of_groups
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, ModelDetector
 from piiloom.detection.registry import make_detector
@@ -80,8 +79,7 @@ class ModelDriver:
 
     async def _examined(self, chunk: Chunk, one: Document) -> tuple[Chunk, Findings]:
         try:
-            with text_of_groups(one.group_keys):
-                return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id)
+            return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
         except (PiiloomError, OSError):
             raise
         except Exception as error:

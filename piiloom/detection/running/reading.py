@@ -17,6 +17,7 @@ from piiloom.detection.running.input_files import ROWS, TABLES, TXT, InputFile, 
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.row_documents import TEXTS, RowDocuments
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _OWN_COLUMNS = {"context", "spans", "meta"}  # a table that piiloom wrote, whose cells are to be unescaped
 _MOST_SHOWN = 40
@@ -105,7 +106,7 @@ def _rows(file: InputFile, maker: RowDocuments, settings: InputSettings) -> Iter
 def _registered(name: str, file: InputFile, maker: RowDocuments, tally: ReadTally) -> Iterator[Document | RowReject]:
     found = READABLE[name]
     assert isinstance(found, NativeShapedFormat)  # noqa: S101 - ``input_files.KNOWN`` has no others
-    return found.read_with(file.path, ReadOptions(blank_contexts=True, all_mentions=True), tally, maker.of_row)
+    return found.read_with(file.path, ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True, all_mentions=True), tally, maker.of_row)
 
 
 def _is_array(file: InputFile) -> bool:

@@ -21,7 +21,6 @@ from piiloom.detection.running.unfinished import UnfinishedRun, cannot_write
 from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.providers.protocol import Provider
-from piiloom.taxonomy.own_types import types_in_force
 
 
 def run_detection(
@@ -37,10 +36,9 @@ def run_detection(
     """
     started = time.monotonic()
     out = request.place
-    target = target_of(out, request.format, tokenizer=request.tokenizer, force=request.force)
+    target = target_of(out, request.format, taxonomy=request.taxonomy, tokenizer=request.tokenizer, force=request.force)
     reader = DocumentReader(request)
     with ExitStack() as stack:
-        stack.enter_context(types_in_force(request.own_types))
         try:
             stack.enter_context(new_folders([out.parent]))
         except OSError as error:

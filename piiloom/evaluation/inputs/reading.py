@@ -92,4 +92,5 @@ def _rows(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unpla
     if not isinstance(found, NativeShapedFormat):
         raise UsageError(f"the format {options.format!r} cannot be read", where=str(path))
     native = NativeDocuments(str(path), options.locale, types, unplaced)
-    return found.read_with(path, ReadOptions(blank_contexts=True, columns=options.columns, all_mentions=True), tally, native.document)
+    reading = ReadOptions(taxonomy=types.taxonomy, blank_contexts=True, columns=options.columns, all_mentions=True)
+    return found.read_with(path, reading, tally, native.document)

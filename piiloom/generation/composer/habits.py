@@ -14,7 +14,7 @@ from typing import Final
 
 from piiloom.generation.composer.story_writing import clash, folded
 from piiloom.generation.composer.told import ToldSpan, ToldStory
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
 
@@ -34,7 +34,7 @@ _CHANGES: Final[Mapping[Habit, Change]] = {
 }
 
 
-def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str) -> ToldStory:
+def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, taxonomy: Taxonomy) -> ToldStory:
     """Return *told* with a habit drawn for *voice* applied, or unchanged if none is drawn or the habit does not fit."""
     habit = _draw(voice, rng)
     if habit is None:
@@ -42,7 +42,7 @@ def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str) -> 
     change = _change(habit, told, rng, get_locale(locale).language)
     if change is None:
         return told
-    text, spans = _changed(told, change, lower=habit == "lower_case")
+    text, spans = _changed(told, change, taxonomy, lower=habit == "lower_case")
     if habit == "no_final_stop" and text.endswith(".") and (not spans or spans[-1].end < len(text)):
         text = text[:-1]
     if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
@@ -80,14 +80,14 @@ def _misspelling(word: str, written: str) -> Change:
     return lambda text: pattern.sub(put, text)
 
 
-def _changed(told: ToldStory, change: Change, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
+def _changed(told: ToldStory, change: Change, taxonomy: Taxonomy, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
     """Apply *change* to the text between values; returns the new text and the spans with their new offsets."""
     pieces: list[str] = []
     spans: list[ToldSpan] = []
     length = at = 0
     for span in told.spans:
         between = change(told.text[at : span.start])
-        value = folded(span.value) if lower and not _is_copied(span) else span.value
+        value = folded(span.value) if lower and not _is_copied(span, taxonomy) else span.value
         start = length + len(between)
         length = start + len(value)
         pieces += (between, value)
@@ -97,8 +97,8 @@ def _changed(told: ToldStory, change: Change, *, lower: bool) -> tuple[str, tupl
     return "".join(pieces), tuple(spans)
 
 
-def _is_copied(span: ToldSpan) -> bool:
+def _is_copied(span: ToldSpan, taxonomy: Taxonomy) -> bool:
     """Return whether people copy the value of *span* from somewhere, so that it keeps its case."""
-    kind = load_taxonomy().types.get(span.entity_type)
+    kind = taxonomy.types.get(span.entity_type)
     own = kind is not None and kind.own and any(one.name == span.subtype and one.form == "code" for one in kind.subtypes)
     return own or span.entity_type in _COPIED

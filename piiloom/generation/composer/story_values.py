@@ -14,6 +14,7 @@ from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_gender, draw_persona
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import combinations, expand
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.pronouns import pronoun
@@ -25,10 +26,10 @@ _ADULTS: Final = (18, 90)
 class StoryValues:
     """The values for the slots of one text; each is drawn once, so the same name always gives the same words."""
 
-    def __init__(self, story: Story, rng: random.Random, locale: str) -> None:
+    def __init__(self, story: Story, rng: random.Random, locale: str, taxonomy: Taxonomy) -> None:
         self._story = story
         self._rng = rng
-        self._locale = locale
+        self._locale, self._taxonomy = locale, taxonomy
         self._language = get_locale(locale).language
         self._values: dict[str, str] = {}
         self._cells: dict[str, Cell] = {}
@@ -60,7 +61,7 @@ class StoryValues:
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
             return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance")
-        kind = kinds_for(fact.entity_type, (fact.subtype,)).draw(self._rng)
+        kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
         return kind.draw(self._persona(fact.person), self._rng, 0)
 
     def _written(self, name: str, cell: Cell) -> str:

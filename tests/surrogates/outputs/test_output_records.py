@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.corpus.formats.base import ReadOptions
 import json
 from pathlib import Path
 
@@ -66,7 +68,7 @@ def test_records_are_read_as_native_rows(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     lines = [b"".join(record_parts(one, done, "en_US")) for one, done in zip(documents, replaced, strict=True)]
     path.write_bytes(b"".join(lines))
-    assert list(read_records(NativeFormat(), path)) == [
+    assert list(read_records(NativeFormat(), path, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))) == [
         record_of(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)
     ]
 
