@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piiloom.api import (
-        DetectOptions,
-        DetectorOptions,
         EncoderOptions,
         ReleaseOptions,
         SurrogateOptions,
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
     from piiloom.foundation.errors import PiiloomError
 
 __all__ = [
-    "DetectOptions",
-    "DetectorOptions",
     "EncoderOptions",
     "PiiloomError",
     "ReleaseOptions",

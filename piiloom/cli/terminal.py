@@ -51,7 +51,7 @@ def set_verbosity(verbosity: Verbosity) -> None:
             handlers.append(logging.FileHandler(verbosity.log_file, encoding="utf-8"))
         except OSError as error:
             raise OutputError(f"the log cannot be written ({error.strerror})", where=verbosity.log_file) from error
-    for handler in handlers:
+    for handler in handlers or [logging.NullHandler()]:  # without a handler, Python prints errors on standard error itself
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         _LOG.addHandler(handler)
     _LOG.setLevel(logging.DEBUG if handlers else logging.NOTSET)

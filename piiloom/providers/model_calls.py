@@ -7,11 +7,11 @@ from typing import ClassVar, Final
 from pydantic import field_validator
 
 from piiloom.foundation.settings import OptionalPath, Settings, setting
-from piiloom.providers.prices import parse_prices
 
 MODEL: Final = "Model"
 CALLS: Final = "Calls"
 MONEY: Final = "Cost"
+LOCAL: Final = "local"  # the provider of a model in a folder, which needs no key and no address
 
 
 class ModelCalls(Settings):
@@ -92,6 +92,8 @@ class ModelCalls(Settings):
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
         if price is not None:
+            from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - help is quick without it
+
             parse_prices(price)
         return price
 

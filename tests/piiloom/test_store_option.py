@@ -41,7 +41,6 @@ COMMANDS = {
     "train lora": ("--release", "v1", "--base", "BASE", "--out", "OUT"),
     "train openai": ("--release", "v1", "--estimate"),
     "train verifier-data": ("--release", "v1", "--out", "OUT", *NOBODY),
-    "benchmark write": ("--locale", "pl_PL", "--out", "OUT", *NOBODY),
     "runs list": (),
     "runs show": ("last",),
     "runs delete": ("last", "--yes"),
@@ -73,8 +72,10 @@ MORE = [
     ("report", ("--release", "v1")),
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
+# Commands that keep paid replies in a store of their own.
+REPLIES = {"benchmark write": ("--locale", "pl_PL", "--out", "OUT", *NOBODY)}
 # Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "benchmark write", "doctor", "train encoder"}
+ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "doctor", "train encoder"}
 
 
 def _commands_with_a_store(group, path=()):
@@ -89,15 +90,18 @@ def test_all_commands_that_take_a_store_are_tried():
     assert set(_commands_with_a_store(typer.main.get_command(app_of()))) == {*COMMANDS, *ELSEWHERE}
 
 
-@pytest.mark.parametrize(("command", "words"), [*COMMANDS.items(), *MORE])
-def test_a_data_file_is_refused_by_every_command(cli, filled, tmp_path, command, words):
+@pytest.mark.parametrize(
+    ("command", "words", "option"),
+    [*((*one, "--store") for one in (*COMMANDS.items(), *MORE)), *((*one, "--replies") for one in REPLIES.items())],
+)
+def test_a_data_file_is_refused_by_every_command(cli, filled, tmp_path, command, words, option):
     data = tmp_path / "data.jsonl"
     data.write_bytes(CONTENT)
     before = sorted(tmp_path.rglob("*"))
     places = {"SNAPSHOT": filled, "OUT": tmp_path / "out"}
-    outcome = cli(*command.split(), *(places.get(word, word) for word in words), "--store", data)
+    outcome = cli(*command.split(), *(places.get(word, word) for word in words), option, data)
     assert outcome.code == 1, outcome
-    assert outcome.error_line() == f"{data}: the file is not a piiloom store. Nothing was changed. Name another file with --store"
+    assert outcome.error_line() == f"{data}: the file is not a piiloom store. Nothing was changed. Name another file with {option}"
     assert data.read_bytes() == CONTENT
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -24,8 +24,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
-    from piiloom.detection.detector_settings import LocalModel
-    from piiloom.detection.registry import DetectorSettings
+    from piiloom.detection.detector_settings import DetectorSettings, LocalModel
     from piiloom.execution.call_channel import CallPolicy
     from piiloom.providers.protocol import Provider
 
@@ -43,7 +42,7 @@ class EncoderDetector:
     name = NAME
 
     def __init__(self, local: LocalModel, *, taxonomy: Taxonomy, threshold: float = 0.0) -> None:
-        self._folder, self._local, self._threshold = Path(local.path), local, threshold
+        self._folder, self._local, self._threshold = Path(local.model_path), local, threshold
         self._about = read_about(self._folder, NAME, needs=(TOKENIZER, HEADS))
         self._types = _types_by_number(self._about, local.label_map, taxonomy)
         settings = self._about.settings

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk, Document
 from piiloom.detection.running.input_settings import detection_locale
 from piiloom.detection.running.model_driver import ModelDriver
@@ -18,8 +19,9 @@ from piiloom.foundation.noop import noop
 def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
     """Return the spans of each text, in text order and without overlaps.
 
-    Raises ``UsageError`` for an unknown locale, and ``DataError`` if a text could not be detected.
+    Raises ``UsageError`` for an unknown locale or without consent to send the texts, and ``DataError`` if a text could not be detected.
     """
+    settings.check_agreed()
     locale = detection_locale(locale, any_locale=not settings.family.catalogue)
     found = _found(texts, locale, question, settings)
     for number, one in enumerate(found, start=1):
