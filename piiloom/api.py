@@ -20,9 +20,12 @@ is a ``UsageError``. A script can be run again: what it made is gone on with or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, Unpack, overload
 
 from piiloom.cli.importing import ReadingChoice, import_into
@@ -33,6 +36,7 @@ from piiloom.cli.records_view import stored_records
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions
+from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
@@ -42,14 +46,20 @@ from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.detection.families import FAMILIES
 from piiloom.detection_api import DetectOptions, DetectorOptions, detect, detect_files
+from piiloom.evaluation.comparison.comparing import Comparison
+from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
+from piiloom.evaluation.comparison_run import compare as compared
+from piiloom.evaluation.evaluating import evaluate as evaluated
+from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
-from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_files
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.settings import takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
@@ -82,6 +92,8 @@ __all__ = [
 ]
 
 StorePath = str | Path | None
+# A file, or records at hand.
+FileOrRecords = str | Path | Sequence[Record]
 
 
 @known_keywords(RunOptions)
@@ -273,6 +285,49 @@ def records(
     return stored_records(_store(store), options, limit=limit, offset=offset)
 
 
+@takes_keywords(EvaluationSettings)
+def evaluate(gold: FileOrRecords, predictions: FileOrRecords, settings: EvaluationSettings) -> Evaluation:
+    """Compare *predictions* with *gold*; return all figures, unrounded.
+
+    Both are files in any format that piiloom reads, or lists of records. evaluation.md defines all figures.
+    ``evaluation.of("exact").overall["f1"]`` is one of them, next to ``by_type`` and ``intervals``; ``to_json()`` returns the output of the
+    command with ``--json``. With *out* the figures, the errors and plots are written there, too. Raises ``DataError`` for files that
+    cannot be read or do not belong together, ``UsageError`` and ``OutputError``.
+    """
+    with _files({"gold": gold, "predictions": predictions}) as paths:
+        return evaluated(paths["gold"], paths["predictions"], settings)
+
+
+@takes_keywords(ComparisonSettings)
+def compare(
+    gold: FileOrRecords, predictions: Mapping[str, FileOrRecords] | Sequence[str | Path], settings: ComparisonSettings
+) -> Comparison:
+    """Rank systems by their *predictions* for *gold*, and each *detector* run on it, with intervals and tests of the differences.
+
+    *predictions*: files (or lists of records) by the name of the system, or a list of files, whose names are taken. A *detector* has
+    the form of ``--detector``: "Ours=encoder --model-path DIR". ``comparison.systems`` are all systems, the best first, each with
+    ``name``, ``rank``, ``figures`` and ``intervals``. Raises ``DataError``, ``UsageError`` and ``OutputError``.
+    """
+    by_name = predictions if isinstance(predictions, Mapping) else named_systems([str(path) for path in predictions])
+    with _files({"gold": gold}) as paths, _files(by_name) as systems:
+        return compared(paths["gold"], systems, settings, FAMILIES)
+
+
+@contextmanager
+def _files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
+    """Give a file for each of *given*: records are written to a temporary one in the native format."""
+    with ExitStack() as stack:
+        paths: dict[str, Path] = {}
+        for name, one in given.items():
+            if isinstance(one, str | Path):
+                paths[name] = Path(one)
+                continue
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="piiloom-")))
+            paths[name] = folder / (re.sub(r"[^\w.-]+", "_", name)[:80] + ".jsonl")
+            NativeFormat().write(one, paths[name], WriteOptions())
+        yield paths
+
+
 @known_keywords()
 def report(
     path: StorePath = None,
@@ -332,7 +387,7 @@ def probe(
     place = None if errors is None else Path(errors)
     on = None if calibrate is None else Path(calibrate)
     saving = None if save is None else Saving(folder=Path(save), calibrate=on, force=force)
-    with record_files({"train": train, **{f"test-{number}": test for number, test in enumerate(tests, 1)}}) as given:
+    with _files({"train": train, **{f"test-{number}": test for number, test in enumerate(tests, 1)}}) as given:
         learnt, *tested = given.values()
         result, _, saved = probe_files(learnt, tested, sizes=sizes, errors=place, seed=seed, file_format=format, saving=saving)
     return Figures(result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)}))
