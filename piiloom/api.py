@@ -53,6 +53,8 @@ from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
 from piiloom.evaluation.comparison_run import compare as compared
 from piiloom.evaluation.evaluating import evaluate as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
+from piiloom.evaluation.probe.files import ProbeSettings
+from piiloom.evaluation.probe.files import probe as run_probe
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
 from piiloom.foundation.errors import UsageError
@@ -359,38 +361,20 @@ def report(
     return Figures(report_json(made.source, made.figures))
 
 
-@known_keywords()
-def probe(
-    train: FileOrRecords,
-    *tests: FileOrRecords,
-    sizes: Sequence[int] | None = None,
-    by_type: bool = False,
-    errors: str | Path | None = None,
-    seed: int = 7,
-    format: str | None = None,  # noqa: A002 - the word users know
-    save: str | Path | None = None,
-    calibrate: str | Path | None = None,
-    force: bool = False,
-) -> Figures:
-    """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
+@takes_keywords(ProbeSettings)
+def probe(train: FileOrRecords, tests: FileOrRecords | Sequence[FileOrRecords], settings: ProbeSettings) -> Figures:
+    """Train the small fixed detector on *train* and test it on *tests*; return the figures of ``piiloom probe --json``.
 
-    The files are native or CAPID JSONL, or all in *format*; lists of records are as good as files. With *sizes* it is trained once for
-    each of these numbers of records;
-    *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. The detector of
-    the largest size is saved to *save*, a new or empty folder unless *force*, for ``detect`` with ``detector="probe"``; its scores are
-    calibrated on the file *calibrate*, or on a part of *train*. Needs the extra ``probe``; raises ``UsageError``, ``DataError`` and
-    ``OutputError``.
+    *tests* is a file, or a list of files; lists of records are as good as files. The detector of the largest size is saved to the folder
+    *out*, for ``detect`` with ``detector="probe"``; *tests* may then be ``()``. Needs the extra ``probe``; raises ``UsageError``,
+    ``DataError`` and ``OutputError``.
     """
-    from piiloom.evaluation.probe.as_json import result_json, saved_json  # noqa: PLC0415
-    from piiloom.evaluation.probe.files import Saving, probe_files  # noqa: PLC0415 - needs an extra
-
-    place = None if errors is None else Path(errors)
-    on = None if calibrate is None else Path(calibrate)
-    saving = None if save is None else Saving(folder=Path(save), calibrate=on, force=force)
-    with _files({"train": train, **{f"test-{number}": test for number, test in enumerate(tests, 1)}}) as given:
+    several: Any = tests
+    if isinstance(tests, str | Path) or any(isinstance(one, Record) for one in tests[:1]):
+        several = [tests]
+    with _files({"train": train, **{f"test-{number}": test for number, test in enumerate(several, 1)}}) as given:
         learnt, *tested = given.values()
-        result, _, saved = probe_files(learnt, tested, sizes=sizes, errors=place, seed=seed, file_format=format, saving=saving)
-    return Figures(result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)}))
+        return Figures(run_probe(learnt, tested, settings).to_json())
 
 
 @known_keywords(SurrogateOptions)

@@ -63,7 +63,7 @@ _COMMANDS: Final = {
     ),
     "detect": _Command("detect_cmd", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
     "train": _Command("train_cmd", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
-    "probe": _Command("probe_cmd", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
+    "probe": _Command("probe", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
     "evaluate": _Command("evaluate", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
     "compare": _Command("compare", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
     "utility": _Command("utility_cmd", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),

@@ -206,11 +206,14 @@ def test_probe_gives_what_the_command_prints(cli, released, tmp_path):
     told = json.loads(cli("probe", train, train, "--by-type", "--json").out)
     told.pop("errors_file")
     found = piiloom.probe(train, train, by_type=True, errors=tmp_path / "errors.jsonl")
+    assert found.pop("errors_file") == str(tmp_path / "errors.jsonl")
     assert json.loads(json.dumps(found)) == told
     assert (tmp_path / "errors.jsonl").exists()
     with pytest.raises(UsageError, match="nothing to test on"):
-        piiloom.probe(train)
+        piiloom.probe(train, ())
     by_records = piiloom.probe(piiloom.load(train), piiloom.load(train))
+    several = piiloom.probe(train, [train, piiloom.load(train)])["trainings"][0]["tests"]
+    assert [one["spans"] for one in several] == [found["trainings"][0]["tests"][0]["spans"]] * 2
     assert by_records["trainings"][0]["spans"] == found["trainings"][0]["spans"]
     assert len(by_records.to_pandas()) > 20
 
@@ -306,7 +309,7 @@ COMMANDS = {
     "release": ("release", {"license_": "license"}),
     "export": ("export", {"formats": "format", "split": "splits"}),
     "report": ("report", {"file": "path", "file_format": "format"}),
-    "probe": ("probe", {"file_format": "format", "limit": ""}),
+    "probe": ("probe", {}),
     "evaluate": ("evaluate", {}),
     "compare": ("compare", {"form": ""}),
     "surrogate": ("surrogate run", {}),

@@ -229,10 +229,9 @@ def test_a_probe_reads_the_format_that_is_named(cli, released, tmp_path):
     pytest.importorskip("sklearn_crfsuite")
     piiloom.export("v1", tmp_path / "out", format="capid", store=released)
     train = tmp_path / "out" / "train.jsonl"
-    told = json.loads(cli("probe", train, train, "--format", "capid", "--json").out)
-    del told["errors_file"]
-    assert json.loads(json.dumps(piiloom.probe(train, train, format="capid"))) == told
-    wrong = cli("probe", train, train, "--format", "native")
+    told = json.loads(cli("probe", train, train, "--input-format", "capid", "--json").out)
+    assert json.loads(json.dumps(piiloom.probe(train, train, input_format="capid"))) == told
+    wrong = cli("probe", train, train, "--input-format", "native")
     assert wrong.code == 1
     assert "train.jsonl:1" in wrong.error_line()
 

@@ -41,7 +41,7 @@ CHECKS: Final[Mapping[str, Any]] = MappingProxyType(
                 "--screen-model",
                 metavar="DIR",
                 rich_help_panel=RUN,
-                help="Have a detector (saved by piiloom probe --save) look for personal information outside of spans.",
+                help="Have a detector (saved by piiloom probe --out) look for personal information outside of spans.",
             ),
         ],
         "screen_threshold": Annotated[
