@@ -28,12 +28,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Unpack, overload
 
+from piiloom.annotation_app.agreement.measuring import agreement_among
 from piiloom.cli.importing import ReadingChoice, import_into
 from piiloom.cli.keyword_checks import known_keywords
 from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
-from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native import NativeFormat
@@ -55,9 +55,7 @@ from piiloom.evaluation.evaluating import evaluate as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
 from piiloom.evaluation.probe.files import ProbeSettings
 from piiloom.evaluation.probe.files import probe as run_probe
-from piiloom.evaluation.report.figures import DEFAULT_SEED
-from piiloom.evaluation.report.folder import report_json
-from piiloom.foundation.errors import UsageError
+from piiloom.evaluation.report.folder import ReportSettings, make_report
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import secret_key
@@ -330,35 +328,15 @@ def _files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
         yield paths
 
 
-@known_keywords()
-def report(
-    path: StorePath = None,
-    *,
-    store: StorePath = None,
-    run: str | None = None,
-    release: str | None = None,
-    format: str | None = None,  # noqa: A002 - the word users know
-    types: str | Path | None = None,
-    out: str | Path | None = None,
-    force: bool = False,
-    seed: int = DEFAULT_SEED,
-) -> Figures:
-    """Measure the diversity of records and what they give away; gives the figures that ``piiloom report --json`` prints.
+@takes_keywords(ReportSettings)
+def report(settings: ReportSettings) -> Figures:
+    """Measure the diversity of records and their leaks; return the figures of ``piiloom report --json``.
 
-    *store* is a store, of which *run* or *release* may be chosen. *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a
-    file of *format* when that is given (*types* is a types file for it), else a store.
-    With *out* (a new or empty folder unless *force*) the figures, a dataset card and plots are written there too. Raises
-    ``DataError`` for a file without records, ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
+    *input* is a file of records; without it, the records are those of *store*, of which *run* or *release* may be chosen.
+    With *out* the figures, a dataset card and plots are written there too. Raises ``DataError`` for a file without records,
+    ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
     """
-    is_file = path is not None and (Path(path).suffix == ".jsonl" or format is not None)
-    if path is not None and store is not None and not is_file:
-        raise UsageError("two stores are given", where="path, store", remedy="Give one of them, or a file with its format")
-    file, chosen = (path, store) if is_file else (None, store or path)
-    paths = {"file": file, "store": chosen, "types": types}
-    given = {name: None if one is None else Path(one) for name, one in paths.items()}
-    choice = Choice(**given, file_format=format, run=run, release=release)
-    made = make_report(choice, None if out is None else Path(out), force=force, seed=seed)
-    return Figures(report_json(made.source, made.figures))
+    return Figures(make_report(settings, agreement_among).to_json())
 
 
 @takes_keywords(ProbeSettings)

@@ -57,7 +57,7 @@ _COMMANDS: Final = {
     "release": _Command("release_cmd", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
     "releases": _Command("releases_cmd", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
     "export": _Command("export_cmd", "export", "Annotate and release", "Write a release to files that trainers load."),
-    "report": _Command("report_cmd", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
+    "report": _Command("report", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
     "surrogate": _Command(
         "surrogate_cmd", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
     ),

@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from rich.text import Text
-
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import say_sight
-from piiloom.cli.reporting import drawn
-from piiloom.cli.terminal import console, error_console, say, say_aside, say_json, say_table
+from piiloom.cli.report import say_report_table
+from piiloom.cli.terminal import error_console, say, say_aside, say_json
 from piiloom.evaluation.reidentification.attack import Attack
 from piiloom.evaluation.reidentification.figures import AttackFigures
 from piiloom.evaluation.reidentification.folder import write_attack
@@ -133,12 +131,10 @@ def _listed(text: str, option: str) -> list[str]:
 
 
 def _print(target: Target, reading: Reading, figures: AttackFigures) -> None:
-    to = console()
     say(f"attack on {target.title()}: {counted(figures.records, 'record')}, {counted(figures.documents, 'text')}")
     if reading.refused_rows or reading.values_without_place:
         rows, values = counted(reading.refused_rows, "row"), counted(reading.values_without_place, "value")
         say(f"left out: {rows} that could not be read, {values} not in the text")
     for table in attack_tables(figures):
         say("")
-        say_table(drawn(table))
-        to.print(Text(table.note, style="dim"))
+        say_report_table(table)

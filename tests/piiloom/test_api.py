@@ -264,7 +264,7 @@ def test_nothing_is_printed_and_a_loop_may_run(filled, tmp_path, capfd):
         piiloom.release("v1", store=filled, test_size=0.25)
         piiloom.export("v1", tmp_path / "out", store=filled)
         piiloom.import_file(tmp_path / "out" / "test.jsonl", store=tmp_path / "new.duckdb")
-        piiloom.report(tmp_path / "out" / "train.jsonl", out=tmp_path / "report")
+        piiloom.report(input=tmp_path / "out" / "train.jsonl", out=tmp_path / "report")
         piiloom.surrogate(tmp_path / "a.txt", tmp_path / "filled", locale="xh_ZA", language_words="none", workers="1")
         piiloom.probe(tmp_path / "out" / "train.jsonl", tmp_path / "out" / "test.jsonl")
         return piiloom.load(tmp_path / "out")
@@ -308,7 +308,7 @@ COMMANDS = {
     "import_file": ("import", {"file": "path", "file_format": "format"}),
     "release": ("release", {"license_": "license"}),
     "export": ("export", {"formats": "format", "split": "splits"}),
-    "report": ("report", {"file": "path", "file_format": "format"}),
+    "report": ("report", {}),
     "probe": ("probe", {}),
     "evaluate": ("evaluate", {}),
     "compare": ("compare", {"form": ""}),
@@ -346,10 +346,10 @@ def test_records_of_a_store(filled, released, tmp_path):
 
 def test_a_report_of_a_store(released):
     figures = piiloom.report(store=released)
-    assert figures == piiloom.report(released)
+    assert figures == piiloom.report(store=str(released))
     assert piiloom.report(store=released, release="v1")["source"]["release"] == "v1"
-    with pytest.raises(UsageError, match="two stores"):
-        piiloom.report(released, store=released)
+    with pytest.raises(UsageError, match="no use for --store"):
+        piiloom.report(input="train.jsonl", store=released)
     with pytest.raises(UsageError, match="own types"):
         piiloom.report(store=released, types="my_types.yaml")
 

@@ -199,7 +199,7 @@ def test_a_description_of_an_unknown_version_is_one_clear_error(cli, released, s
     assert cli("export", "--release", "v1", "--format", "native", "--out", out, "--store", released).code == 0
     about = json.loads((out / "release.json").read_text())
     (out / "release.json").write_text(json.dumps(about | {"schema": 99}))
-    for words in (("import", out / "train.jsonl", "--format", "native", "--store", released), ("report", "--input", out / "train.jsonl")):
+    for words in (("import", out / "train.jsonl", "--format", "native", "--store", released), ("report", out / "train.jsonl")):
         outcome = cli(*words)
         assert outcome.code == 1
         assert "has version 99; this piiloom knows version 1" in outcome.error_line()
