@@ -43,9 +43,7 @@ def test_a_map_may_name_a_type_as_written_or_as_the_taxonomy_spells_it(tmp_path:
 def test_sides_without_a_common_type_are_an_error_that_names_both(tmp_path: Path) -> None:
     gold = lines(tmp_path / "gold.jsonl", [native("Ann", span(0, 3, "NAME_STUDENT"))] * 20)
     found = lines(tmp_path / "found.jsonl", [native("Ann", span(0, 3, "PERSON"))] * 20)
-    with pytest.raises(
-        DataError, match=r"no type in common: 'NAME_STUDENT' 20 in the gold, 'PERSON' 20 in the prediction.*--label-map"
-    ):
+    with pytest.raises(DataError, match=r"no type in common: 'NAME_STUDENT' 20 in the gold, 'PERSON' 20 in the prediction.*--label-map"):
         read_pairs(gold, found)
     assert scored(gold, found, label_map={"PERSON": "NAME_STUDENT"})[0]["tp"] == 20
     assert read_pairs(gold, found, types_matter=False)[1].types_only_in_found == ["PERSON"]
