@@ -67,7 +67,7 @@ _COMMANDS: Final = {
     "evaluate": _Command("evaluate", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
     "compare": _Command("compare", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
     "utility": _Command("utility", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),
-    "reidentify": _Command("reidentify_cmd", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
+    "reidentify": _Command("reidentify", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
     "benchmark": _Command("benchmark_cmd", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
     "types": _Command("types_cmd", "types_app", "Look up", "List entity types, and begin your own."),
     "entities": _Command("entities_cmd", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),

@@ -9,7 +9,7 @@ from piiloom.annotation_app.agreement.measuring import agreement_among
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import shown
 from piiloom.cli.reading import say_sight
-from piiloom.cli.terminal import console, examples, harmless, say, say_aside, say_json, say_table
+from piiloom.cli.terminal import console, examples, harmless, is_quiet, say, say_aside, say_json, say_table
 from piiloom.evaluation.pages.tables import ReportTable
 from piiloom.evaluation.report.folder import Report, ReportSettings, make_report
 from piiloom.evaluation.report.tables import all_tables
@@ -65,5 +65,5 @@ def say_report_table(table: ReportTable) -> None:
     for row in table.rows:
         drawn.add_row(*(Text(harmless(" ".join(cell.split()))) for cell in row))
     say_table(drawn)
-    if table.note:
+    if table.note and not is_quiet():
         console().print(Text(table.note, style="dim"))
