@@ -21,7 +21,7 @@ is a ``UsageError``. A script can be run again: what it made is gone on with or 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,9 +36,8 @@ from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.registry import NativeFormat, get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
@@ -58,14 +57,14 @@ from piiloom.evaluation.probe.files import probe as run_probe
 from piiloom.evaluation.report.folder import ReportSettings, make_report
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
-from piiloom.foundation.seeding import secret_key
-from piiloom.foundation.settings import takes_keywords
+from piiloom.foundation.settings import Converted, setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
-from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.settings.keyword_options import RunOptions
-from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.progress import RunReport
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.training_api import EncoderOptions, train_encoder
 
 __all__ = [
@@ -73,7 +72,6 @@ __all__ = [
     "DetectorOptions",
     "EncoderOptions",
     "ReleaseOptions",
-    "RunOptions",
     "SurrogateOptions",
     "compare",
     "detect",
@@ -96,21 +94,27 @@ StorePath = str | Path | None
 FileOrRecords = str | Path | Sequence[Record]
 
 
-@known_keywords(RunOptions)
-def generate(*, store: StorePath = None, watch: Watch | None = None, **settings: Unpack[RunOptions]) -> RunProgress:
-    """Generate until ``samples`` records (100 when not given) are accepted; gives the final progress (``status``, ``accepted`` …).
+class Generation(RunConfig):
+    """The keywords of ``generate``: the settings of a run, the store, and a watch."""
 
-    A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell can be run
-    again: it completes the run, adds what a larger ``samples`` asks for, or gives what is there. What is given of how calls
-    are made (``budget_usd``, ``rpm``, ``base_url`` …) holds on such a run too, None taking a limit away; what is not given stays.
-    *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
+    store: Converted[Path, StorePath] = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", flags="-")
+    watch: Callable[[RunProgress], None] | None = setting(None, "Called with the progress after every result.", flags="-")
+
+
+@takes_keywords(Generation)
+def generate(asked: Generation) -> RunProgress:
+    """Generate until ``samples`` records (100 when not given) are accepted; return the final progress (``status``, ``accepted`` …).
+
+    A run of the same settings and seed in the same store is continued rather than refused, so a notebook cell can be run
+    again: it completes the run, adds records for a larger ``samples``, or returns the existing result. Settings of calls that are given
+    (``budget_usd``, ``rpm``, ``base_url`` …) hold on such a run too, None removing a limit; those not given stay.
+    *watch* is called with the progress after every result. *store* defaults to ``outputs/piiloom.duckdb``.
 
     A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
     settings, ``ProviderError`` when no provider can be reached, ``StoreError`` and ``OutputError`` for the store.
     """
-    config = make_config({"samples": 100, **settings})
-    with new_or_known_run(_store(store), config) as opened:
-        return run_to_end(opened, watch=watch or noop)
+    with new_or_known_run(asked.store, check(asked.part(RunConfig))) as opened:
+        return run_to_end(opened, watch=asked.watch or noop)
 
 
 @known_keywords()
@@ -210,12 +214,11 @@ def export(
     """
     names = [format] if isinstance(format, str) else list(format)
     chosen = [get_format(name) for name in names]
-    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
     with Store.open(_store(store), create=False) as opened:
         if force:
-            made = export_formats(opened, release, chosen, Path(out), splits=splits, options=options, force=True)
+            made = export_formats(opened, release, chosen, Path(out), splits=splits, tokenizer=tokenizer, seed=seed, force=True)
         else:
-            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, options=options)
+            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, tokenizer=tokenizer, seed=seed)
     return made[0] if isinstance(format, str) else Rows(made, _export_rows, ())
 
 
@@ -324,7 +327,7 @@ def _files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
                 continue
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="piiloom-")))
             paths[name] = folder / (re.sub(r"[^\w.-]+", "_", name)[:80] + ".jsonl")
-            NativeFormat().write(one, paths[name], WriteOptions())
+            NativeFormat().write(one, paths[name], WriteOptions(taxonomy=shipped_taxonomy()))
         yield paths
 
 

@@ -13,7 +13,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.taxonomy.bank_lint import Finding
 from piiloom.taxonomy.bank_loading import load_bank, user_sources
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.story_loading import load_stories
 
 # What makes a bank unusable; everything else is a matter of style.
@@ -25,7 +25,7 @@ def report_bank(path: Path, *, as_json: bool) -> bool:
 
     Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
     """
-    findings, usable = lint_bank(path)
+    findings, usable = lint_bank(path, shipped_taxonomy())
     if as_json:
         say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
     elif findings:
@@ -35,15 +35,15 @@ def report_bank(path: Path, *, as_json: bool) -> bool:
     return usable
 
 
-def lint_bank(path: Path) -> tuple[list[Finding], bool]:
-    """What is wrong with the bank at *path* by the types in force, and whether the composer can use it; raises as ``report_bank``."""
+def lint_bank(path: Path, taxonomy: Taxonomy) -> tuple[list[Finding], bool]:
+    """What is wrong with the bank at *path* by the types of *taxonomy*, and whether the composer can use it; raises as ``report_bank``."""
     if not path.exists():
         raise UsageError(f"there is no {path}", where="--bank", remedy="Name a YAML file or a folder of them.")
-    findings = lint_stories(user_sources(path), load_taxonomy())
+    findings = lint_stories(user_sources(path), taxonomy)
     usable = not any(finding.rule in _REFUSED for finding in findings)
     if usable:  # ids that what ships has already are refused here
-        load_bank("en", path)
-        load_stories("en", path)
+        load_bank("en", path, taxonomy)
+        load_stories("en", path, taxonomy)
     return findings, usable
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.cli.columns import in_columns
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.batches.settling import Settled, cancel_batches, forget_batches
 from piiloom.execution.committing import GroupCommitter
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.generation.running.session import open_provider
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.factory import make_batch_api

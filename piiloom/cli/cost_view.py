@@ -10,9 +10,9 @@ from typing import Any
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.costing import COMPOSER, CostReport, Costs, report_costs
-from piiloom.cli.pace import accepted_text, count_text, dollars
+from piiloom.cli.run_summary import accepted_text, count_text, dollars
 from piiloom.cli.terminal import console, say, say_json
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _TITLES = ("calls", "answered", "refused", "failed", "replayed", "tokens in", "cached", "out", "batch", "cost")
 # Left out, in this order, where the terminal is narrow.

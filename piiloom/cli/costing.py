@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.stage_order import in_stage_order
+from piiloom.cli.run_summary import in_stage_order
 from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run, list_runs

@@ -9,13 +9,12 @@ from pathlib import Path
 import typer
 
 from piiloom.cli.costing import COMPOSER
-from piiloom.cli.pace import dollars
 from piiloom.cli.paging import counted
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import RunContents, contents_of_run, delete_release, delete_run, refuse_tied
-from piiloom.corpus.store.releases import count_members, withheld_of
+from piiloom.corpus.store.releases import count_members, get_release, withheld_of
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.foundation.errors import UsageError
 
@@ -43,7 +42,8 @@ def delete_run_and_report(path: Path, run_id: str, *, with_journal: bool, confir
 def delete_release_and_report(path: Path, name: str, *, confirmed: bool, as_json: bool) -> bool:
     """Delete the release *name*; False when that was not confirmed."""
     with Store.open(path, create=False) as store:
-        splits, withheld = count_members(store, name), len(withheld_of(store, name))
+        release = get_release(store, name)
+        splits, withheld = count_members(store, release), len(withheld_of(store, release))
         sizes = ", ".join(f"{split} {count:,}" for split, count in splits.items()) or "no records"
         say_aside(f"release {name} ({sizes}; withheld {withheld:,}) will be deleted; its records and what was exported stay")
         if not _may(f"release {name}", confirmed=confirmed):

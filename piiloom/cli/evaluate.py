@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.table import Table
 
 from piiloom.cli.options import json_setting
-from piiloom.cli.pace import rate_text
 from piiloom.cli.progress import shown
+from piiloom.cli.run_summary import rate_text
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.evaluation.bias.tables import bias_table
 from piiloom.evaluation.cost.cost_figures import COLUMNS
@@ -22,8 +22,8 @@ from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 
 EPILOG = examples(
     "piiloom evaluate outputs/v1/test.jsonl predictions.jsonl --scheme capid",

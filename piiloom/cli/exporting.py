@@ -11,12 +11,10 @@ from piiloom.cli.options import COST_OF_SEEDS
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.releasing import HASH_SHOWN
 from piiloom.cli.terminal import say, say_aside, say_json, say_table
-from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
-from piiloom.corpus.releases.import_losses import AT_IMPORT
-from piiloom.foundation.counting import counted
-from piiloom.foundation.seeding import secret_key
+from piiloom.corpus.releases.manifest import AT_IMPORT
+from piiloom.foundation.words import counted
 
 
 def export_and_report(
@@ -33,11 +31,10 @@ def export_and_report(
 ) -> None:
     """Write a release to files and print what was written and what the formats could not say."""
     chosen = [get_format(name) for name in formats]
-    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
     if seed is not None:
         say_aside(f"warning: {COST_OF_SEEDS}")
     with store_for_reading(path) as store:
-        reports = export_formats(store, release, chosen, out, splits=splits, options=options, force=force)
+        reports = export_formats(store, release, chosen, out, splits=splits, tokenizer=tokenizer, seed=seed, force=force)
     if as_json:
         told = [report.to_json() for report in reports]
         say_json(told[0] if len(told) == 1 else {"release": release, "out": str(out), "exports": told})

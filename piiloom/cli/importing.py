@@ -17,11 +17,12 @@ from piiloom.corpus.importing import ImportReport, OnConflict, import_file, labe
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.writing import store_for_writing
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 from piiloom.taxonomy.locales import resolve_locale
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
@@ -57,13 +58,14 @@ class ReadingChoice:
         """Return the own types of the types file, or else of the export that *file* belongs to."""
         return types_beside(file) if self.types is None else read_types_file(self.types)
 
-    def options(self) -> ReadOptions:
-        """Return the options for a reader. Call it with the own types in force: a label map may name them."""
+    def options(self, taxonomy: Taxonomy) -> ReadOptions:
+        """Return the options for a reader of labels of *taxonomy*."""
         return ReadOptions(
+            taxonomy=taxonomy,
             locale=resolve_locale(self.locale),
             skip_values=self.skip_values,
             columns=self.columns,
-            label_map={} if self.label_map is None else label_map(self.label_map),
+            label_map={} if self.label_map is None else label_map(self.label_map, taxonomy),
         )
 
 
@@ -99,13 +101,11 @@ def import_into(file: Path, reading: ReadingChoice, store: Path, *, rejects: Pat
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
     own = reading.own_types(file)
-    with types_in_force(own):
-        reading.options()
+    reading.options(extended(own))  # a label map with a fault
     with store_for_writing(store) as opened:
         added = keep_types(opened, own)
-        with types_in_force(types_of(opened)):
-            options = reading.options()
-            report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=on_conflict, options=options)
+        options = reading.options(extended(types_of(opened)))
+        report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=on_conflict, options=options)
     return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
 
 

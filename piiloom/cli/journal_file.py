@@ -21,9 +21,9 @@ from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.version import __version__
+from piiloom.foundation.words import counted
 
 SCHEMA = 1
 _PROMPTS = "prompt_texts"

@@ -12,18 +12,16 @@ from pathlib import Path
 import typer
 
 from piiloom.cli.columns import in_columns
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import store_option
-from piiloom.cli.stage_order import in_stage_order
+from piiloom.cli.run_summary import dollars, in_stage_order, store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.compacting import compact
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.purging import last_heard, purge_texts
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 # Columns that are left out where they hold nothing but zeros.
 _SPARED = ("unusable", "refused", "retried", "reused", "purged", "cached")

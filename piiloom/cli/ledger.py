@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import say, say_error, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 from piiloom.generation.plan.lifting import lost_pairs
-from piiloom.generation.running.stopping import TRANSIENT_CODES
+from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.stages.pipeline import stage_names
 
 

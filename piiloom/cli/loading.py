@@ -13,7 +13,7 @@ from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import MANIFEST, read_manifest
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types import extended
 
 
 def load_records(source: Path, reading: ReadingChoice, *, split: str | None, stated_format: str | None) -> list[Record]:
@@ -34,12 +34,11 @@ def load_records(source: Path, reading: ReadingChoice, *, split: str | None, sta
 
 
 def _read(source: Path, reading: ReadingChoice) -> list[Record]:
-    """Read one file, or a folder of a format of folders, with its own types in force."""
-    with types_in_force(reading.own_types(source)):
-        options = replace(reading.options(), blank_contexts=True)
-        chosen = get_readable_format(reading.format)
-        check_columns(chosen, reading.columns)
-        return list(read_records(chosen, source, options=options))
+    """Read one file, or a folder of a format of folders, with its own types."""
+    options = replace(reading.options(extended(reading.own_types(source))), blank_contexts=True)
+    chosen = get_readable_format(reading.format)
+    check_columns(chosen, reading.columns)
+    return list(read_records(chosen, source, options))
 
 
 def _exported(folder: Path) -> tuple[str, dict[str, str]]:

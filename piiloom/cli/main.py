@@ -20,7 +20,7 @@ from piiloom.cli.failing import JSON, failure_of, tell
 from piiloom.cli.terminal import Verbosity, examples, forget_json, set_verbosity, tolerate_any_text
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
-from piiloom.foundation.streams import open_closed_streams
+from piiloom.foundation.startup import open_closed_streams
 from piiloom.foundation.version import __version__
 
 # What Typer makes of a Ctrl-C that no command has handled.
@@ -42,7 +42,7 @@ class _Command(NamedTuple):
 # The panels of the help, and the commands in its order.
 _COMMANDS: Final = {
     "generate": _Command("generate", "generate", "Make records", "Generate records until the wanted number is accepted."),
-    "stages": _Command("stages_cmd", "stages_app", "Make records", "List the stages of a run, or run single ones."),
+    "stages": _Command("stages", "stages_app", "Make records", "List the stages of a run, or run single ones."),
     "stories": _Command("stories_cmd", "stories_app", "Make records", "Check and show stories of the composer."),
     "import": _Command("import_cmd", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
     "runs": _Command("runs_cmd", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
@@ -150,7 +150,7 @@ def run(argv: Sequence[str] | None = None, invoke: Callable[[list[str]], object]
             return _unread()
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
             if DEBUG in given:
-                import traceback  # noqa: PLC0415 - it reads sources, for which it loads more
+                import traceback
 
                 traceback.print_exc()
             failure = failure_of(error, interrupted=interrupted())

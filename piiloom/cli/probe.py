@@ -15,8 +15,8 @@ from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.files import ProbeSettings
 from piiloom.evaluation.probe.files import probe as run_probe
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
     from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, TestResult, Training

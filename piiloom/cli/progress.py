@@ -95,7 +95,7 @@ def asking(replies: Path, *, wanted: bool = True) -> Iterator[Callable[[AskingPr
     *replies* is the file in which the replies are kept. Raises ``Interrupted`` for Ctrl-C, and the block's ``BudgetReached`` and
     ``ProviderError`` with that remedy.
     """
-    from piiloom.execution.asking import AGAIN  # noqa: PLC0415 - loads what asks models
+    from piiloom.execution.calls import AGAIN  # noqa: PLC0415 - loads what asks models
     from piiloom.execution.money.budget import BudgetReached  # noqa: PLC0415 - as above
 
     try:

@@ -13,9 +13,11 @@ from piiloom.cli.sample_table import type_colours
 from piiloom.cli.terminal import console, say, say_json
 from piiloom.cli.tracing import SHORTEST_PREFIX
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.record_search import StoredRecord, find_stored, releases_of
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import StoreError, UsageError
+from piiloom.taxonomy.own_types import extended
 
 _TITLES = ("span", "type", "relevance", "subtype", "whose", "value", "place", "text")
 
@@ -24,14 +26,14 @@ def print_record(path: Path, wanted: str, *, as_json: bool) -> None:
     """Print the record that *wanted* (an id, how it begins, or RUN:INDEX) names."""
     with seen_store(path) as (store, sight):
         found = _find(store, wanted)
-        releases = releases_of(store, found.record.id, found.run_id)
+        releases, taxonomy = releases_of(store, found.record.id, found.run_id), extended(types_of(store))
     if as_json:
         held = [asdict(release) for release in releases]
         say_json({"store": str(path), "read": sight_to_json(sight), "record": record_to_json(found), "releases": held})
         return
     say(head_of(found))
     say("")
-    print_texts_of(console(), found, type_colours())
+    print_texts_of(console(), found, type_colours(taxonomy))
     if found.record.spans:
         say("")
         say("\n".join(in_columns([_TITLES, *_span_cells(found)], left=range(len(_TITLES)))))

@@ -19,13 +19,16 @@ from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of, row_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.record_search import RecordFilter, StoredRecord, search_records, values_there
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Row, Rows
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import resolve_locale
+from piiloom.taxonomy.own_types import extended
 
 # What a line of the list has room for where nobody says how wide it may be.
 _WIDTH = 160
@@ -39,7 +42,7 @@ def print_records(path: Path, options: Mapping[str, Any], *, texts: bool, limit:
         if as_json:
             shown = say_json_lines(map(record_to_json, found))
         else:
-            shown = _print_texts(found, options.get("text")) if texts else _print_lines(found)
+            shown = _print_texts(found, options.get("text"), extended(types_of(store))) if texts else _print_lines(found)
     if not total:
         (say_aside if as_json else say)("no record matches" if any(options.values()) else f"no records in {path}")
     elif more := rest_of_list(total, shown, offset=offset):
@@ -74,8 +77,7 @@ def _filter(store: Store, options: Mapping[str, Any]) -> RecordFilter:
     if split is not None and release is None:
         raise UsageError("only a release has splits", where="--split", remedy="Name one with --release")
     if release is not None:
-        get_release(store, release)
-        _check("--split", split, list(count_members(store, release)))
+        _check("--split", split, list(count_members(store, get_release(store, release))))
     for option, column in (("status", "status"), ("type", "entity_type")):
         if options.get(option) is not None:
             _check(f"--{option}", options[option], values_there(store, column))
@@ -137,9 +139,9 @@ def _line(name: str, place: str, status: str, pair: str, spans: str, text: str) 
     return f"{name:<24}  {place:<19}  {status:<10}  {pair:<30}  {spans:<11}  {text}"
 
 
-def _print_texts(found: Iterator[StoredRecord], text: str | None) -> int:
+def _print_texts(found: Iterator[StoredRecord], text: str | None, taxonomy: Taxonomy) -> int:
     """Print whole texts, what was looked for standing out; gives how many."""
-    to, colours, shown, seen = console(), type_colours(), 0, set[str]()
+    to, colours, shown, seen = console(), type_colours(taxonomy), 0, set[str]()
     pattern = re.compile(re.escape(harmless(text)), re.IGNORECASE) if text else None
     for shown, one in enumerate(found, 1):
         if shown > 1:

@@ -10,7 +10,7 @@ from piiloom.cli.terminal import examples, say, say_aside, say_json
 from piiloom.evaluation.reidentification.folder import AttackSettings, attack
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 EPILOG = examples(
     "piiloom reidentify --release v1",

@@ -55,10 +55,10 @@ def print_release(path: Path, name: str, *, as_json: bool) -> None:
     """Print the release *name* with what its splits hold."""
     with seen_store(path) as (store, sight):
         release = get_release(store, name)
-        line, withheld, judged = _to_json(store, release), withheld_of(store, name), judged_in_release(store, name)
-        counts = {split: SplitCounts() for split in count_members(store, name)}
+        line, withheld, judged = _to_json(store, release), withheld_of(store, release), judged_in_release(store, name)
+        counts = {split: SplitCounts() for split in count_members(store, release)}
         for split, held in counts.items():
-            for _ in held.counting(iter_release_records(store, name, split)):
+            for _ in held.counting(iter_release_records(store, release, split)):
                 pass
     if as_json:
         line["splits"] = {split: held.to_json() for split, held in counts.items()}
@@ -116,13 +116,13 @@ def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) ->
 
 
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
-    splits = count_members(store, release.name)
+    splits = count_members(store, release)
     return {
         **release_json(release),
         "records": sum(splits.values()),
         "splits": splits,
-        "withheld": len(withheld_of(store, release.name)),
-        "new_values": len(new_values_of(store, release.name)),
+        "withheld": len(withheld_of(store, release)),
+        "new_values": len(new_values_of(store, release)),
     }
 
 

@@ -14,7 +14,7 @@ from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import WARNING, ReleaseRow, count_members, new_values_of, withheld_of
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 HASH_SHOWN = 12
 # The first ten names of a list in a warning, and those after them.
@@ -36,7 +36,7 @@ def release_and_report(name: str, path: Path, *, as_json: bool, **options: Unpac
     request = requested(name, **options)  # what is wrong with it is told before a store is opened
     with Store.open(path, create=False) as store:
         row = freeze(store, draft_release(store, request))
-        splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
+        splits, withheld, new_values = count_members(store, row), withheld_of(store, row), len(new_values_of(store, row))
     if as_json:
         about = {"splits": splits, "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld]}
         say_json({**release_json(row), **about, "new_values": new_values, "store": str(path)})

@@ -9,11 +9,11 @@ from typing import Any
 from piiloom.cli.costing import costs_of
 from piiloom.cli.reading import seen_store, sight_to_json
 from piiloom.cli.runs_view import cost_text, run_to_json
-from piiloom.cli.staging import stage_to_json, stages_table
+from piiloom.cli.stages import stages_table
 from piiloom.cli.terminal import say, say_json, say_table
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.deleting import ties_of_run
-from piiloom.corpus.store.outcomes import rejects_by_run
+from piiloom.corpus.store.progress import rejects_by_run
 from piiloom.corpus.store.row_ledger import count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.generation.running.stage_report import report_stages
@@ -28,7 +28,7 @@ def print_run(path: Path, run_id: str, *, as_json: bool) -> None:
         rows, stages, ties = count_rows(store, run.id), report_stages(store, run) if run.makes_records else [], ties_of_run(store, run.id)
     if as_json:
         more: dict[str, Any] = {"config": run.config, "rows": asdict(rows) | {"balanced": rows.balanced}}
-        more |= {"stages": [stage_to_json(stage) for stage in stages], "releases": list(ties.releases)}
+        more |= {"stages": [asdict(stage) for stage in stages], "releases": list(ties.releases)}
         more |= {"annotated_records": ties.annotated, "open_batches": ties.batches, "partitions": ties.partitions}
         say_json({"store": str(path), "read": sight_to_json(sight), **line, **more})
         return

@@ -6,12 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from piiloom.cli.terminal import say, say_json
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.taxonomy.bank_loading import user_sources
-from piiloom.taxonomy.entity_types import load_taxonomy
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types import extended
 from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 
 
@@ -19,8 +18,8 @@ def report_stories(path: Path, language: str, *, types: Path | None, as_json: bo
     """Print what is wrong with the stories at *path*, a line a finding; whether nothing is."""
     if not path.exists():
         raise UsageError(f"there is no {path}", where="PATH", remedy="Name a YAML file or a folder of them.")
-    with types_in_force(read_types_file(types) if types is not None else types_beside_stories(path)):
-        findings = lint_stories(user_sources(path), load_taxonomy(), language)
+    own = read_types_file(types) if types is not None else types_beside_stories(path)
+    findings = lint_stories(user_sources(path), extended(own), language)
     if as_json:
         say_json({"findings": [asdict(finding) for finding in findings]})
         return not findings

@@ -13,8 +13,8 @@ from piiloom.generation.composer.story_trials import samples
 from piiloom.generation.composer.telling import StoryUntold
 from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.bank_loading import user_sources
-from piiloom.taxonomy.entity_types import load_taxonomy
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import extended
 from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import by_id, load_stories, read_stories
@@ -25,13 +25,9 @@ def show_stories(
 ) -> None:
     """Print *number* texts of the story *wanted*, or of each; raises ``UsageError`` for an unknown id."""
     beside = types_beside_stories(source) if source is not None else ()
-    with types_in_force(read_types_file(types) if types is not None else beside):
-        _show_stories(wanted, source, seed=seed, number=number, language=language, as_json=as_json)
-
-
-def _show_stories(wanted: str | None, source: Path | None, *, seed: int, number: int, language: str, as_json: bool) -> None:
+    taxonomy = extended(read_types_file(types) if types is not None else beside)
     locale = locale_of(language).code
-    stories = _stories(source, language)
+    stories = _stories(source, language, taxonomy)
     if wanted is not None:
         if wanted not in stories:
             raise UsageError(f"there is no story {wanted!r}", where="ID", remedy=_known(stories))
@@ -40,7 +36,7 @@ def _show_stories(wanted: str | None, source: Path | None, *, seed: int, number:
         raise UsageError(
             "there are no stories", where="--from" if source else "--language", remedy="Name a file that has some with --from."
         )
-    told = {story: list(samples(story, locale, seed=seed, number=number)) for story in stories.values()}
+    told = {story: list(samples(story, locale, taxonomy, seed=seed, number=number)) for story in stories.values()}
     if as_json:
         say_json([_row(text, story) for story, texts in told.items() for text in texts if isinstance(text, ToldStory)])
         return
@@ -50,12 +46,11 @@ def _show_stories(wanted: str | None, source: Path | None, *, seed: int, number:
             say("\n".join(_lines(text, story)) + "\n")
 
 
-def _stories(source: Path | None, language: str) -> Mapping[str, Story]:
+def _stories(source: Path | None, language: str, taxonomy: Taxonomy) -> Mapping[str, Story]:
     if source is None:
-        return load_stories(language)
+        return load_stories(language, None, taxonomy)
     if not source.exists():
         raise UsageError(f"there is no {source}", where="--from", remedy="Name a YAML file or a folder of them.")
-    taxonomy = load_taxonomy()
     return by_id(story for file in user_sources(source) for story in read_stories(file, taxonomy, language))
 
 

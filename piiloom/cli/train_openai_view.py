@@ -7,14 +7,14 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from piiloom.cli.columns import in_columns
-from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.train_options import TuneCommand
 from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, warnings_about
 from piiloom.detection.training.openai_tuning.finishing import Standing
 from piiloom.detection.training.openai_tuning.preparing import JobSettings, Prepared
 from piiloom.detection.training.openai_tuning.tasks import get_task
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.providers.tuning_api import RemoteJob
 
 _TITLES = ("job", "status", "base", "model", "tokens", "made", "ours")

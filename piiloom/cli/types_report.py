@@ -16,7 +16,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.own_type_asides import fits_an_aside
-from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
 
@@ -33,9 +33,8 @@ def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     own = read_types_file(path)
     bank = path if bank is None and has_bank(path) else bank
     taxonomy = extended(own)
-    with types_in_force(own):
-        findings, usable = ([], True) if bank is None else lint_bank(bank)
-        stories = Counter(story.pair for story in StoryBank("en", bank).own) if usable else Counter()
+    findings, usable = ([], True) if bank is None else lint_bank(bank, taxonomy)
+    stories = Counter(story.pair for story in StoryBank("en", bank, taxonomy).own) if usable else Counter()
     told = [_told(one, taxonomy, stories) for one in own]
     if as_json:
         say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})

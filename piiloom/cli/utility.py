@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.columns import in_columns
 from piiloom.cli.options import json_setting
-from piiloom.cli.pace import count_text, dollars
 from piiloom.cli.progress import asking
 from piiloom.cli.reading import say_sight
+from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import examples, say, say_json
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.estimate import UtilityEstimate, estimate_utility
@@ -18,8 +18,8 @@ from piiloom.evaluation.utility.files import write_result
 from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilitySettings
 from piiloom.evaluation.utility.tables import pair_table, remarks, variant_table
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 from piiloom.providers.addresses import public_url
 
 EPILOG = examples(

@@ -18,14 +18,15 @@ from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnCo
 from piiloom.corpus.record import Record
 from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.frames import Framed
 from piiloom.taxonomy.label_maps import maps_for
+from piiloom.taxonomy.own_types import extended
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
-DEFAULT_READING = ReadOptions()
 # Number of rows that are read, looked up and inserted together.
 _CHUNK = 2000
 # The same for a store that others write to at the same time.
@@ -114,18 +115,19 @@ def import_file(
     *,
     rejects_path: Path,
     on_conflict: OnConflict = "fail",
-    options: ReadOptions = DEFAULT_READING,
+    options: ReadOptions | None = None,
 ) -> ImportReport:
     """Add the records of *path* to the store, in one transaction. Rows equal to a stored revision are skipped and counted.
 
-    Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with a known id
-    and different text, question or labels: ``"fail"`` imports nothing and raises ``ImportConflict``, ``"update"`` stores a new
+    Without *options*, labels mean the types of the store. Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with
+    a known id and different text, question or labels: ``"fail"`` imports nothing and raises ``ImportConflict``, ``"update"`` stores a new
     revision, ``"new"`` a record of its own, and ``"skip"`` leaves it out. Values that ``ReadOptions.skip_values`` leaves out are
     listed in the report, in the file of rejects and in the record's source.
 
     Raises ``DataError`` if the file cannot be read, is not UTF-8 or has no valid row, ``OutputError`` if rejects cannot be
     written, and ``UsageError`` for an unknown format. After an error the store is unchanged.
     """
+    options = options or ReadOptions(taxonomy=extended(types_of(store)))
     job = _Job(path, _format(file_format, options), options, rejects_path, Intake(path.name, on_conflict, alone=True))
     with store.transaction():
         return job.run(lambda: nullcontext(store), _CHUNK)
@@ -138,7 +140,7 @@ def import_file_among(
     *,
     rejects_path: Path,
     on_conflict: OnConflict = "fail",
-    options: ReadOptions = DEFAULT_READING,
+    options: ReadOptions | None = None,
 ) -> ImportReport:
     """Like ``import_file``, for a store in use by others: each transaction stores at most 500 rows, so that writers wait briefly.
 
@@ -146,6 +148,7 @@ def import_file_among(
     stored; one that others write meanwhile is told with the number of rows that are in the store. After any error earlier rows may
     be in the store; importing the file again adds the rest.
     """
+    options = options or ReadOptions(taxonomy=shared.taxonomy)
     job = _Job(path, _format(file_format, options), options, rejects_path, Intake(path.name, on_conflict, alone=False))
     if on_conflict == "fail":
         job.find_conflicts(shared.reading, _SMALL_CHUNK)

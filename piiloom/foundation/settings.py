@@ -142,10 +142,9 @@ class Settings(BaseModel):
         values = {name: getattr(self, name) for name in kind.model_fields}
         return kind.model_construct(self.model_fields_set.intersection(values), **values)
 
-    def given(self, *kinds: type[Settings]) -> dict[str, Any]:
-        """Return the settings that were given rather than left at their defaults; only those of the models *kinds*, if any are named."""
-        names = self.model_fields_set.intersection(*(kind.model_fields for kind in kinds))
-        return {name: getattr(self, name) for name in type(self).model_fields if name in names}
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given rather than left at their defaults."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
 
 def option_of(field: FieldInfo) -> Option:

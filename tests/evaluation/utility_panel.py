@@ -14,6 +14,7 @@ from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
 from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.providers.provider_calls import MODELS
 
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)
@@ -87,7 +88,7 @@ class Bench:
 
     def __init__(self, folder: Path, records, variants=VARIANTS):
         self.variants = tuple(variants)
-        self.cases, left_out = prepared(records, self.variants)
+        self.cases, left_out = prepared(records, shipped_taxonomy(), self.variants)
         self.read = ReadCases(cases=self.cases, left_out=left_out, title="a test")
         self.store = folder / "replies.duckdb"
 

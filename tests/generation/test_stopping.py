@@ -11,8 +11,8 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.progress import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.running.session import call_policy
-from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stage_command import run_stage_command
 from tests.execution.batch_sessions import impatient
@@ -181,4 +181,4 @@ def test_each_reason_counts_by_itself_and_an_absent_provider_not_at_all():
     streak.tell(ItemRejected("leak", "", stage="question"), 15)
     assert said == ["stop"]
     message = str(streak.stopped)
-    assert all(part in message for part in ("--keep-going", "--retry leak", "piiloom trace r1:15", "3 items were rejected at question"))
+    assert all(part in message for part in ("--stop-after 0", "--retry leak", "piiloom trace r1:15", "3 items were rejected at question"))

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
-from pydantic import TypeAdapter
 
 import piiloom
-from piiloom.api import RunOptions, SurrogateOptions
+from piiloom.api import SurrogateOptions
 from piiloom.cli import surrogate_cmd
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
-from piiloom.corpus.store.releases import list_releases, new_values_of
+from piiloom.corpus.store.releases import get_release, list_releases, new_values_of
 from piiloom.foundation.errors import DataError, OutputError, ReleaseError, StoreError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
 from tests.piiloom.test_help import COMMANDS as COMMAND_LINE
@@ -141,7 +140,7 @@ def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_
     limit = {"store": filled, "test_size": 3, "max_value_overlap": 0, "group_by": ()}
     assert piiloom.release("limited", **limit) == piiloom.release("limited", **limit)
     with Store.open(filled, create=False) as store:
-        assert new_values_of(store, "limited")  # drawn at random, and kept
+        assert new_values_of(store, get_release(store, "limited"))  # drawn at random, and kept
         delete_release(store, "limited")
     for other in ({"test_size": 3}, {"test_size": 0.25, "seed": 8}, {"test_size": 0.25, "run": "last"}):
         with pytest.raises(ReleaseError, match="made with other settings"):
@@ -274,9 +273,9 @@ def test_nothing_is_printed_and_a_loop_may_run(filled, tmp_path, capfd):
 
 
 def test_settings_are_typed_as_they_are():
-    assert get_type_hints(RunOptions).keys() == RunConfig.model_fields.keys()
-    for name, hint in get_type_hints(RunOptions).items():
-        TypeAdapter(hint).validate_python(RunConfig.model_fields[name].get_default(call_default_factory=True))
+    keywords = inspect.signature(piiloom.generate).parameters
+    assert keywords.keys() == RunConfig.model_fields.keys() | {"store", "watch"}
+    assert all(keywords[name].default == field.get_default() for name, field in RunConfig.model_fields.items())
     command = inspect.signature(surrogate_cmd.run).parameters
     assert get_type_hints(SurrogateOptions).keys() == command.keys() - {"source", "out", "as_json"}
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import READING_ORDER, records_at
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import READING_ORDER, records_at, select
 
 _CHUNK = 1_000
 _PLACES = select(("record_order", "run_id", "plan_index", "status"), "records", "WHERE record_order IN (SELECT unnest(?::BIGINT[]))")

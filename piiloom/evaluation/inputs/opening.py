@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from pydantic import field_validator
 
@@ -24,11 +23,11 @@ from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, read_type_map
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import resolve_locale
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended
 
 READING: Final = "Reading"
-_Item = TypeVar("_Item")
 # Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
 _SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
 _AS_WRITTEN = frozenset({"capid", TABLE})
@@ -119,15 +118,13 @@ def open_pairs(
     if needs == "mentions" and "capid" in formats:
         needs = "values"
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
-    own = _own_types(gold, found)
-    with types_in_force(own) if own else nullcontext():
-        sides = [
-            _Opened(path, side, settings, one, needs=needs, offsets=offsets, is_gold=path_is_gold, respelled=_respelled(*formats))
-            for path, side, one, path_is_gold in ((gold, summary.gold, columns[0], True), (found, summary.found, columns[1], False))
-        ]
+    taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
+    sides = [
+        _Opened(path, side, settings, one, taxonomy, needs=needs, offsets=offsets, is_gold=path_is_gold, respelled=respelled)
+        for path, side, one, path_is_gold in ((gold, summary.gold, columns[0], True), (found, summary.found, columns[1], False))
+    ]
     types_matter = types_matter and settings.only_types is None and needs != "values"
-    taken = _all_pairs(sides, summary, settings.label_map, types_matter=types_matter)
-    return (_in_force(own, taken) if own else taken), summary
+    return _all_pairs(sides, summary, settings.label_map, types_matter=types_matter), summary
 
 
 class _Opened:
@@ -139,6 +136,7 @@ class _Opened:
         summary: SideSummary,
         settings: InputSettings,
         columns: Mapping[str, str],
+        taxonomy: Taxonomy,
         *,
         needs: Needs,
         offsets: bool,
@@ -154,7 +152,7 @@ class _Opened:
         self._is_gold = is_gold
         handling: Handling = "leave out" if settings.skip_values else "refuse"
         self.unplaced = Unplaced(handling if is_gold else "keep", summary)
-        self.types = TypeNames(settings.label_map, settings.only_types, summary, of_taxonomy=respelled)
+        self.types = TypeNames(settings.label_map, settings.only_types, summary, taxonomy, of_taxonomy=respelled)
 
     def documents(self) -> Side:
         """Return the documents; a table is read as a whole."""
@@ -191,17 +189,7 @@ def _all_pairs(sides: list[_Opened], summary: InputsSummary, label_map: TypeMap,
     used = gold.types.used_keys | found.types.used_keys
     summary.unused_map_keys = tuple(key for key in label_map if key not in used)
     if types_matter:
-        refuse_disjoint_types(summary)
-
-
-def _in_force(own: OwnTypes, items: Iterator[_Item]) -> Iterator[_Item]:
-    """Yield *items*; the types *own* are in force while each of them is made, and not in between."""
-    while True:
-        with types_in_force(own):
-            item = next(items, None)
-        if item is None:
-            return
-        yield item
+        refuse_disjoint_types(summary, gold.types.taxonomy)
 
 
 def _own_types(*paths: Path) -> OwnTypes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import field_validator, model_validator
 
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.matching import error_rows

@@ -26,13 +26,13 @@ from piiloom.evaluation.reidentification.subjects import POLICIES, Policy, Subje
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.report.card import markdown_section
 from piiloom.evaluation.report.sources import Tell
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.markdown import escaped
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import Converted, OptionalPath, OptionalWords, Words, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
+from piiloom.foundation.words import counted
 
 Watch = Callable[[str], None]
 _EVERY: Final = 500

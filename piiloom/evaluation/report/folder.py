@@ -27,7 +27,6 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
-from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 FIGURES_FILE = "report.json"
@@ -109,11 +108,10 @@ def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch:
     watch("reading")
     corpus = settings.corpus(None if out is None else Wanted(seed=settings.seed, agreement=agreement), tell)
     written = None
-    with types_in_force(corpus.types):
-        figures = measure(corpus.splits, seed=settings.seed, watch=watch)
-        if out is not None:
-            watch("page and plots")
-            written = write_report(out, corpus, figures, force=settings.force)
+    figures = measure(corpus.splits, corpus.taxonomy, seed=settings.seed, watch=watch)
+    if out is not None:
+        watch("page and plots")
+        written = write_report(out, corpus, figures, force=settings.force)
     return Report(source=corpus.source, figures=figures, written=written)
 
 

@@ -23,7 +23,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import check_folder
 from piiloom.providers.prices import load_models
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
 
 SCHEMA: Final = 1
@@ -94,9 +94,9 @@ class UtilityResult:
         }
 
 
-def prepared(records: Iterable[Record], variants: Sequence[str]) -> tuple[list[Case], dict[str, int]]:
+def prepared(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str]) -> tuple[list[Case], dict[str, int]]:
     """Return the cases of *records*, and how many records were left out for which reason. Raises ``DataError`` if no case is left."""
-    cases, left_out = cases_of(records, variants)
+    cases, left_out = cases_of(records, taxonomy, variants)
     if not cases:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items()) or "there are no records"
         raise DataError(f"nothing can be compared ({reasons})", remedy="Give records with a question and spans of known relevance")
@@ -121,8 +121,7 @@ def read_cases(source: str, settings: UtilitySettings, tell: Tell | None = None)
         check_folder(settings.out, force=settings.force)
     corpus = _corpus(source, settings, tell)
     records = _sample(corpus, settings)
-    with types_in_force(corpus.types):
-        cases, left_out = prepared(records, settings.variants)
+    cases, left_out = prepared(records, corpus.taxonomy, settings.variants)
     reading = corpus.source.reading
     if reading is not None and reading.refused:
         left_out[_REFUSED] = reading.refused

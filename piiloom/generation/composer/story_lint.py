@@ -52,7 +52,7 @@ def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale, trial
         story = read_story(entry, document.where(path))
         for place, rule, message in leak_findings(path, story, locale.phone_region):
             findings.append(Finding(rule=rule, file=document.file, line=document.line(place), entry=key_name(place), message=message))
-        for key, message in trial_findings(story, try_story(story, locale.code, trials)):
+        for key, message in trial_findings(story, try_story(story, locale.code, taxonomy, trials)):
             line, where = document.line(_place(path, story, key)), f"{entry.id} {key}"
             findings.append(Finding(rule="trial", file=document.file, line=line, entry=where, message=message))
     return findings

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.outcomes import count_attempts, count_by_furthest_stage, count_reasons
-from piiloom.corpus.store.progress import load_shared_results
+from piiloom.corpus.store.progress import count_attempts, count_by_furthest_stage, count_reasons, load_shared_results
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow
 from piiloom.generation.settings.setting_checks import make_config
