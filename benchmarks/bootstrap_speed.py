@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.randomisation import permutation_p
 
 Counts = NDArray[np.float64]
-SCHEME = make_scheme("exact", SchemeOptions())
+SCHEME = make_scheme("exact", SchemeSettings())
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     systems = [counts_of(wanted.documents, seed) for seed in range(3)]
     clusters = timed_once("clusters of all documents", lambda: stories(wanted.documents))
     by_story = [cluster_sums(rows, clusters) for rows in systems]
-    resampling = Resampling(rounds=wanted.rounds)
+    resampling = Resampling(resamples=wanted.rounds)
     before = memory()
     contestants: dict[str, Callable[[], object]] = {
         "intervals, clusters are documents": partial(intervals, SCHEME, systems[0], resampling),

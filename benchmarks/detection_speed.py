@@ -49,7 +49,8 @@ def plain_documents() -> list[str]:
 
 def dense_documents(locale: str, count: int) -> list[str]:
     """Documents of the benchmark, which are full of values; for English, lists of labelled values."""
-    from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+    from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
+    from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
     from piiloom.foundation.seeding import derive_rng
     from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.peak_memory import peak_mb
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.foundation.seeding import derive_rng
@@ -161,7 +161,7 @@ def prepared(work: str, size: int, folder: Path) -> Callable[[], object]:
         return prepared_files(size, folder)
     pairs = repeated(size)
     names = {NOTHING: (), ALL: SCHEMES}.get(work, (work,))
-    tables = [CountTable(make_scheme(name, SchemeOptions())) for name in names]
+    tables = [CountTable(make_scheme(name, SchemeSettings())) for name in names]
 
     def count() -> None:
         for one in pairs:

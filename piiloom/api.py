@@ -20,21 +20,25 @@ is a ``UsageError``. A script can be run again: what it made is gone on with or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, ParamSpec, Protocol, Unpack, overload
 
+from piiloom.annotation_app.agreement.measuring import agreement_among
 from piiloom.cli.importing import ReadingChoice, import_into
 from piiloom.cli.keyword_checks import known_keywords
 from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
-from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
+from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.registry import NativeFormat, get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
@@ -44,13 +48,18 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.families import FAMILIES
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.progress import Watch as DetectionWatch
 from piiloom.detection.running.request import DetectionRequest, DetectionSettings
-from piiloom.evaluation.report.figures import DEFAULT_SEED
-from piiloom.evaluation.report.folder import report_json
-from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_files
-from piiloom.foundation.errors import UsageError
+from piiloom.evaluation.comparison.comparing import Comparison
+from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
+from piiloom.evaluation.comparison_run import compare as compared
+from piiloom.evaluation.evaluating import evaluate as evaluated
+from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
+from piiloom.evaluation.probe.files import ProbeSettings
+from piiloom.evaluation.probe.files import probe as run_probe
+from piiloom.evaluation.report.folder import ReportSettings, make_report
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import Converted, setting, takes_keywords
@@ -60,6 +69,7 @@ from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.progress import RunReport
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.training_api import EncoderOptions, train_encoder
 
 __all__ = [
@@ -84,6 +94,8 @@ __all__ = [
 
 StorePath = str | Path | None
 P = ParamSpec("P")
+# A file, or records at hand.
+FileOrRecords = str | Path | Sequence[Record]
 
 
 class Generation(RunConfig):
@@ -280,69 +292,74 @@ def records(
     return stored_records(_store(store), options, limit=limit, offset=offset)
 
 
-@known_keywords()
-def report(
-    path: StorePath = None,
-    *,
-    store: StorePath = None,
-    run: str | None = None,
-    release: str | None = None,
-    format: str | None = None,  # noqa: A002 - the word users know
-    types: str | Path | None = None,
-    out: str | Path | None = None,
-    force: bool = False,
-    seed: int = DEFAULT_SEED,
-) -> Figures:
-    """Measure the diversity of records and what they give away; gives the figures that ``piiloom report --json`` prints.
+@takes_keywords(EvaluationSettings)
+def evaluate(gold: FileOrRecords, predictions: FileOrRecords, settings: EvaluationSettings) -> Evaluation:
+    """Compare *predictions* with *gold*; return all figures, unrounded.
 
-    *store* is a store, of which *run* or *release* may be chosen. *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, a
-    file of *format* when that is given (*types* is a types file for it), else a store.
-    With *out* (a new or empty folder unless *force*) the figures, a dataset card and plots are written there too. Raises
-    ``DataError`` for a file without records, ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
+    Both are files in any format that piiloom reads, or lists of records. evaluation.md defines all figures.
+    ``evaluation.of("exact").overall["f1"]`` is one of them, next to ``by_type`` and ``intervals``; ``to_json()`` returns the output of the
+    command with ``--json``. With *out* the figures, the errors and plots are written there, too. Raises ``DataError`` for files that
+    cannot be read or do not belong together, ``UsageError`` and ``OutputError``.
     """
-    is_file = path is not None and (Path(path).suffix == ".jsonl" or format is not None)
-    if path is not None and store is not None and not is_file:
-        raise UsageError("two stores are given", where="path, store", remedy="Give one of them, or a file with its format")
-    file, chosen = (path, store) if is_file else (None, store or path)
-    paths = {"file": file, "store": chosen, "types": types}
-    given = {name: None if one is None else Path(one) for name, one in paths.items()}
-    choice = Choice(**given, file_format=format, run=run, release=release)
-    made = make_report(choice, None if out is None else Path(out), force=force, seed=seed)
-    return Figures(report_json(made.source, made.figures))
+    with _files({"gold": gold, "predictions": predictions}) as paths:
+        return evaluated(paths["gold"], paths["predictions"], settings)
 
 
-@known_keywords()
-def probe(
-    train: FileOrRecords,
-    *tests: FileOrRecords,
-    sizes: Sequence[int] | None = None,
-    by_type: bool = False,
-    errors: str | Path | None = None,
-    seed: int = 7,
-    format: str | None = None,  # noqa: A002 - the word users know
-    save: str | Path | None = None,
-    calibrate: str | Path | None = None,
-    force: bool = False,
-) -> Figures:
-    """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
+@takes_keywords(ComparisonSettings)
+def compare(
+    gold: FileOrRecords, predictions: Mapping[str, FileOrRecords] | Sequence[str | Path], settings: ComparisonSettings
+) -> Comparison:
+    """Rank systems by their *predictions* for *gold*, and each *detector* run on it, with intervals and tests of the differences.
 
-    The files are native or CAPID JSONL, or all in *format*; lists of records are as good as files. With *sizes* it is trained once for
-    each of these numbers of records;
-    *by_type* adds the figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. The detector of
-    the largest size is saved to *save*, a new or empty folder unless *force*, for ``detect`` with ``detector="probe"``; its scores are
-    calibrated on the file *calibrate*, or on a part of *train*. Needs the extra ``probe``; raises ``UsageError``, ``DataError`` and
-    ``OutputError``.
+    *predictions*: files (or lists of records) by the name of the system, or a list of files, whose names are taken. A *detector* has
+    the form of ``--detector``: "Ours=encoder --model-path DIR". ``comparison.systems`` are all systems, the best first, each with
+    ``name``, ``rank``, ``figures`` and ``intervals``. Raises ``DataError``, ``UsageError`` and ``OutputError``.
     """
-    from piiloom.evaluation.probe.as_json import result_json, saved_json  # noqa: PLC0415
-    from piiloom.evaluation.probe.files import Saving, probe_files  # noqa: PLC0415 - needs an extra
+    by_name = predictions if isinstance(predictions, Mapping) else named_systems([str(path) for path in predictions])
+    with _files({"gold": gold}) as paths, _files(by_name) as systems:
+        return compared(paths["gold"], systems, settings, FAMILIES)
 
-    place = None if errors is None else Path(errors)
-    on = None if calibrate is None else Path(calibrate)
-    saving = None if save is None else Saving(folder=Path(save), calibrate=on, force=force)
-    with record_files({"train": train, **{f"test-{number}": test for number, test in enumerate(tests, 1)}}) as given:
+
+@contextmanager
+def _files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]]:
+    """Give a file for each of *given*: records are written to a temporary one in the native format."""
+    with ExitStack() as stack:
+        paths: dict[str, Path] = {}
+        for name, one in given.items():
+            if isinstance(one, str | Path):
+                paths[name] = Path(one)
+                continue
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="piiloom-")))
+            paths[name] = folder / (re.sub(r"[^\w.-]+", "_", name)[:80] + ".jsonl")
+            NativeFormat().write(one, paths[name], WriteOptions(taxonomy=shipped_taxonomy()))
+        yield paths
+
+
+@takes_keywords(ReportSettings)
+def report(settings: ReportSettings) -> Figures:
+    """Measure the diversity of records and their leaks; return the figures of ``piiloom report --json``.
+
+    *input* is a file of records; without it, the records are those of *store*, of which *run* or *release* may be chosen.
+    With *out* the figures, a dataset card and plots are written there too. Raises ``DataError`` for a file without records,
+    ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
+    """
+    return Figures(make_report(settings, agreement_among).to_json())
+
+
+@takes_keywords(ProbeSettings)
+def probe(train: FileOrRecords, tests: FileOrRecords | Sequence[FileOrRecords], settings: ProbeSettings) -> Figures:
+    """Train the small fixed detector on *train* and test it on *tests*; return the figures of ``piiloom probe --json``.
+
+    *tests* is a file, or a list of files; lists of records are as good as files. The detector of the largest size is saved to the folder
+    *out*, for ``detect`` with ``detector="probe"``; *tests* may then be ``()``. Needs the extra ``probe``; raises ``UsageError``,
+    ``DataError`` and ``OutputError``.
+    """
+    several: Any = tests
+    if isinstance(tests, str | Path) or any(isinstance(one, Record) for one in tests[:1]):
+        several = [tests]
+    with _files({"train": train, **{f"test-{number}": test for number, test in enumerate(several, 1)}}) as given:
         learnt, *tested = given.values()
-        result, _, saved = probe_files(learnt, tested, sizes=sizes, errors=place, seed=seed, file_format=format, saving=saving)
-    return Figures(result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)}))
+        return Figures(run_probe(learnt, tested, settings).to_json())
 
 
 @known_keywords(SurrogateOptions)

@@ -33,7 +33,7 @@ from piiloom.detection.findings import Findings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.registry import make_detector
 from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.schemes.base import OVERALL, Scheme, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL, Scheme, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, find_shipped
 
@@ -97,7 +97,7 @@ def figures(pairs: Sequence[tuple[Record, Findings]]) -> dict[str, float]:
 
 
 def _scored(name: str, pairs: Sequence[tuple[Record, Findings]], *, catalogue: bool) -> dict[str, float]:
-    scheme: Scheme = make_scheme(name, SchemeOptions())
+    scheme: Scheme = make_scheme(name, SchemeSettings())
     totals = np.zeros(len(scheme.columns))
     for record, findings in pairs:
         gold, found = (_document(record, spans, catalogue=catalogue) for spans in (record.spans, findings.spans))

@@ -94,7 +94,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             threshold=0.0,
         ),
         "probe": Family(
-            about="the small detector that piiloom probe --save has trained, with relevance",
+            about="the small detector that piiloom probe --out has trained, with relevance",
             make="piiloom.detection.probe_detector:make",
             needs=frozenset({"local"}),
         ),

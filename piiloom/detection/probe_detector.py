@@ -1,4 +1,4 @@
-"""The detector that ``piiloom probe --save`` trained: a CRF finds spans, a regression judges their relevance to a question."""
+"""The detector that ``piiloom probe --out`` trained: a CRF finds spans, a regression judges their relevance to a question."""
 
 from __future__ import annotations
 

@@ -6,16 +6,21 @@ Schemes that compare values and schemes that compare places need other readings 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from piiloom.evaluation.bias.collecting import BiasCollector
+from piiloom.evaluation.cost.costing import CostCollector, model_source, usage_source
 from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
+from piiloom.evaluation.evaluation_folder import EvaluationFolder
+from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
 from piiloom.evaluation.inputs.documents import NEEDS, Needs
 from piiloom.evaluation.inputs.opening import open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
 from piiloom.evaluation.schemes.base import NO_TYPE, Scheme, asks_predicted_types, figures_of
-from piiloom.evaluation.schemes.registry import BY_TYPE
-from piiloom.evaluation.scoring.bootstrap import cluster_sums, intervals
+from piiloom.evaluation.schemes.registry import BY_TYPE, make_schemes
+from piiloom.evaluation.scoring.bootstrap import Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.collector import Collector
 from piiloom.evaluation.scoring.contrast_groups import ContrastGroups
@@ -27,25 +32,56 @@ Watch = Callable[[int], None]
 _TOLD_EVERY = 1_000
 
 
-def evaluate(
+def evaluate(gold: Path, found: Path, settings: EvaluationSettings, watch: Watch | None = None) -> Evaluation:
+    """Evaluate the predictions *found* against *gold*, and write the folder ``settings.out`` if it is named.
+
+    Raises ``UsageError``, ``DataError`` and ``OutputError``; then nothing is written.
+    """
+    schemes = make_schemes(settings.schemes, settings)
+    bias = None if settings.bias is None else BiasCollector(settings.bias, settings.bias_match)
+    cost = _cost(settings)
+    with ExitStack() as stack:
+        collectors: dict[Needs, list[Collector]] = {need: [] for need in NEEDS}
+        needed = next(need for need in NEEDS if any(scheme.needs == need for scheme in schemes))
+        collectors[needed] += [one for one in (bias, cost) if one is not None]
+        folder = None
+        if settings.out is not None:
+            options = GalleryOptions(limit=settings.gallery_limit or DEFAULT_LIMIT, seed=settings.seed)
+            folder = stack.enter_context(EvaluationFolder(settings.out, options, force=settings.force))
+            collectors["places"].append(folder.gallery)  # errors are shown in their places
+        evaluation = _evaluated(gold, found, schemes, settings, collectors, watch)
+        if bias is not None:  # its figures have intervals in any case
+            usual = settings if settings.resamples else settings.model_copy(update={"resamples": Resampling().resamples})
+            evaluation = replace(evaluation, bias=bias.figures(usual))
+        if cost is not None:
+            evaluation = replace(evaluation, cost=cost.figures())
+        if folder is not None:
+            title = f"Errors of {Path(evaluation.inputs.found.file).name}"
+            files = folder.write(evaluation.to_json(), title=title, bias=evaluation.bias)
+            evaluation = replace(evaluation, files=tuple(files))
+    return evaluation
+
+
+def _cost(settings: EvaluationSettings) -> CostCollector | None:
+    if settings.usage is not None:
+        return CostCollector(usage_source(settings.usage))
+    return None if settings.model is None else CostCollector(model_source(settings.model))
+
+
+def _evaluated(
     gold: Path,
     found: Path,
     schemes: Sequence[Scheme],
     settings: EvaluationSettings,
-    *,
-    collectors: Mapping[Needs, Sequence[Collector]] | None = None,
-    watch: Watch | None = None,
+    collectors: Mapping[Needs, Sequence[Collector]],
+    watch: Watch | None,
 ) -> Evaluation:
-    """Evaluate the predictions *found* against *gold* under all *schemes*; *collectors* look at the same pairs.
-
-    Raises ``DataError`` and ``UsageError`` for files that cannot be read or do not belong together (``open_pairs``).
-    """
+    """Return the figures of all *schemes*; *collectors* see the same pairs."""
     passes: list[_Pass] = []
-    others = collectors or {}
     for need in NEEDS:
         wanted = [scheme for scheme in schemes if scheme.needs == need]
-        if wanted or others.get(need):
-            passes.append(_Pass(wanted, others.get(need, ()), settings))
+        if wanted or collectors[need]:
+            passes.append(_Pass(wanted, collectors[need], settings))
             passes[-1].read(gold, found, need, watch)
     first = next((each for each in passes if each.has_schemes), passes[0])
     by_name = {one.scheme.name: one for each in passes for one in each.figures()}
@@ -82,10 +118,10 @@ class _Pass:
     def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
         matter = any(table.scheme.name in BY_TYPE for table in self._tables)
         placed = needs == "places" and bool(self._tables)
-        options = replace(self._settings.inputs, needs=needs, offsets=placed, types_matter=matter)
+        settings = self._settings
         if not self._tables:  # values that are not in the text can't be shown there; the schemes had them as values
-            options = replace(options, skip_values=True)
-        pairs, self.summary = open_pairs(gold, found, options)
+            settings = settings.model_copy(update={"skip_values": True})
+        pairs, self.summary = open_pairs(gold, found, settings, needs, offsets=placed, types_matter=matter)
         for number, pair in enumerate(pairs, start=1):
             for collector in self._collectors:
                 collector.add(pair)
@@ -100,12 +136,12 @@ class _Pass:
         return [self._figures(table) for table in self._tables]
 
     def contrast_figures(self) -> ContrastFigures | None:
-        held, resampling = self.contrast, self._settings.resampling
+        held = self.contrast
         if held is None or not len(held.rows):
             return None
         return ContrastFigures(
             figures=figures_of(held, held.rows.sum(axis=0)),
-            intervals={} if resampling is None else intervals(held, held.rows, resampling),
+            intervals=intervals(held, held.rows, self._settings),
             groups=len(held.rows),
         )
 
@@ -116,15 +152,15 @@ class _Pass:
         return {one: None if untyped and asks_predicted_types(one) else value for one, value in figures.items()}
 
     def _figures(self, table: CountTable) -> SchemeFigures:
-        scheme, resampling = table.scheme, self._settings.resampling
+        scheme, settings = table.scheme, self._settings
         groups: tuple[GroupFigures, ...] = ()
         if self.groups is not None:
-            groups = self.groups.figures(scheme, table.rows, clusters=self._cluster_of, resampling=resampling)
+            groups = self.groups.figures(scheme, table.rows, clusters=self._cluster_of, resampling=settings)
         return SchemeFigures(
             scheme=scheme,
             overall=table.overall(),
             by_type={name: self._of_type(name, figures_of(scheme, row)) for name, row in table.by_type.items()},
-            intervals={} if resampling is None else intervals(scheme, cluster_sums(table.rows, self._cluster_of), resampling),
+            intervals=intervals(scheme, cluster_sums(table.rows, self._cluster_of), settings),
             groups=groups,
-            mean=mean_over_groups(scheme, groups, self._settings.weight),
+            mean=mean_over_groups(scheme, groups, settings.weight),
         )

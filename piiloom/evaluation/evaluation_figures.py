@@ -2,36 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Self
 
+from pydantic import field_validator, model_validator
+
+from piiloom.evaluation.bias.collecting import Match
 from piiloom.evaluation.bias.figures import BiasFigures
 from piiloom.evaluation.cost.cost_figures import CostFigures
-from piiloom.evaluation.inputs.opening import InputOptions
+from piiloom.evaluation.inputs.opening import READING, InputSettings
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import Scheme, is_count
+from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings, is_count
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, end_columns
+from piiloom.evaluation.schemes.registry import DEFAULT_SCHEME, SCHEME_HELP
+from piiloom.evaluation.scoring.bootstrap import UNCERTAINTY, Interval, Resampling, end_columns
 from piiloom.evaluation.scoring.groups import GroupFigures, Weight
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
+from piiloom.foundation.settings import Converted, OptionalPath, setting
+
+VIEWS: Final = "More views"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationSettings:
-    """What to compute.
+class EvaluationSettings(InputSettings, SchemeSettings, Resampling):
+    """Settings of an evaluation. Raises ``UsageError`` for settings that contradict each other."""
 
-    ``inputs``: how to read; its ``needs`` are set by the schemes. ``resampling`` None: no intervals. ``cluster``: what a bootstrap draws
-    (``Clusters``). ``by``: also figures by "locale" or a kind of group keys (``Groups``), and their mean by ``weight``.
-    """
+    panels = (FIGURES, VIEWS, UNCERTAINTY, READING)
 
-    inputs: InputOptions = field(default_factory=lambda: InputOptions(needs="places"))
-    cluster: str = "document"
-    resampling: Resampling | None = field(default_factory=Resampling)
-    by: str | None = None
-    weight: Weight = "documents"
+    schemes: Converted[tuple[str, ...], str | Sequence[str]] = setting(
+        (DEFAULT_SCHEME,), SCHEME_HELP, flags="--scheme", metavar="NAME,…", panel=FIGURES, kind=list[str]
+    )
+    by: str | None = setting(
+        None, "Also give figures by locale, or by a kind of group keys (story, pair …), and their mean.", metavar="KIND", panel=VIEWS
+    )
+    weight: Weight = setting("documents", "Weight of a group in that mean.", panel=VIEWS, advanced=True)
+    bias: str | None = setting(None, "Recall of this type of names by gender and region of the names.", metavar="TYPE", panel=VIEWS)
+    bias_match: Match = setting("multiset", "Whether equal names of a document are found one by one.", panel=VIEWS, advanced=True)
+    usage: OptionalPath = setting(
+        None, "Tokens that the predictions took, one document per row: for their cost.", metavar="FILE", panel=VIEWS
+    )
+    model: str | None = setting(None, "Estimate the cost of predictions by this model.", metavar="NAME", panel=VIEWS)
+    out: OptionalPath = setting(
+        None,
+        "Folder for figures, errors and plots, and a page of the errors in their text.",
+        flags="--out -o",
+        metavar="DIR",
+        panel=VIEWS,
+    )
+    gallery_limit: int | None = setting(None, "Most documents on that page.", metavar="N", panel=VIEWS, ge=1, advanced=True)
+    force: bool = setting(False, "Replace an earlier evaluation in --out.", panel=VIEWS)
+
+    @field_validator("schemes", mode="before")
+    @classmethod
+    def _listed(cls, given: str | Sequence[str]) -> tuple[str, ...]:
+        return tuple(word.strip() for text in ([given] if isinstance(given, str) else given) for word in text.split(",") if word.strip())
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.bias is not None and self.resamples == 1:
+            raise UsageError("an interval of --bias needs at least 2 resamples", where="--resamples", remedy="1,000 is usual")
+        if self.usage is not None and self.model is not None:
+            raise UsageError("--usage and --model both give the cost of the predictions", remedy="Give one of them")
+        if self.gallery_limit is not None and self.out is None:
+            raise UsageError("without --out there is no page", where="--gallery-limit", remedy="Name a folder with --out")
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +99,7 @@ class Evaluation(Framed):
     """All figures. ``clusters`` and ``keyed``: how many clusters there are, and documents that have a key of their kind.
 
     ``without_group``: documents that are in no group; ``contrast``, ``bias`` and ``cost`` are None if they were not asked for, or there
-    are no contrast groups.
+    are no contrast groups. ``files`` were written to the folder ``settings.out``.
     """
 
     inputs: InputsSummary
@@ -76,6 +112,7 @@ class Evaluation(Framed):
     contrast: ContrastFigures | None
     bias: BiasFigures | None = None
     cost: CostFigures | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -107,9 +144,8 @@ class Evaluation(Framed):
         inputs, settings = self.inputs, self.settings
         found: dict[str, Any] = {"gold": inputs.gold.file, "predictions": inputs.found.file, "documents": self.documents}
         found["clusters"] = {"by": settings.cluster, "clusters": self.clusters, "documents_with_key": self.keyed}
-        if settings.resampling is not None:
-            resampling = settings.resampling
-            found["bootstrap"] = {"resamples": resampling.rounds, "confidence": resampling.confidence, "seed": resampling.seed}
+        if settings.resamples:
+            found["bootstrap"] = {"resamples": settings.resamples, "confidence": settings.confidence, "seed": settings.seed}
         schemes = {one.scheme.name: _scheme(one, self) for one in self.schemes}
         if len(schemes) == 1:
             name, figures = next(iter(schemes.items()))

@@ -11,13 +11,27 @@ of a run are made from these fields::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Final, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Concatenate,
+    Final,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+    overload,
+)
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.schema_faults import schema_faults
@@ -53,6 +67,16 @@ else:
 
 AnyPath = Converted[Path, str | Path]
 OptionalPath = Converted[Path | None, str | Path | None]
+
+
+def words_of(given: object) -> object:
+    """Return the words of a text, which commas separate; anything else is returned as it is."""
+    return tuple(word for part in given.split(",") if (word := part.strip())) if isinstance(given, str) else given
+
+
+# Words that the command line separates by commas; declare them with ``kind=str``.
+Words = Converted[Annotated[tuple[str, ...], BeforeValidator(words_of)], str | Sequence[str]]
+OptionalWords = Converted[Annotated[tuple[str, ...] | None, BeforeValidator(words_of)], str | Sequence[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +185,14 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
     kind: Any = model
 
     def decorate(work: Callable[..., ReturnT]) -> Callable[..., ReturnT]:
-        own = list(inspect.signature(work, eval_str=False).parameters.values())[:-1]
-        names = [one.name for one in own]
+        *own, _ = inspect.signature(work, eval_str=False).parameters.values()
+        first = inspect.Signature(own)
 
         @wraps(work)
         def called(*positional: Any, **keywords: Any) -> ReturnT:
-            first = dict(zip(names, positional, strict=False)) | {name: keywords.pop(name) for name in names if name in keywords}
+            named = {name: keywords.pop(name) for name in first.parameters if name in keywords}
             asked = kind.of(keywords, noun="keyword", remedy=f"See help(piiloom.{work.__name__})")
-            if len(first) != len(names) or len(positional) > len(names):
-                raise TypeError(f"{work.__name__}() takes {', '.join(names) or 'no arguments'} by position")
-            return work(*(first[name] for name in names), asked)
+            return work(*first.bind(*positional, **named).args, asked)
 
         fields = [
             inspect.Parameter(

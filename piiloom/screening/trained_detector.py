@@ -1,4 +1,4 @@
-"""What a detector that ``piiloom probe --save`` trained takes for personal information, and no span covers.
+"""What a detector that ``piiloom probe --out`` trained takes for personal information, and no span covers.
 
 It knows what it has learnt and no more, and finds values without a form, which no pattern describes: "my girlfriend", "a nurse". It is also
 wrong more often than a pattern; ``docs/probe.md`` tells how often, and for which threshold.

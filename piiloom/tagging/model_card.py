@@ -22,7 +22,7 @@ CARD: Final = "piiloom.json"
 _SCHEMA: Final = 1
 AGAIN: Final = "Train again, or copy the whole folder again"
 # By what a folder is made, where it is not "piiloom train FAMILY".
-_MADE_BY: Final = {"probe": "piiloom probe TRAIN --save DIR"}
+_MADE_BY: Final = {"probe": "piiloom probe TRAIN --out DIR"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

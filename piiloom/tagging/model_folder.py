@@ -25,7 +25,6 @@ from piiloom.tagging.span_finder import SpanFinder
 FAMILY: Final = "probe"
 SPANS: Final = "spans.crfsuite"
 RELEVANCE: Final = "relevance.json"
-_OPTION: Final = "--save"
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
@@ -57,7 +56,7 @@ class _Weights(_Strict):
 
 def check_place(out: Path, *, force: bool) -> None:
     """Raise ``OutputError`` if no model can be saved to *out*; for before the training."""
-    check_folder(out, force=force, option=_OPTION)
+    check_folder(out, force=force)
 
 
 def save_model(
@@ -88,7 +87,7 @@ def save_model(
             "versions": dict(versions),
         },
     )
-    write_folder(out, {**contents, CARD: card_of(about)}, option=_OPTION)
+    write_folder(out, {**contents, CARD: card_of(about)})
 
 
 def load_model(folder: Path, *, option: str = "--model-path") -> TaggingModel:

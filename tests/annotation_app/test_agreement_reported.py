@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from project_stories import without
 
-from piiloom.cli.report_agreement import agreement_among
+from piiloom.annotation_app.agreement.measuring import agreement_among
 
 
 def test_of_records_that_two_people_finished(project):
@@ -15,8 +15,9 @@ def test_of_records_that_two_people_finished(project):
     project.finish(1, "bob")
     found = agreement_among(project.store, {"r1", "r2"})
     assert found is not None
-    assert found.records == 1
-    figures = {each.name: each for each in found.figures}
-    assert round(figures["spans with equal ends (F1)"].value, 3) == round(2 * 3 / 7, 3)
-    assert figures["same type, of matched spans"].value == 1.0
+    records, rows = found
+    assert records == 1
+    values = {name: value for name, value, *_ in rows}
+    assert round(values["spans with equal ends (F1)"], 3) == round(2 * 3 / 7, 3)
+    assert values["same type, of matched spans"] == 1.0
     assert agreement_among(project.store, {"r2"}) is None

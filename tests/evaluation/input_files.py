@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.exact import ExactScheme
 from piiloom.evaluation.scoring.count_table import CountTable
 
@@ -33,7 +33,8 @@ def span(start: int, end: int, kind: str | None = "name", **about: object) -> di
 
 def read_pairs(gold: Path, found: Path, **options: Any) -> tuple[list[Pair], InputsSummary]:
     """All pairs of two files, by default with what offset schemes need."""
-    pairs, summary = open_pairs(gold, found, InputOptions(**{"needs": "places", **options}))
+    how = {name: options.pop(name) for name in ("needs", "offsets", "types_matter") if name in options}
+    pairs, summary = open_pairs(gold, found, InputSettings(**options), **how)
     return list(pairs), summary
 
 
@@ -46,7 +47,7 @@ def read_one(path: Path, **options: Any) -> Document:
 def scored(gold: Path, found: Path, **options: Any) -> tuple[dict[str, float], InputsSummary]:
     """The figures of ``exact``, and what was read."""
     pairs, summary = read_pairs(gold, found, **options)
-    table = CountTable(ExactScheme(SchemeOptions()))
+    table = CountTable(ExactScheme(SchemeSettings()))
     for pair in pairs:
         table.add(pair)
     return table.overall(), summary

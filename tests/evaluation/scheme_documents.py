@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 
@@ -33,7 +33,7 @@ def pair(gold: Iterable[Place], found: Iterable[Place], text: str | None = TEXT)
 
 
 def table_of(name: str, pairs: Iterable[Pair], beta: tuple[float, ...] = ()) -> CountTable:
-    table = CountTable(make_scheme(name, SchemeOptions(beta=beta)))
+    table = CountTable(make_scheme(name, SchemeSettings(beta=beta)))
     for one in pairs:
         table.add(one)
     return table

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import Scheme, SchemeOptions
+from piiloom.evaluation.schemes.base import Scheme, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 
 
 def exact_scheme() -> Scheme:
-    return make_scheme("exact", SchemeOptions())
+    return make_scheme("exact", SchemeSettings())
 
 
 def scored_pair(number: int, counts: Sequence[int], keys: Iterable[str] = (), **fields: Any) -> Pair:

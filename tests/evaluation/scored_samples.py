@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from tests.shared_files import shared
@@ -31,7 +31,7 @@ def places(*entries):
 
 def table(name, *pairs, **options):
     """The counts of (gold, predicted) documents."""
-    counted = CountTable(make_scheme(name, SchemeOptions(**options)))
+    counted = CountTable(make_scheme(name, SchemeSettings(**options)))
     for gold, found in pairs:
         counted.add(Pair(gold=gold, found=found))
     return counted

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.bias.collecting import BiasCollector
 from piiloom.evaluation.bias.name_groups import AXES, REASONS, NameGroups
 from piiloom.evaluation.bias.tables import bias_table
+from piiloom.evaluation.evaluation_figures import EvaluationSettings
 from piiloom.evaluation.evaluation_folder import EvaluationFolder
 from piiloom.evaluation.gallery.collector import GalleryOptions
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
@@ -132,7 +133,7 @@ PAIRS = [
     ],
 )
 def test_recall_by_group(match, female, africa, all_names):
-    told = collected(PAIRS, match).figures(Resampling(rounds=50)).to_json()
+    told = collected(PAIRS, match).figures(Resampling(resamples=50)).to_json()
     assert list(told["gender"]) == ["male", "female"]
     assert list(told["region"]) == ["Africa", "Americas", "Asia", "Europe", "Oceania"]
     wanted = {"female": female, "male": (1, 0)}
@@ -166,7 +167,7 @@ def test_intervals_of_what_is_certain_and_of_two_documents():
 def test_intervals_are_those_of_statistics():
     """Of 1,000 documents with one name each, 80% of women and 60% of men are found: the normal approximation says how sure that is."""
     pairs = [([name], [name] * found) for name, hits in (("Mary Kim", 400), ("John Kim", 300)) for found in [1] * hits + [0] * (500 - hits)]
-    figures = collected(pairs).figures(Resampling(rounds=4000))
+    figures = collected(pairs).figures(Resampling(resamples=4000))
     women, gap = figures.groups["gender"]["female"], figures.gaps["gender"]
     assert gap is not None
     assert (women.recall, gap.value) == (0.8, pytest.approx(0.2))
@@ -192,7 +193,7 @@ def test_a_document_is_drawn_as_a_whole():
 
 def test_seeds_are_stable_and_matter():
     pairs = [(["Mary Kim", "John Kim"], ["Mary Kim"] * (number % 3 > 0)) for number in range(40)]
-    first, again, other = (collected(pairs).figures(Resampling(seed=seed, rounds=200)).to_json() for seed in (1, 1, 2))
+    first, again, other = (collected(pairs).figures(Resampling(seed=seed, resamples=200)).to_json() for seed in (1, 1, 2))
     assert first == again
     assert first["gender"]["female"]["recall"] == other["gender"]["female"]["recall"]
     assert first["gender"]["female"]["ci"] != other["gender"]["female"]["ci"]
@@ -208,9 +209,9 @@ NAMES = st.lists(
 def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Random):
     pairs.append((["Mary Kim"], []))  # some gold name, or it is an error
     shuffled = [(chance.sample(gold, len(gold)), chance.sample(found, len(found))) for gold, found in chance.sample(pairs, len(pairs))]
-    multiset = collected(pairs).figures(Resampling(rounds=20))
-    assert multiset == collected(shuffled).figures(Resampling(rounds=20))
-    membership = collected(pairs, "membership").figures(Resampling(rounds=20))
+    multiset = collected(pairs).figures(Resampling(resamples=20))
+    assert multiset == collected(shuffled).figures(Resampling(resamples=20))
+    membership = collected(pairs, "membership").figures(Resampling(resamples=20))
     for axis, groups in multiset.groups.items():
         for name, one in groups.items():
             other = membership.groups[axis][name]
@@ -220,7 +221,7 @@ def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Ran
 
 
 def test_the_table_says_all_of_it():
-    table = bias_table(collected(PAIRS).figures(Resampling(rounds=50)))
+    table = bias_table(collected(PAIRS).figures(Resampling(resamples=50)))
     rows = {row[1]: row[2:] for row in table.rows}
     assert rows["female"][:3] == ("4", "2", "0.500")
     assert rows["Europe"] == ("0", "0", "–", "–")
@@ -234,7 +235,7 @@ def test_the_plot_is_drawn_the_same_each_time():
     pytest.importorskip("matplotlib")
     from piiloom.evaluation.bias.plot import bias_plot
 
-    figures = collected(PAIRS).figures(Resampling(rounds=50))
+    figures = collected(PAIRS).figures(Resampling(resamples=50))
     one, two = bias_plot(figures), bias_plot(figures)
     assert one.png.startswith(b"\x89PNG")
     assert (one.png, one.svg) == (two.png, two.svg)
@@ -254,7 +255,7 @@ def test_the_folder_of_an_evaluation_has_the_plot(tmp_path):
 
 
 def test_what_cannot_be_asked():
-    with pytest.raises(UsageError, match="Known: multiset, membership"):
-        BiasCollector("name", "nearest", GROUPS)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="bias_match: must be 'multiset' or 'membership'"):
+        EvaluationSettings.of({"bias": "name", "bias_match": "nearest"})
     with pytest.raises(UsageError, match=r"no gold mention is of the type 'NAME'.*Types of the gold file: location, name"):
         collected(PAIRS, entity_type="NAME").figures()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -15,7 +16,7 @@ from tests.evaluation.test_comparison_forms import HOSTILE, comparison
 def test_axe_finds_nothing_and_nothing_runs(browser, tmp_path, color_scheme):
     pytest.importorskip("axe_playwright_python", reason="axe-playwright-python, which brings axe-core, is not installed")
     path = tmp_path / "systems.html"
-    path.write_text(html_page(comparison_table(comparison(HOSTILE), {"<b>cost": {HOSTILE[0]: "$1"}})), encoding="utf-8")
+    path.write_text(html_page(comparison_table(replace(comparison(HOSTILE), extra={"<b>cost": {HOSTILE[0]: "$1"}}))), encoding="utf-8")
     page = browser.new_context(color_scheme=color_scheme).new_page()
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))

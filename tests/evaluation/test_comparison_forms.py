@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from piiloom.evaluation.comparison.as_page import html_page
 from piiloom.evaluation.comparison.as_text import latex, latex_table, markdown_table
 from piiloom.evaluation.comparison.comparing import Ranking, compare_files
 from piiloom.evaluation.comparison.table import comparison_table
-from piiloom.evaluation.scoring.bootstrap import Resampling
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 from tests.longer import few
 
@@ -36,7 +36,7 @@ def comparison(names, **ranking):
     def open_pairs(gold, found):
         return [scored_pair(n, each) for n, each in enumerate(rows[found.name])]
 
-    wanted = Ranking(resampling=Resampling(rounds=50), **{"permutations": 99, **ranking})
+    wanted = Ranking(**{"resamples": 50, "permutations": 99, **ranking})
     return compare_files(Path("gold"), paths, open_pairs, exact_scheme(), wanted)
 
 
@@ -65,7 +65,7 @@ class Page(HTMLParser):
 
 def test_markdown_is_one_table_with_names_as_text():
     found = comparison(HOSTILE)
-    text = markdown_table(comparison_table(found, {"cost | <b>": dict.fromkeys(HOSTILE, "1|2<i>")}))
+    text = markdown_table(comparison_table(replace(found, extra={"cost | <b>": dict.fromkeys(HOSTILE, "1|2<i>")})))
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len(lines) == 2 + len(HOSTILE)
     assert {line.count("|") for line in lines} == {9}
@@ -77,7 +77,7 @@ def test_markdown_is_one_table_with_names_as_text():
 
 
 def test_html_holds_names_as_text_and_no_script():
-    page = Page(html_page(comparison_table(comparison(HOSTILE), {"<b>cost": {HOSTILE[0]: "<u>"}})))
+    page = Page(html_page(comparison_table(replace(comparison(HOSTILE), extra={"<b>cost": {HOSTILE[0]: "<u>"}}))))
     tags = [tag for tag, _ in page.elements]
     assert set(tags) <= set("html head meta title style body main h1 div table caption thead tbody tr th td strong small ul li".split())
     assert {"<script>alert(1)</script>", "<b>cost", "<u>", HOSTILE[3]} <= set(page.cells)
@@ -106,7 +106,7 @@ def cells_of(line):
 
 
 def test_latex_has_a_row_a_system_with_as_many_cells_as_columns():
-    text = latex_table(comparison_table(comparison(HOSTILE), {"cost_%": {HOSTILE[2]: "5 % & more"}}))
+    text = latex_table(comparison_table(replace(comparison(HOSTILE), extra={"cost_%": {HOSTILE[2]: "5 % & more"}})))
     rows = rows_of(text)
     assert len(rows) == len(HOSTILE)
     assert {len(cells_of(row)) for row in rows} == {8}
@@ -143,7 +143,7 @@ def test_any_names_give_whole_tables(names):
 
 def test_the_best_of_each_column_is_bold_and_extra_columns_have_gaps():
     found = comparison(["a", "b"])
-    table = comparison_table(found, {"cost": {"b": "$2"}})
+    table = comparison_table(replace(found, extra={"cost": {"b": "$2"}}))
     bold = {name: {row[1].text for row in table.rows if row[at].strong} for at, name in enumerate(found.headline, start=2)}
     for name, who in bold.items():
         best = max(one.figures[name] for one in found.systems)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import NO_TYPE, OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import NO_TYPE, OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from tests.evaluation import scheme_documents
@@ -19,7 +19,7 @@ def document(*places: tuple[int, int, str]) -> Document:
 
 
 def test_position_and_type_count() -> None:
-    table = CountTable(make_scheme("exact", SchemeOptions(beta=(2,))))
+    table = CountTable(make_scheme("exact", SchemeSettings(beta=(2,))))
     gold = document((0, 7, "name"), (12, 19, "name"), (30, 32, "age"))
     table.add(Pair(gold=gold, found=document((12, 19, "name"), (12, 19, "name"), (30, 32, "name"), (0, 6, "name"))))
     table.add(Pair(gold=document(), found=document()))
@@ -33,12 +33,12 @@ def test_position_and_type_count() -> None:
 
 def test_what_has_no_place_is_never_found() -> None:
     without = Document(where="a:1", mentions=(Mention(text="Ann", entity_type="name"),))
-    counts = make_scheme("exact", SchemeOptions()).count(without, without)
+    counts = make_scheme("exact", SchemeSettings()).count(without, without)
     assert list(counts["name"]) == [0, 1, 1]
 
 
 def test_what_has_no_type_counts_once() -> None:
-    counts = make_scheme("exact", SchemeOptions()).count(untyped := scheme_documents.document((0, 7, None)), untyped)
+    counts = make_scheme("exact", SchemeSettings()).count(untyped := scheme_documents.document((0, 7, None)), untyped)
     assert {name: list(row) for name, row in counts.items()} == {OVERALL: [1, 0, 0], NO_TYPE: [1, 0, 0]}
 
 

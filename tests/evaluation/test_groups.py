@@ -60,7 +60,7 @@ def test_a_document_with_several_keys_is_in_several_groups():
 
 def test_intervals_of_a_group_are_those_of_its_documents():
     table, groups, clusters = collected("locale")
-    resampling = Resampling(rounds=50)
+    resampling = Resampling(resamples=50)
     german, american = groups.figures(table.scheme, table.rows, clusters=clusters.numbers(), resampling=resampling)
     order = np.argsort(clusters.numbers()[:3])  # the clusters' own order
     assert american.intervals == intervals(table.scheme, table.rows[:3][order], resampling)

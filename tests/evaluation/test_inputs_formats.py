@@ -12,7 +12,7 @@ from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.record import Record, Span
 from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended, to_json
@@ -58,8 +58,8 @@ def option(name: str) -> str | None:
 def test_each_format_agrees_with_itself_and_with_the_native_one_on_either_side(tmp_path: Path, name: str) -> None:
     path, ours = written(tmp_path, name), written(tmp_path, "native") if name != "native" else tmp_path / "native.jsonl"
     for gold, found, formats in (
-        (path, path, {"gold_format": option(name), "found_format": option(name)}),
-        (ours, path, {"found_format": option(name)}),
+        (path, path, {"gold_format": option(name), "predictions_format": option(name)}),
+        (ours, path, {"predictions_format": option(name)}),
         (path, ours, {"gold_format": option(name)}),
     ):
         figures, summary = scored(gold, found, **formats)
@@ -87,9 +87,9 @@ def test_formats_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
 
 def test_types_are_as_written_unless_formats_spell_them_differently(tmp_path: Path) -> None:
     bio, ours = written(tmp_path, "bio"), written(tmp_path, "native")
-    _, alike = scored(bio, bio, gold_format="bio", found_format="bio")
+    _, alike = scored(bio, bio, gold_format="bio", predictions_format="bio")
     assert sorted(alike.gold.types) == ["AGE", "LOCATION", "NAME", "SEXUAL_ORIENTATION"]
-    _, different = scored(ours, bio, found_format="bio")
+    _, different = scored(ours, bio, predictions_format="bio")
     assert sorted(different.found.types) == ["age", "location", "name", "sexual orientation"]
     # An alias is another label: "PERSON" is no spelling of "name".
     person = lines(tmp_path / "person.jsonl", [native("Ann", span(0, 3, "PERSON"))])
@@ -105,7 +105,7 @@ def test_own_types_of_a_release_are_known_where_its_files_are_read(tmp_path: Pat
     about = {"files": {f"train.{name}": {} for name in ("openai", "bio", "native")}, "own_types": to_json(own)}
     (tmp_path / "release.json").write_text(json.dumps(about))
     for name in ("openai", "bio"):
-        pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", InputOptions(needs="places", found_format=name))
+        pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", InputSettings(predictions_format=name))
         for pair in pairs:
             assert [one.entity_type for one in pair.found.mentions] == ["hat size", "name"]
         assert summary.types_only_in_gold == []
@@ -197,7 +197,7 @@ def test_a_listed_mention_that_is_not_in_the_text_is_spurious_too(tmp_path: Path
     answer = [{"value": "Ann", "type": "name"}, {"value": "Ann", "type": "name"}, {"value": "Cy", "type": "PERSON"}]
     said = {"user": "Text:\nAnn is 34.", "assistant": json.dumps(answer)}
     chat = lines(tmp_path / "chat.jsonl", [{"messages": [{"role": role, "content": content} for role, content in said.items()]}])
-    figures, summary = scored(gold, chat, found_format="chat")
+    figures, summary = scored(gold, chat, predictions_format="chat")
     assert (figures["tp"], figures["fp"], figures["fn"]) == (1, 2, 0)
     assert (summary.found.without_place, dict(summary.found.types)) == (2, {"name": 2, "PERSON": 1})
     with pytest.raises(DataError, match='"Ann" has no place in the context'):
@@ -218,7 +218,7 @@ def test_values_are_distinct_and_judged_as_in_a_capid_file(tmp_path: Path) -> No
 
 def test_a_split_of_real_data_agrees_with_itself(tmp_path: Path) -> None:
     path = shared("data/presidio_research/generated_small.json")
-    figures, summary = scored(path, path, gold_format="presidio", found_format="presidio", skip_values=True)
+    figures, summary = scored(path, path, gold_format="presidio", predictions_format="presidio", skip_values=True)
     assert figures["f1"] < 1 or summary.gold.skipped == 0
     assert (figures["tp"], figures["fn"]) == (summary.gold.mentions, 0)
     assert "PERSON" in summary.gold.types  # as written, not as an import would name it
@@ -229,7 +229,7 @@ def test_columns_of_a_table_of_records(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows))
     columns = {"context": "full", "id": "nr", "spans": "ents", "spans.start": "from", "spans.end": "to", "spans.type": "label"}
-    document: Document = read_one(path, gold_format="json", found_format="json", columns=columns)
+    document: Document = read_one(path, gold_format="json", predictions_format="json", columns=columns)
     assert (document.id, [(one.place, one.entity_type) for one in document.mentions]) == ("1", [((0, 3), "name")])
     with pytest.raises(UsageError, match="there is no field 'entity'"):
         read_one(path, columns={"entity": "a"})

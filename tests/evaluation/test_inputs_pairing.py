@@ -128,7 +128,7 @@ def test_a_named_format_may_hold_no_rows_either(tmp_path: Path) -> None:
     path.write_text("[]")
     for name in ("json", "bio", "capid"):
         with pytest.raises(DataError, match="the file holds no documents"):
-            read_pairs(path, path, gold_format=name, found_format=name)
+            read_pairs(path, path, gold_format=name, predictions_format=name)
 
 
 @given(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.privacy import PrivacyScheme
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
@@ -21,7 +21,7 @@ from tests.longer import few
 
 
 def table(*pairs: tuple[Document, Document], **options: Any) -> CountTable:
-    found = CountTable(make_scheme("privacy", SchemeOptions(**options)))
+    found = CountTable(make_scheme("privacy", SchemeSettings(**options)))
     for gold, predicted in pairs:
         found.add(Pair(gold=gold, found=predicted))
     return found
@@ -154,7 +154,7 @@ def test_laws(gold: list[Mention], found: list[Mention], more: Mention, order: r
     assert (everything["leak_rate"], everything["under_masking"]) == (0, 0)
     order.shuffle(gold)
     order.shuffle(found)
-    scheme = PrivacyScheme(SchemeOptions())
+    scheme = PrivacyScheme(SchemeSettings())
     shuffled = scheme.count(document(TEXT, *gold), document(TEXT, *found))
     assert dict(scheme.count(wanted, predicted)) == dict(shuffled)
 

@@ -15,7 +15,7 @@ from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.runs import create_run
-from piiloom.evaluation.report.background import Agreement, AgreementFact, Background, ReleaseFacts, Wanted
+from piiloom.evaluation.report.background import Background, ReleaseFacts, Wanted
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.page.again import citation, how_to_make_again
 from piiloom.evaluation.report.page.background_tables import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
@@ -26,7 +26,7 @@ from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, co
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied, write_native
 
-AGREEMENT = Agreement(records=2, figures=(AgreementFact(name="spans", value=0.5, low=0.25, high=0.75, over=8),))
+AGREEMENT = (2, [("spans", 0.5, 0.25, 0.75, 8)])
 WANTED = Wanted(seed=7, agreement=lambda _store, _ids: AGREEMENT)
 
 
@@ -100,7 +100,7 @@ def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path
     bare = page_contents(corpus_without, measure(corpus_without.splits, taxonomy=shipped_taxonomy()))
     assert "Language and country of the texts are not stated." in bare.limits
     assert "locale" not in {what for _, what, _ in bare.key_figures}
-    assert page.again.commands == "piiloom report --input some.jsonl --seed 7 --out report"
+    assert page.again.commands == "piiloom report some.jsonl --seed 7 --out report"
 
 
 def test_withheld_records_and_missing_extras_are_told():

@@ -71,7 +71,7 @@ def test_the_format_of_a_file_is_seen_in_its_first_row(tmp_path):
     assert corpus_of_file(native).source.format == "native"
     assert corpus_of_file(capid).source.format == "capid"
     assert corpus_of_file(native, "native").splits == corpus_of_file(native).splits
-    with pytest.raises(DataError, match=r"none of 14 rows is a record; line 1: .*--format"):
+    with pytest.raises(DataError, match=r"none of 14 rows is a record; line 1: .*--input-format"):
         corpus_of_file(native, "capid")
     with pytest.raises(UsageError, match="Known formats"):
         corpus_of_file(native, "parquett")

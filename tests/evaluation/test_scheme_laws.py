@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Mention, Pair
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from tests.evaluation.scheme_documents import SIZE, TEXT, TYPES, any_places, disjoint_places, document, pair, shuffled, table_of
 from tests.longer import few
@@ -20,7 +20,7 @@ from tests.longer import few
 pytestmark = pytest.mark.long
 
 # Schemes on values compare strings in the order of the file, one of them greedily: a law on places or on any order is not theirs.
-ON_PLACES = [name for name in SCHEMES if make_scheme(name, SchemeOptions()).needs == "places"]
+ON_PLACES = [name for name in SCHEMES if make_scheme(name, SchemeSettings()).needs == "places"]
 # Those that treat both sides alike; nervaluate does as long as no mention is over 100 characters.
 SYMMETRIC = ["exact", "partial", "token", "nervaluate"]
 PRECISION_OR_RECALL = re.compile(r"(?:^|_)(?:precision|recall|f\d+)$")

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from piiloom.evaluation.comparison.as_json import comparison_json
 from piiloom.evaluation.comparison.comparing import Ranking, compare_files
-from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.scoring.randomisation import permutation_p
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
 
-QUICK = Resampling(rounds=100)
+QUICK = 100
 
 
 def compared(counts, ranking=None, *, stories=1, seed=None):
@@ -27,7 +26,7 @@ def compared(counts, ranking=None, *, stories=1, seed=None):
         return pairs if seed is None else random.Random(seed).sample(pairs, len(pairs))
 
     systems = {name: Path(name) for name in counts}
-    return compare_files(Path("gold"), systems, open_pairs, exact_scheme(), ranking or Ranking(resampling=QUICK, permutations=999))
+    return compare_files(Path("gold"), systems, open_pairs, exact_scheme(), ranking or Ranking(resamples=QUICK, permutations=999))
 
 
 def made(seed=1, size=60):
@@ -95,7 +94,7 @@ def test_each_step_down_is_a_rank_where_all_differ():
 
 def test_the_lowest_can_be_the_best_and_any_headline_figure_may_rank():
     counts = made()
-    ranking = Ranking(by="precision", lowest=True, resampling=QUICK, permutations=999)
+    ranking = Ranking(by="precision", lowest=True, resamples=QUICK, permutations=999)
     found = compared(counts, ranking)
     assert (found.systems[0].name, found.by) == ("bad", "precision")
     assert found.systems[1].difference > 0
@@ -108,7 +107,7 @@ def test_clusters_take_away_what_copies_made_up():
     one, other = ([tuple(map(int, row)) for row in random_counts(rng, 8)] for _ in range(2))
     counts = {name: [row for row in rows for _ in range(60)] for name, rows in (("one", one), ("other", other))}
     as_documents = compared(counts, stories=60)
-    as_stories = compared(counts, Ranking(cluster="story", resampling=QUICK, permutations=999), stories=60)
+    as_stories = compared(counts, Ranking(cluster="story", resamples=QUICK, permutations=999), stories=60)
     alone = compared({"one": one, "other": other})
     assert (as_documents.clusters, as_stories.clusters, as_stories.keyed) == (480, 8, 480)
     assert as_documents.systems[1].p < 0.05 < as_stories.systems[1].p
@@ -120,7 +119,7 @@ def test_the_order_of_documents_changes_nothing():
 
 
 def test_the_same_seed_gives_the_same_and_another_another():
-    found = [compared(made(), Ranking(resampling=Resampling(rounds=100, seed=seed), permutations=99)).systems[1] for seed in (3, 3, 4)]
+    found = [compared(made(), Ranking(resamples=100, seed=seed, permutations=99)).systems[1] for seed in (3, 3, 4)]
     assert found[0] == found[1] != found[2]
 
 
@@ -144,7 +143,7 @@ def test_documents_that_only_one_system_names_count_for_that_one():
         return [*(scored_pair(n, (1, 0, 1)) for n in range(6)), *(scored_pair(n, (0, 1, 0)) for n in others)]
 
     systems = {name: Path(name) for name in ("b", "a")}
-    found = compare_files(Path("gold"), systems, open_pairs, exact_scheme(), Ranking(resampling=QUICK))
+    found = compare_files(Path("gold"), systems, open_pairs, exact_scheme(), Ranking(resamples=QUICK))
     a, b = found.systems
     assert (found.documents, found.clusters) == (10, 10)
     assert (a.figures["precision"], b.figures["precision"]) == (6 / 8, 6 / 9)
@@ -161,12 +160,12 @@ def test_what_cannot_be_ranked_is_refused_before_anything_is_read():
         compare_files(Path("gold"), {"a": Path("a")}, never, exact_scheme(), Ranking(by="f9"))
     with pytest.raises(UsageError, match="nothing to compare"):
         compare_files(Path("gold"), {}, never, exact_scheme(), Ranking())
-    with pytest.raises(UsageError, match="--permutations"):
-        Ranking(permutations=0)
+    with pytest.raises(UsageError, match="permutations: must be at least 1"):
+        Ranking.of({"permutations": 0})
 
 
 def test_json_holds_all_of_it():
-    told = comparison_json(compared(made()), {"cost": {"good": "$1"}})
+    told = replace(compared(made()), extra={"cost": {"good": "$1"}}).to_json()
     assert (told["scheme"], told["by"], told["best"], told["documents"]) == ("exact", "f1", "highest", 60)
     assert told["cluster"] == {"by": "document", "clusters": 60, "documents_with_key": 0}
     assert (told["resamples"], told["permutations"], told["confidence"], told["seed"]) == (100, 999, 0.95, 7)

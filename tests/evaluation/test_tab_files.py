@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
 from piiloom.evaluation.inputs.tab_files import read_tab_predictions
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.foundation.errors import DataError
@@ -46,7 +46,7 @@ def file(tmp_path: Path) -> Callable[[Any], Path]:
 
 
 def read_gold(path: Path) -> Iterator[Document]:
-    pairs, _ = open_pairs(path, path, InputOptions(needs="places", gold_format="tab", found_format="tab"))
+    pairs, _ = open_pairs(path, path, InputSettings(input_format="tab"))
     return (pair.gold for pair in pairs)
 
 
@@ -73,8 +73,8 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
     gold.write_text(json.dumps([row(annotated(0, 10), annotated(23, 29, entity_type="LOC"))]), encoding="utf-8")
     found.write_text(json.dumps({"d1": [[23, 29], [0, 3], [29, 31]]}), encoding="utf-8")
     types = {"PERSON": "name", "LOC": None}
-    options = InputOptions(needs="places", gold_format="tab", found_format="tab", type_map=types, types_matter=False)
-    pairs, summary = open_pairs(gold, found, options)
+    settings = InputSettings(input_format="tab", label_map=types)
+    pairs, summary = open_pairs(gold, found, settings, types_matter=False)
     [pair] = pairs
     assert [(one.text, one.entity_type) for one in pair.gold.mentions] == [("Zoë 🙂 Lund", "name")]
     assert [(one.text, one.place) for one in pair.found.mentions] == [("Bergen", (23, 29)), ("Zoë", (0, 3)), ("", None)]
@@ -82,7 +82,7 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
 
 
 def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
-    table = CountTable(make_scheme("tab", SchemeOptions()))
+    table = CountTable(make_scheme("tab", SchemeSettings()))
     [gold] = read_gold(file([row(annotated(0, 10), annotated(23, 29, entity_id="e2", identifier_type="QUASI"))]))
     [found] = read_tab_predictions(file({"d1": [[0, 5], [6, 10], [11, 14]]}))
     table.add(Pair(gold=gold, found=found))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.schemes.tab import TabScheme
 from piiloom.evaluation.scoring.count_table import CountTable
@@ -27,7 +27,7 @@ MET = "Ann Lee met Bo Ray in Rome. Lee paid Bo. Ann left."
 
 
 def scored(*pairs: tuple[Document, Document], **options: Any) -> dict[str, float]:
-    table = CountTable(make_scheme("tab", SchemeOptions(**options)))
+    table = CountTable(make_scheme("tab", SchemeSettings(**options)))
     for gold, found in pairs:
         table.add(Pair(gold=gold, found=found))
     return table.overall()
@@ -86,7 +86,7 @@ def test_by_type_recall_is_of_gold_and_precision_of_what_was_predicted() -> None
     text = "Ann Lee in Rome"
     gold = document(text, mention(text, "Ann Lee", "PERSON"), mention(text, "Rome", "LOC"))
     found = document(text, mention(text, "Ann", "PER"), mention(text, "Rome", "LOC"), mention(text, "in", "LOC"), mention(text, "Lee"))
-    scheme = make_scheme("tab", SchemeOptions())
+    scheme = make_scheme("tab", SchemeSettings())
     rows = {name: scheme.figures(np.asarray(row)) for name, row in scheme.count(gold, found).items()}
     assert set(rows) == {OVERALL, "PERSON", "LOC", "PER"}
     assert (rows["PERSON"]["entity_recall"], rows["PERSON"]["precision"]) == (1, 0)
@@ -233,7 +233,7 @@ def test_empty_sides() -> None:
     empty, full = document(text), document(text, mention(text, "Ann", "name"))
     assert set(scored((empty, empty)).values()) == {0.0}
     # Nobody is to be masked: one annotator, for whom all is wrong.
-    scheme = TabScheme(SchemeOptions())
+    scheme = TabScheme(SchemeSettings())
     wrong = dict(zip(scheme.columns, scheme.count(empty, masking(text, "Ann ran"))[OVERALL], strict=True))
     assert (wrong["precision_part"], wrong["precision_whole"]) == (0, 2)
     assert scored((full, empty))["entity_recall"] == 0
@@ -288,7 +288,7 @@ def is_hidden(one: Mention, hidden: set[int]) -> bool:
 @few
 @given(GOLD, FOUND, st.randoms(use_true_random=False))
 def test_agrees_with_sets_of_characters_in_any_order(gold: list[Mention], found: list[Mention], order: random.Random) -> None:
-    scheme = TabScheme(SchemeOptions())
+    scheme = TabScheme(SchemeSettings())
     pair = document(TEXT, *gold), document(TEXT, *found)
     counts = scheme.count(*pair)
     row = dict(zip(scheme.columns, counts[OVERALL], strict=True))
@@ -324,6 +324,6 @@ def test_masking_more_never_lowers_recall_and_masking_everything_protects_all(
 def test_information_content_is_minus_the_logarithm(tmp_path: Path) -> None:
     file = tmp_path / "p.jsonl"
     file.write_text(json.dumps({"id": "a", "tokens": [{"start": 0, "end": 3, "log_probability": -2.5}]}))
-    scheme = TabScheme(SchemeOptions(token_probabilities=file))
+    scheme = TabScheme(SchemeSettings(token_probabilities=file))
     row = dict(zip(scheme.columns, scheme.count(document("Ann"), masking("Ann", "Ann"))[OVERALL], strict=True))
     assert row["weighted_precision_whole"] == 2.5 == -math.log(math.exp(-2.5))

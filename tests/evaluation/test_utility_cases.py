@@ -9,7 +9,8 @@ import pytest
 from piiloom.corpus.record import Record
 from piiloom.evaluation.utility.cases import NO_QUESTION, NO_RELEVANCE, VARIANTS, Fact, cases_of, checked_variants
 from piiloom.evaluation.utility.disclosure import tells, told_share, word_overlap
-from piiloom.evaluation.utility.evaluating import judged_by_rule, prepared
+from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
+from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.stand_in import LABEL, kept_share, stand_in_pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -119,7 +120,7 @@ def test_the_stand_in_compares_what_is_kept_and_says_what_it_is():
     assert stand_in_pair(made, "all_masked", "relevance_aware") == "loss"
     alike = case(("asthma", "health", "high"))
     assert stand_in_pair(alike, "original", "relevance_aware") == "identical"
-    result = judged_by_rule([made], {}, VARIANTS, seed=7)
+    result = judge_utility(ReadCases(cases=[made], left_out={}, title="a test"), UtilitySettings())
     assert "no judge" in result.method
     told = result.to_json()
     assert (told["method"], told["stand_in"], told["judge"], told["author"], told["prompts"]) == (LABEL, True, None, None, {})
@@ -133,6 +134,6 @@ def test_the_stand_in_compares_what_is_kept_and_says_what_it_is():
 def test_without_relevant_values_the_stand_in_decides_nothing():
     made = case(("34", "age", "low"))
     assert kept_share(made, "original") is None
-    result = judged_by_rule([made], {}, VARIANTS, seed=7)
+    result = judge_utility(ReadCases(cases=[made], left_out={}, title="a test"), UtilitySettings())
     assert {pair.missing for pair in result.figures.pairs} == {1}
     assert result.figures.variants["original"]["win_rate"].value is None

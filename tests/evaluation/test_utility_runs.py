@@ -13,7 +13,7 @@ from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.estimate import estimate_utility
 from piiloom.evaluation.utility.files import answer_rows, as_markdown, comparison_rows, write_result
-from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
+from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import Interrupted, OutputError, UsageError
@@ -251,13 +251,24 @@ def test_a_wrong_key_or_model_ends_at_once_and_says_what_else_there_is(tmp_path,
         with pytest.raises(AuthFailed, match=r"OPENAI_API_KEY is not set.*a rule stands in for the judge, and is labelled so"):
             bench.run(server)
     with pytest.raises(UsageError, match="there is no LLM provider 'composer'"):
-        ModelChoice(provider="composer").spec()
+        UtilitySettings(provider="composer")
+
+
+@pytest.mark.long
+def test_a_batch_gives_the_same_result_at_half_the_price(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    with LLMServer(Panel()) as server:
+        results = [Bench(tmp_path / name, asthmatics(1), TWO).run(server, batch=name == "other") for name in ("one", "other")]
+    assert results[0].to_json() == results[1].to_json()
+    usd = [result.cost_json()["usd"] for result in results]
+    assert usd[1] == pytest.approx(usd[0] / 2)
 
 
 @pytest.mark.long
 def test_an_estimate_bounds_what_is_paid(tmp_path):
     bench = Bench(tmp_path, asthmatics(2))
-    options = UtilityOptions(author=ModelChoice(provider="openai"), variants=bench.variants)
+    options = UtilitySettings(provider="openai", variants=bench.variants)
     estimate = estimate_utility(bench.cases, options)
     assert [stage.calls for stage in estimate.stages] == [8, 24, 8, 8]
     assert estimate.total.calls == 2 * CALLS
@@ -265,9 +276,9 @@ def test_an_estimate_bounds_what_is_paid(tmp_path):
         paid = bench.run(server).cost_json()
     assert 0.2 * estimate.total.about_usd < paid["usd"] < 2 * estimate.total.about_usd < estimate.total.most_usd
     assert 0.5 < estimate.total.input_tokens / paid["input_tokens"] < 2
-    unknown = estimate_utility(bench.cases, UtilityOptions(author=ModelChoice(provider="compatible", model="mine")))
+    unknown = estimate_utility(bench.cases, UtilitySettings(provider="compatible", model="mine"))
     assert (unknown.total.about_usd, unknown.total.calls) == (None, 2 * CALLS)
-    dearer = UtilityOptions(author=ModelChoice(provider="openai"), judge=ModelChoice(provider="anthropic", model="claude-opus-5-5"))
+    dearer = UtilitySettings(provider="openai", judge_provider="anthropic", judge_model="claude-opus-5-5")
     assert estimate_utility(bench.cases, dearer).total.about_usd > 5 * estimate.total.about_usd
 
 

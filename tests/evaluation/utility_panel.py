@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from piiloom.corpus.record import Record, Span
@@ -12,8 +11,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.evaluation.utility.cases import VARIANTS
-from piiloom.evaluation.utility.evaluating import judged_by_models, prepared
-from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
+from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
+from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.providers.provider_calls import MODELS
@@ -89,15 +88,17 @@ class Bench:
 
     def __init__(self, folder: Path, records, variants=VARIANTS):
         self.variants = tuple(variants)
-        self.cases, self.left_out = prepared(records, shipped_taxonomy(), self.variants)
+        self.cases, left_out = prepared(records, shipped_taxonomy(), self.variants)
+        self.read = ReadCases(cases=self.cases, left_out=left_out, title="a test")
         self.store = folder / "replies.duckdb"
 
     def run(self, server, name="openai", *, watch=None, judge=None, price=None, **options):
-        author = ModelChoice(provider=name, model=MODELS[name], base_url=_url(server, name), price=price)
-        apart = None if judge is None else ModelChoice(provider=judge, model=MODELS[judge], base_url=_url(server, judge))
-        chosen = UtilityOptions(author=author, judge=apart, variants=self.variants, unpriced=True)
+        given = {"provider": name, "model": MODELS[name], "base_url": _url(server, name), "price": price, "replies": self.store}
+        if judge is not None:
+            given |= {"judge_provider": judge, "judge_model": MODELS[judge], "judge_base_url": _url(server, judge)}
+        settings = UtilitySettings(**given, variants=self.variants, unpriced=True, **options)
         told = {"watch": watch} if watch else {}
-        return judged_by_models(self.cases, self.left_out, replace(chosen, **options), store=self.store, retry=QUICK, **told)
+        return judge_utility(self.read, settings, retry=QUICK, **told)
 
     def runs(self):
         with Store.open(self.store) as store:

@@ -48,7 +48,7 @@ def test_table(cli, files):
 def test_json_is_all_there_is_and_same_seeds_give_the_same(cli, files):
     runs = [
         cli("compare", files["gold"], files["bad"], files["good"], *QUICK, "--seed", seed, *form)
-        for seed, form in ((3, ["--json"]), (3, ["--print", "json"]), (4, ["--json"]))
+        for seed, form in ((3, ["--json"]), (3, ["--format", "json"]), (4, ["--json"]))
     ]
     assert runs[0].out == runs[1].out != runs[2].out
     told = json.loads(runs[0].out)
@@ -59,13 +59,13 @@ def test_json_is_all_there_is_and_same_seeds_give_the_same(cli, files):
 def test_tables_go_to_files_and_to_standard_output(cli, files, tmp_path):
     out = tmp_path / "new"
     words = ("compare", files["gold"], files["bad"], files["good"], *QUICK)
-    tables = [word for form in ("md", "tex", "html", "json") for word in ("--table", out / f"t.{form}")]
+    tables = [word for form in ("md", "tex", "html", "json") for word in ("--out", out / f"t.{form}")]
     outcome = cli(*words, *tables)
     assert outcome.code == 0
     assert outcome.out.splitlines()[-4:] == [f"written: {out / 't'}.{form}" for form in ("md", "tex", "html", "json")]
     assert sorted(path.name for path in out.iterdir()) == ["t.html", "t.json", "t.md", "t.tex"]
     for form in ("md", "tex", "html"):
-        assert cli(*words, "--print", form).out.rstrip("\n") == (out / f"t.{form}").read_text().rstrip("\n")
+        assert cli(*words, "--format", form).out.rstrip("\n") == (out / f"t.{form}").read_text().rstrip("\n")
     assert json.loads((out / "t.json").read_text()) == json.loads(cli(*words, "--json").out)
 
 
@@ -98,13 +98,13 @@ def test_a_file_with_an_equals_sign_is_a_file(cli, files, tmp_path):
     [
         (["bad.jsonl", "--scheme", "nonsense"], "unknown scheme 'nonsense'"),
         (["bad.jsonl", "--by", "f9"], "--by: 'f9' is no headline figure of the scheme exact"),
-        (["bad.jsonl", "--print", "pdf"], "--print: unknown form 'pdf'"),
-        (["bad.jsonl", "--table", "out.pdf"], "out.pdf: the name does not say which form"),
+        (["bad.jsonl", "--format", "pdf"], "'--format': 'pdf' is not one of 'md', 'tex', 'html', 'json'"),
+        (["bad.jsonl", "--out", "out.pdf"], "out.pdf: the suffix is not one of a form"),
         (["bad.jsonl", "--confidence", "1.5"], "--confidence: not between 0 and 1"),
         (["bad.jsonl", "--cluster", "a:b"], "--cluster: 'a:b' is no kind of group keys"),
         (["x=bad.jsonl", "x=good.jsonl"], "two systems are called 'x'"),
         (["=bad.jsonl"], "=bad.jsonl: a system without a name"),
-        (["bad.jsonl", "--table", "bad.jsonl"], "bad.jsonl: the name does not say which form"),
+        (["bad.jsonl", "--out", "bad.jsonl"], "bad.jsonl: the suffix is not one of a form"),
     ],
 )
 def test_wrong_requests(cli, files, tmp_path, monkeypatch, words, said):
@@ -118,12 +118,12 @@ def test_wrong_requests(cli, files, tmp_path, monkeypatch, words, said):
 def test_a_table_that_would_overwrite_predictions_is_refused(cli, files, tmp_path):
     given = tmp_path / "bad.json"
     given.write_bytes(files["bad"].read_bytes())
-    assert "would overwrite" in cli("compare", files["gold"], given, "--table", given).error_line()
+    assert "would overwrite" in cli("compare", files["gold"], given, "--out", given).error_line()
 
 
 def test_a_table_that_cannot_be_written_is_an_error(cli, files, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder.md").mkdir()
-    words = ("compare", files["gold"], files["bad"], *QUICK, "--table")
+    words = ("compare", files["gold"], files["bad"], *QUICK, "--out")
     assert "the file cannot be written" in cli(*words, tmp_path / "file" / "t.md").error_line()
     assert "this is a folder" in cli(*words, tmp_path / "folder.md").error_line()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.cli.compare_detectors import asked_detectors
+from piiloom.detection.families import FAMILIES
+from piiloom.evaluation.comparison_run import asked_detectors
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.probe_corpora import write_rows
 
@@ -30,7 +31,7 @@ def gold(tmp_path: Path) -> Path:
 def test_a_detector_is_run_and_measured(cli, gold, tmp_path):
     keep, plots, table = tmp_path / "kept", tmp_path / "plots", tmp_path / "t.json"
     words = ("compare", gold, f"gold itself={gold}", "--detector", "by rules=patterns --threshold 0.4", "--locale", "en_US")
-    outcome = cli(*words, "--keep", keep, "--plots", plots, "--table", table, *QUICK)
+    outcome = cli(*words, "--predictions-out", keep, "--plots", plots, "--out", table, *QUICK)
     assert outcome.code == 0, outcome.err
     assert "documents/s and peak memory" in outcome.out
     rules = next(one for one in json.loads(table.read_text())["systems"] if one["name"] == "by rules")
@@ -62,15 +63,15 @@ def test_a_detector_that_fails_is_named(cli, gold):
 )
 def test_what_makes_no_sense_is_refused(given, said):
     with pytest.raises(UsageError, match=said):
-        asked_detectors(given)
+        asked_detectors(given, FAMILIES)
 
 
 def test_nothing_is_run_for_a_figure_that_there_is_not(cli, gold, tmp_path):
-    outcome = cli("compare", gold, "--detector", "patterns", "--by", "nothing", "--keep", tmp_path / "kept")
+    outcome = cli("compare", gold, "--detector", "patterns", "--by", "nothing", "--predictions-out", tmp_path / "kept")
     assert outcome.code == 2
-    assert not list((tmp_path / "kept").iterdir())
+    assert not (tmp_path / "kept").exists()
 
 
 def test_keeping_needs_a_detector(cli, gold, tmp_path):
-    outcome = cli("compare", gold, gold, "--keep", tmp_path)
-    assert (outcome.code, "--keep" in outcome.err) == (2, True)
+    outcome = cli("compare", gold, gold, "--predictions-out", tmp_path)
+    assert (outcome.code, "--predictions-out" in outcome.err) == (2, True)

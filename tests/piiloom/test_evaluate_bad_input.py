@@ -63,7 +63,7 @@ CASES = {
         1,
         ("found.jsonl:2: spans[0].start: must be a whole number",),
     ),
-    "no common types": (MANY, OTHER, (), 1, ("'PERSON' 30 in the gold, 'X' 15, 'Y' 15 in the prediction", "--map FILE")),
+    "no common types": (MANY, OTHER, (), 1, ("'PERSON' 30 in the gold, 'X' 15, 'Y' 15 in the prediction", "--label-map FILE")),
     "empty": (GOLD, "", (), 1, ("found.jsonl: the file is empty", "at least one document")),
     "blank": ("\n  \n", FOUND, (), 1, ("gold.jsonl: the file is empty",)),
     "no document": (GOLD, "[]", (), 2, ("found.jsonl: the format cannot be told: its first row has no keys. Name it: native",)),
@@ -73,14 +73,14 @@ CASES = {
     "unknown scheme": (GOLD, FOUND, ("--scheme", "exakt"), 2, ("unknown scheme 'exakt'. Known schemes: ",)),
     "scheme twice": (GOLD, FOUND, ("--scheme", "exact,exact"), 2, ("--scheme: the scheme 'exact' is named twice",)),
     "no scheme": (GOLD, FOUND, ("--scheme", ""), 2, ("--scheme: no scheme is named. Known schemes: ",)),
-    "unknown format": (GOLD, FOUND, ("--pred-format", "xml"), 2, ("unknown format 'xml'. Known formats: native",)),
-    "no map": (GOLD, FOUND, ("--map", "nothing.yaml"), 2, ("nothing.yaml: cannot be read", "Check the path")),
-    "no types": (GOLD, FOUND, ("--types", " ,"), 2, ("--types: no type is named",)),
+    "unknown format": (GOLD, FOUND, ("--predictions-format", "xml"), 2, ("unknown format 'xml'. Known formats: native",)),
+    "no map": (GOLD, FOUND, ("--label-map", "nothing.yaml"), 2, ("nothing.yaml: cannot be read", "Check the path")),
+    "no types": (GOLD, FOUND, ("--only-types", " ,"), 2, ("--only-types: no type is named",)),
     "beta": (GOLD, FOUND, ("--beta", "-1"), 2, ("--beta: not from 0 to 1,000,000: -1",)),
     "beta that is no number": (GOLD, FOUND, ("--beta", "nan"), 2, ("--beta: not from 0",)),
-    "undefined": (GOLD, FOUND, ("--undefined", "x"), 2, ("--undefined: unknown word 'x'. One of: zero, skip, one",)),
-    "weight": (GOLD, FOUND, ("--weight", "x"), 2, ("--weight: unknown word 'x'",)),
-    "match": (GOLD, FOUND, ("--bias-match", "x"), 2, ("--bias-match: unknown word 'x'",)),
+    "undefined": (GOLD, FOUND, ("--undefined", "x"), 2, ("'--undefined': 'x' is not one of 'zero', 'skip', 'one'",)),
+    "weight": (GOLD, FOUND, ("--weight", "x"), 2, ("'--weight': 'x' is not one of",)),
+    "match": (GOLD, FOUND, ("--bias-match", "x"), 2, ("'--bias-match': 'x' is not one of",)),
     "bias of no type": (
         GOLD,
         FOUND,
@@ -157,7 +157,7 @@ def test_tables_that_are_refused(cli, tmp_path, gold, found, words, said):
 def test_maps_that_are_none(cli, tmp_path, text):
     (tmp_path / "map.yaml").write_text(text)
     file = lines(tmp_path / "gold.jsonl", GOLD)
-    outcome = cli("evaluate", file, file, "--map", tmp_path / "map.yaml")
+    outcome = cli("evaluate", file, file, "--label-map", tmp_path / "map.yaml")
     assert "map.yaml" in outcome.error_line()
     assert (outcome.code, outcome.out) == (2, "")
 

@@ -245,7 +245,7 @@ def test_entity_tables(cli, files, tmp_path):
 
 def test_maps_types_and_betas(cli, files, tmp_path):
     (tmp_path / "map.yaml").write_text("name: PERSON\nlocation: PERSON\nnothing: X\n")
-    renamed = told(cli, *files, "--map", tmp_path / "map.yaml", "--beta", 2, "--beta", 0.5, "--resamples", 0)
+    renamed = told(cli, *files, "--label-map", tmp_path / "map.yaml", "--beta", 2, "--beta", 0.5, "--resamples", 0)
     # Bob is a person on both sides now: 3 of 5.
     assert renamed["metrics"]["overall"] == pytest.approx(
         dict.fromkeys(("precision", "recall", "f1", "f5", "f2", "f0.5"), 0.6) | {"tp": 3, "fp": 2, "fn": 2}
@@ -253,12 +253,12 @@ def test_maps_types_and_betas(cli, files, tmp_path):
     assert list(renamed["metrics"]["by_type"]) == ["PERSON", "age"]
     assert renamed["inputs"]["unused_map_keys"] == ["nothing"]
     # Of the ages all are found; of the places Oslo is missed, and Bob none.
-    assert overall(cli, *files, "--types", "age")["f1"] == 1
-    some = overall(cli, *files, "--types", "age,location", "--beta", 2)
+    assert overall(cli, *files, "--only-types", "age")["f1"] == 1
+    some = overall(cli, *files, "--only-types", "age,location", "--beta", 2)
     assert (some["tp"], some["fp"], some["fn"], some["f2"]) == (1, 1, 1, 0.5)
-    only = overall(cli, *files, "--map", tmp_path / "map.yaml", "--types", "PERSON")
+    only = overall(cli, *files, "--label-map", tmp_path / "map.yaml", "--only-types", "PERSON")
     assert (only["tp"], only["fp"], only["fn"]) == (2, 2, 2)
-    assert "types of --types that no mention has: ZIP" in cli("evaluate", *files, "--types", "age,ZIP").out
+    assert "types of --only-types that no mention has: ZIP" in cli("evaluate", *files, "--only-types", "age,ZIP").out
 
 
 def test_the_text_fits_a_terminal(cli, files):

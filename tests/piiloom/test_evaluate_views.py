@@ -90,14 +90,14 @@ def test_files_of_the_benchmark(cli, tmp_path):
     gold, found = tmp_path / "gold.json", tmp_path / "found.json"
     gold.write_text(json.dumps([{"doc_id": "d", "text": text, "annotations": annotations}]))
     found.write_text(json.dumps({"d": [[0, 7], [11, 15]]}))
-    named = ("--gold-format", "tab", "--pred-format", "tab")
+    named = ("--gold-format", "tab", "--predictions-format", "tab")
     tab = overall(cli, gold, found, "--scheme", "tab", *named)
     # Of the direct entity one mention is masked and one not; Oslo is masked for both annotators. Of the predicted tokens Ann, Lee, Oslo
     # all three should be masked for a, Oslo for b: 4 of 6.
     assert (tab["entity_recall_direct"], tab["entity_recall_quasi"], tab["mention_recall_direct"]) == (0, 1, 0.5)
     assert tab["weighted_precision"] == pytest.approx(4 / 6)
     assert tab["macro_weighted_precision"] == pytest.approx((1 + 1 / 3) / 2)
-    assert overall(cli, gold, found, "--scheme", "tab", "--format", "tab") == tab
+    assert overall(cli, gold, found, "--scheme", "tab", "--input-format", "tab") == tab
     assert overall(cli, gold, found, "--scheme", "privacy", *named)["leak_rate"] == 1
     # Predictions may be in another format, and without types and relevance.
     rows = lines(tmp_path / "found.jsonl", [native(text, span(0, 7, None), span(11, 15, None), id="d")])

@@ -116,9 +116,9 @@ def test_second_annotators_of_the_predictions_are_reported_too(cli: Any, tmp_pat
     gold, found = tmp_path / "gold.jsonl", tmp_path / "found.json"
     gold.write_text(json.dumps(NATIVE), encoding="utf-8")
     found.write_text(json.dumps([task(ANN, ANN)]), encoding="utf-8")
-    out = cli("evaluate", gold, found, "--pred-format", "label-studio").out
+    out = cli("evaluate", gold, found, "--predictions-format", "label-studio").out
     assert "predictions: 1 mention; not read: annotations, of several but the last 1" in out.splitlines()
-    out = cli("compare", gold, f"A={found}", "--pred-format", "label-studio", "--resamples", 10).out
+    out = cli("compare", gold, f"A={found}", "--predictions-format", "label-studio", "--resamples", 10).out
     assert "A: not read: annotations, of several but the last 1" in out.splitlines()
 
 
@@ -167,7 +167,7 @@ def test_types_of_one_side_only_have_counts_and_all_are_named(cli: Any, tmp_path
     gold.write_text(json.dumps(rows), encoding="utf-8")
     found.write_text(json.dumps(NATIVE | {"context": "x" * 30}), encoding="utf-8")
     (line,) = [line for line in cli("evaluate", gold, found).out.splitlines() if line.startswith("types only in gold")]
-    assert line == f"types only in gold: {', '.join(f'T{at:02} 1' for at in range(15))} (--map FILE renames types)"
+    assert line == f"types only in gold: {', '.join(f'T{at:02} 1' for at in range(15))} (--label-map renames types)"
 
 
 def test_columns_are_used_by_the_side_that_has_them_or_refused(cli: Any, tmp_path: Path) -> None:
@@ -176,10 +176,10 @@ def test_columns_are_used_by_the_side_that_has_them_or_refused(cli: Any, tmp_pat
     found.write_text(json.dumps({"body": TEXT, "marks": SPANS}), encoding="utf-8")
     columns = ("--columns", "context=body,spans=marks")
     assert json.loads(cli("evaluate", gold, found, *columns, "--json").out)["metrics"]["overall"]["f1"] == 1
-    assert json.loads(cli("evaluate", found, found, "--format", "native", *columns, "--json").out)["metrics"]["overall"]["f1"] == 1
+    assert json.loads(cli("evaluate", found, found, "--input-format", "native", *columns, "--json").out)["metrics"]["overall"]["f1"] == 1
     unused = cli("evaluate", gold, gold, *columns)
     assert unused.code == 2
     assert "neither file has columns of these names" in unused.err
-    refused = cli("evaluate", gold, gold, "--format", "conll", *columns)
+    refused = cli("evaluate", gold, gold, "--input-format", "conll", *columns)
     assert refused.code == 2
     assert "the format 'conll' reads the field 'context' from its own keys only" in refused.err

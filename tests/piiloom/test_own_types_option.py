@@ -108,7 +108,7 @@ def test_a_report_counts_them_in_their_order(cli, finished, tmp_path):
     assert cli("export", "--release", "own", "--format", "native", "--out", tmp_path / "out", "--store", finished).code == 0
     alone = tmp_path / "alone.jsonl"
     alone.write_bytes((tmp_path / "out" / "train.jsonl").read_bytes())
-    read = json.loads(cli("report", "--input", alone, "--types", TYPES, "--json").out)
+    read = json.loads(cli("report", alone, "--types", TYPES, "--json").out)
     assert read["source"]["reading"]["refused"] == 0
     refused = cli("report", "--store", finished, "--types", TYPES)
     assert refused.code == 2

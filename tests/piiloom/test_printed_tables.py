@@ -37,7 +37,7 @@ def test_no_table_depends_on_the_width_of_a_pipe(cli, released, tmp_path, monkey
         ("evaluate", gold, gold, "--scheme", "nervaluate", "--scheme", "exact"): "1.0000",
         ("compare", gold, f"a-system-with-a-name-that-is-{'long-' * 12}indeed={gold}"): f"{'long-' * 12}indeed",
         ("surrogate", "survey", tmp_path / "tags.txt"): "AN_UNKNOWN_TAG_THAT_IS_LONGER_THAN_ANY_COLUMN_SHOULD_BE",
-        ("report", "--input", gold): "records",
+        ("report", gold): "records",
         ("entities", "list", "--locale", "pl_PL"): "pl_pesel",
         ("doctor", *store): str(released),
         ("runs", "list", *store): "health+occupation",

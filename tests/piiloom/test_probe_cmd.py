@@ -8,7 +8,8 @@ import json
 import pytest
 from rich.console import Console
 
-import piiloom.cli.probe_progress as view
+import piiloom.cli.progress as view
+from piiloom.cli.probe import described
 from piiloom.evaluation.probe.run import ProbeStep
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 from tests.longer import mostly_long
@@ -204,13 +205,13 @@ STEPS = [
 
 @pytest.mark.parametrize(("step", "words"), STEPS)
 def test_steps_in_words(step, words):
-    assert view.described(step) == words
+    assert described(step) == words
 
 
 def test_lines_come_now_and_then(monkeypatch, capsys):
     now = 0.0
     monkeypatch.setattr(view.time, "monotonic", lambda: now)
-    with view.shown_steps(wanted=True) as watch:
+    with view.shown(described, wanted=True) as watch:
         for iteration in range(1, 13):
             now += 1.0
             watch(ProbeStep(records=10, iterations=iteration))
@@ -221,7 +222,7 @@ def test_lines_come_now_and_then(monkeypatch, capsys):
 def test_a_terminal_gets_a_bar_that_is_drawn_at_every_step(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr(view, "error_console", lambda: Console(file=out, force_terminal=True, width=120))
-    with view.shown_steps(wanted=True) as watch:
+    with view.shown(described, wanted=True, at_once=True) as watch:
         for step, _ in STEPS:
             watch(step)
     assert all(words in out.getvalue() for _, words in STEPS)

@@ -1,4 +1,4 @@
-"""``piiloom probe --save`` and what becomes of it: a detector for ``piiloom detect``, from the command line and from Python."""
+"""``piiloom probe --out`` and what becomes of it: a detector for ``piiloom detect``, from the command line and from Python."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def model(files, tmp_path_factory):
     """A saved detector; made once."""
     folder = tmp_path_factory.mktemp("made") / "model"
     train, people = files
-    return folder, piiloom.probe(train, people, save=folder, calibrate=people)
+    return folder, piiloom.probe(train, people, out=folder, calibrate=people)
 
 
 def test_saved_without_a_test(cli, files, tmp_path):
     train, people = files
-    outcome = cli("probe", train, "--limit", 20, "--calibrate", people, "--save", tmp_path / "model")
+    outcome = cli("probe", train, "--limit", 20, "--calibrate", people, "--out", tmp_path / "model")
     assert (outcome.code, outcome.err) == (0, "")
     first, saved, on, spans, high = outcome.out.splitlines()
     assert first == f"train {train}: 40 records"
@@ -123,7 +123,7 @@ def test_own_types_are_kept_and_force_replaces(cli, tmp_path):
     (tmp_path / "release.json").write_text(json.dumps(about))
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "piiloom.json").write_text("an old one")
-    assert cli("probe", train, "--save", tmp_path / "model", "--force").code == 0
+    assert cli("probe", train, "--out", tmp_path / "model", "--force").code == 0
     assert json.loads((tmp_path / "model" / "piiloom.json").read_text())["own_types"] == own
     (tmp_path / "in.txt").write_text("I am 33 and work as a nurse in Leeds.")
     words = ("--locale", "en_US", "--detector", "probe", "--model-path", tmp_path / "model", "--threshold", "0")
@@ -136,12 +136,12 @@ def test_own_types_are_kept_and_force_replaces(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--calibrate", "PEOPLE"], 2, "--save DIR"),
-        (["--force"], 2, "--save DIR"),
-        (["--save", "NEW", "--calibrate", "TRAIN"], 2, "calibrated on what was learnt"),
-        (["--save", "MODEL"], 1, "the folder is not empty"),
-        (["--save", "TRAIN"], 1, "not a folder"),
-        (["--save", "NEW", "--calibrate", "NONE"], 1, "no such file"),
+        (["--calibrate", "PEOPLE"], 2, "--out DIR"),
+        (["--force"], 2, "--out DIR"),
+        (["--out", "NEW", "--calibrate", "TRAIN"], 2, "calibrated on the training data"),
+        (["--out", "MODEL"], 1, "the folder is not empty"),
+        (["--out", "TRAIN"], 1, "not a folder"),
+        (["--out", "NEW", "--calibrate", "NONE"], 1, "no such file"),
     ],
 )
 def test_what_cannot_be_saved_is_found_before_the_training(cli, files, model, tmp_path, words, code, says):

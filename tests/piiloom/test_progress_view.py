@@ -9,7 +9,7 @@ from rich.console import Console
 
 import piiloom.cli.progress_view as view
 from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
-from piiloom.execution.calls import CallTotals
+from piiloom.execution.call_totals import CallTotals
 from piiloom.generation.running.progress import RunProgress
 
 

@@ -104,7 +104,7 @@ def test_a_masked_export_is_attacked(cli, tmp_path):
     MaskedFormat().write(RECORDS, path, WriteOptions(taxonomy=shipped_taxonomy()))
     found = told(cli, path)
     assert (found["documents"], unique(found)) == (3, {"none": 2, "relevance-aware": 1, "surrogates": 0, "all": 0})
-    assert told(cli, path, "--format", "masked") == found
+    assert told(cli, path, "--input-format", "masked") == found
     path.write_text(path.read_text(encoding="utf-8").splitlines()[0] + '\n{"id": "x", "text": "y"}\n', encoding="utf-8")
     assert "masked.jsonl:2: the row is not one of a masked export" in cli("reidentify", path).err
 
@@ -201,11 +201,11 @@ def test_rows_that_cannot_be_read_are_counted(cli, gold):
         (["--release", "v1", "--masked-by", "GOLD"], "--masked-by: this goes with a FILE only"),
         (["GOLD", "--masked-by", "GOLD", "--vault", "GOLD"], "either found or replaced"),
         (["GOLD", "--masked-by-format", "capid"], "there are no predictions to read"),
-        (["GOLD", "--mask", "some"], "unknown policy 'some'. Known: none, relevance-aware, predictions, surrogates, all"),
+        (["GOLD", "--mask", "some"], "--mask: must be 'none', 'relevance-aware', 'predictions', 'surrogates' or 'all'"),
         (["GOLD", "--mask", "predictions"], "--mask predictions: there are no predictions"),
-        (["GOLD", "--types", "name,,age"], "--types: not a list of types"),
+        (["GOLD", "--only-types", "name,,age"], "--only-types: not a list of types"),
         (["GOLD", "--rare", "1"], "a value links two documents at least"),
-        (["GOLD", "--format", "verifier"], "the format 'verifier' cannot be read"),
+        (["GOLD", "--input-format", "verifier"], "the format 'verifier' cannot be read"),
     ],
 )
 def test_requests_that_make_no_sense(cli, gold, words, says):

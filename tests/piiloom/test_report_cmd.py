@@ -88,17 +88,17 @@ def test_a_published_file_is_measured_as_it_is(cli, tmp_path):
     path = write_capid(varied(), tmp_path / "published.jsonl")
     with path.open("a") as fh:
         fh.write('{"context": "I am here.", "question": "Q?", "piis": {"Bob": {"type": "name", "relevance": "1"}}}\n')
-    outcome = cli("report", "--input", path, "--out", tmp_path / "out")
+    outcome = cli("report", path, "--out", tmp_path / "out")
     assert outcome.code == 0
     assert "report on published.jsonl" in outcome.out
     assert "refused rows" in outcome.out
     assert f"written to {tmp_path / 'out'}: lengths.png" in outcome.out
-    assert json.loads(cli("report", "--input", path, "--json").out)["source"]["reading"]["refused"] == 1
+    assert json.loads(cli("report", path, "--json").out)["source"]["reading"]["refused"] == 1
 
 
 def test_text_of_the_corpus_does_not_steer_the_terminal(cli, tmp_path):
     path = write_native([marked("\x1b[31mI am (bold)[x\x1b]0;t\x07y|name|low].", "[red]Why[/red]?")], tmp_path / "nasty.jsonl")
-    outcome = cli("report", "--input", path)
+    outcome = cli("report", path)
     assert outcome.code == 0
     assert not set(outcome.out) & set("\x1b\x07\r")
 
@@ -118,11 +118,11 @@ def test_a_folder_is_not_overwritten_unless_forced(cli, store, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--input", "x.jsonl", "--store", "y.duckdb"), 2, "no use for --store"),
-        (("--input", "x.jsonl", "--run", "last", "--release", "v1"), 2, "no use for --run and --release"),
+        (("x.jsonl", "--store", "y.duckdb"), 2, "no use for --store"),
+        (("x.jsonl", "--run", "last", "--release", "v1"), 2, "no use for --run and --release"),
         (("--run", "last", "--release", "v1"), 2, "Name a run or a release"),
-        (("--format", "capid"), 2, "only an --input has a format"),
-        (("--input", "none.jsonl"), 1, "cannot be read"),
+        (("--input-format", "capid"), 2, "only a file has a format"),
+        (("none.jsonl",), 1, "cannot be read"),
         (("--store", "none.duckdb"), 1, "no store here"),
     ],
 )
@@ -146,10 +146,10 @@ def test_without_the_extra_the_command_says_what_to_install(spawn, store, tmp_pa
 @pytest.mark.long
 def test_from_python(store, tmp_path):
     path = write_native(varied(), tmp_path / "native.jsonl")
-    of_store, of_file = piiloom.report(store), piiloom.report(str(path), out=tmp_path / "out")
+    of_store, of_file = piiloom.report(store=store), piiloom.report(input=str(path), out=tmp_path / "out")
     assert of_store["counts"] == of_file["counts"]
     assert of_store["guessability"] == of_file["guessability"]
     assert (tmp_path / "out" / "report.md").exists()
-    assert [split["split"] for split in piiloom.report(store, release="v1")["splits"]] == ["train", "test"]
+    assert [split["split"] for split in piiloom.report(store=store, release="v1")["splits"]] == ["train", "test"]
     with pytest.raises(UsageError):
-        piiloom.report(path, run="last")
+        piiloom.report(input=path, run="last")

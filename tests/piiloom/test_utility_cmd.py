@@ -148,7 +148,7 @@ def test_an_estimate_needs_no_key_and_sends_nothing(cli, file):
         (("FILE", "--provider", "openai", "--yes"), 1, "leave --provider out"),
         (("FILE", "--provider", "compatible"), 2, "needs the name of a model"),
         (("FILE", "--out", "FILE"), 1, "this is not a folder"),
-        (("v1", "--format", "capid"), 2, "a release knows its format"),
+        (("v1", "--input-format", "capid"), 2, "a release has its own format"),
         (("FILE", "--provider", "openai", "--model", "nobodys", "--yes"), 2, "the price of the model 'nobodys' is unknown"),
     ],
 )

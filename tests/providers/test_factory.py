@@ -10,9 +10,9 @@ import sys
 import httpx2
 import pytest
 
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.providers.addresses import public_url
-from piiloom.providers.errors import AuthFailed, ProviderError, ProviderUnavailable
+from piiloom.providers.errors import AuthFailed, ProviderUnavailable
 from piiloom.providers.factory import make_provider
 from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor

@@ -103,7 +103,7 @@ def test_folders_that_hold_something_else(folder, tmp_path, make, says):
 
 
 def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path):
-    with pytest.raises(OutputError, match=r"not empty.*--save"):
+    with pytest.raises(OutputError, match=r"not empty.*--out"):
         check_place(folder, force=False)
     check_place(folder, force=True)
     check_place(tmp_path / "new", force=False)

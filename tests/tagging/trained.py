@@ -33,6 +33,6 @@ def small_model() -> TaggingModel:
 
 
 def save_small_model(folder: Path) -> Path:
-    """Write it to *folder*, as ``piiloom probe --save`` does."""
+    """Write it to *folder*, as ``piiloom probe --out`` does."""
     save_model(folder, small_model(), {"python-crfsuite": "0"}, data={"records": 40}, settings={"seed": 7}, figures={})
     return folder

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
 from piiloom.annotation_app.agreement.compared import Compared, People, compare_people
-from piiloom.annotation_app.agreement.finished_records import FinishedRecord
+from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords
 from piiloom.annotation_app.agreement.matching import AT, Floats
 from piiloom.annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
 from piiloom.annotation_app.agreement.spans import Integers
+from piiloom.corpus.store.database import Store
 
 _FORMULAS = {
     "exact_f1": (f1(AT["exact"], AT["left"], AT["right"]), ("left", "right")),
@@ -21,6 +22,20 @@ _FORMULAS = {
     "boundaries": (share(AT["shared"], AT["overlap"]), ("overlap",)),
     "types": (share(AT["typed"], AT["overlap"]), ("overlap",)),
     "relevance": (share(AT["related"], AT["judged"]), ("judged",)),
+}
+
+
+# Names of the figures in a report on a data set.
+_REPORTED = {
+    "exact_f1": "spans with equal ends (F1)",
+    "overlap_f1": "spans that overlap (F1)",
+    "whole_f1": "spans with equal ends, type and relevance (F1)",
+    "types": "same type, of matched spans",
+    "relevance": "same relevance, of matched spans",
+    "boundary_alpha": "boundaries (Krippendorff's alpha)",
+    "type_alpha": "types (Krippendorff's alpha)",
+    "relevance_alpha": "relevance (Krippendorff's alpha)",
+    "verdict_alpha": "accepted or rejected (Krippendorff's alpha)",
 }
 
 
@@ -203,3 +218,19 @@ def _most_disputed(compared: Compared, limit: int) -> tuple[Disputed, ...]:
         )
         for record in order
     )
+
+
+def agreement_among(
+    store: Store, record_ids: Collection[str]
+) -> tuple[int, list[tuple[str, float, float | None, float | None, int]]] | None:
+    """Measure the agreement on those of *record_ids* that two or more people have finished; None if there are none.
+
+    Returns the number of these records, and figures for a report: name, value, the ends of the interval, and the number of units.
+    """
+    finished = [each for each in FinishedRecords().load(store) if each.record_id in record_ids and len(each.versions) > 1]
+    if not finished:
+        return None
+    overall = measure_agreement(finished, disputed=0).overall
+    named: dict[str, Figure | None] = {name: getattr(overall, field) for field, name in _REPORTED.items()}
+    rows = [(name, one.value, one.low, one.high, int(one.over)) for name, one in named.items() if one is not None and one.value is not None]
+    return overall.records, rows

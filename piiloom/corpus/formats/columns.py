@@ -220,6 +220,17 @@ class Columns:
         return DataError(f"there is no column {name!r}; there are: {shown or 'none'}", where=self._path.name, remedy=remedy)
 
 
+def parse_columns(text: str) -> dict[str, str]:
+    """Parse ``"context=text,question=q"`` into names of columns by field; raises ``UsageError`` for anything else."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column) or name in found:
+            raise UsageError(f"not a column: {part.strip()!r}", where="--columns", remedy="Write for example context=text,question=q")
+        found[name] = column
+    return found
+
+
 def shape_of(row: Json) -> dict[str, str]:
     """Return the keys of a row that another tool wrote, by field; none if it has neither a text with spans nor tokens with tags.
 

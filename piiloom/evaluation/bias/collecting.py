@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from piiloom.evaluation.bias.figures import BiasFigures, bias_figures
 from piiloom.evaluation.bias.name_groups import AXES, REASONS, Axis, NameGroups
@@ -23,12 +23,10 @@ class BiasCollector:
 
     ``multiset``: of equal strings of a document, as many gold mentions count as found as there are predictions of the string.
     ``membership``: all of them do if there is one. Predictions of other types play no part. Memory depends on how many different rows
-    of counts there are, not on the number of documents. Raises ``UsageError`` for an unknown way of matching.
+    of counts there are, not on the number of documents.
     """
 
     def __init__(self, entity_type: str, match: Match = "multiset", groups: NameGroups | None = None) -> None:
-        if match not in get_args(Match):
-            raise UsageError(f"unknown way of matching {match!r}", where="--bias-match", remedy=f"Known: {', '.join(get_args(Match))}")
         self.entity_type = entity_type
         self.match = match
         self._groups = groups if groups is not None else NameGroups()

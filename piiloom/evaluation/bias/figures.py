@@ -83,7 +83,7 @@ class BiasFigures:
             "left_out": {axis: dict(reasons) for axis, reasons in self.left_out.items()},
             "tied": dict(self.tied),
             "names_index": self.index,
-            "bootstrap": {"rounds": how.rounds, "seed": how.seed, "confidence": how.confidence, "cluster": "document"},
+            "bootstrap": {"rounds": how.resamples, "seed": how.seed, "confidence": how.confidence, "cluster": "document"},
         }
 
 
@@ -135,10 +135,10 @@ def _resampled(counts: NDArray[np.float64], documents: NDArray[np.int64], resamp
     """
     rng = np.random.default_rng(derive_seed("bootstrap of bias", resampling.seed))
     number = int(documents.sum())
-    sums = np.zeros((resampling.rounds, counts.shape[1]))
+    sums = np.zeros((resampling.resamples, counts.shape[1]))
     step = max(1, _AT_ONCE // max(1, len(counts)))
-    for start in range(0, resampling.rounds if number else 0, step):
-        size = min(step, resampling.rounds - start)
+    for start in range(0, resampling.resamples if number else 0, step):
+        size = min(step, resampling.resamples - start)
         sums[start : start + size] = rng.multinomial(number, documents / number, size=size) @ counts
     return sums
 

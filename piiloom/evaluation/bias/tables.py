@@ -30,7 +30,7 @@ def bias_table(figures: BiasFigures) -> ReportTable:
         rows += [(axis if not place else "", name, *_cells(one)) for place, (name, one) in enumerate(groups.items())]
         rows += _of_axis(figures, axis)
     how = figures.resampling
-    note = _NOTE.format(confidence=how.confidence, rounds=count(how.rounds), index=figures.index)
+    note = _NOTE.format(confidence=how.confidence, rounds=count(how.resamples), index=figures.index)
     columns = ("by", "group", "mentions", "found", "recall", f"{how.confidence:.0%} interval")
     return ReportTable(title=f"bias: {figures.match}", columns=columns, rows=tuple(rows), note=note, texts=2)
 

@@ -6,18 +6,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from piiloom.evaluation.calibration.calibrating import CalibrationFigures
 from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.schemes.base import Scheme
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, end_columns, percentiles, resampled_totals
+from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.schemes.base import FIGURES, Scheme
+from piiloom.evaluation.scoring.bootstrap import (
+    UNCERTAINTY,
+    Interval,
+    Resampling,
+    cluster_sums,
+    end_columns,
+    ends,
+    percentiles,
+    resampled_totals,
+)
 from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.evaluation.scoring.randomisation import holm, permutation_p
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
+from piiloom.foundation.settings import setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,23 +38,17 @@ if TYPE_CHECKING:
 OpenPairs = Callable[[Path, Path], Iterable[Pair]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """What systems are ranked by, and how chance is ruled out.
+class Ranking(Resampling):
+    """Settings of a ranking. Two systems differ if the adjusted p value is at most 1 - confidence."""
 
-    ``by``: a headline figure, None for the scheme's F1 (or its first figure). ``lowest``: the lowest value is the best, as of an error
-    rate. ``permutations``: see ``permutation_p``. Two systems differ if the adjusted p value is at most 1 - confidence.
-    """
-
-    by: str | None = None
-    lowest: bool = False
-    cluster: str = "document"
-    resampling: Resampling = field(default_factory=Resampling)
-    permutations: int = 10_000
-
-    def __post_init__(self) -> None:
-        if self.permutations < 1:
-            raise UsageError("fewer than 1 permutation", where="--permutations", remedy="Give for example --permutations 10000")
+    by: str | None = setting(
+        None, "Headline figure to rank by (default F1, or the first figure of the scheme).", metavar="FIGURE", panel=FIGURES
+    )
+    lowest: bool = setting(False, "The lowest figure is the best, as of an error rate.", panel=FIGURES, advanced=True)
+    resamples: int = setting(1000, "Number of bootstrap draws.", metavar="N", panel=UNCERTAINTY, ge=1)
+    permutations: int = setting(
+        10_000, "Number of exchanges between two systems in the test of their difference.", metavar="N", panel=UNCERTAINTY, ge=1
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +84,8 @@ class PairTest:
 class Comparison(Framed):
     """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``.
 
-    ``warnings`` are about inputs that change the meaning of a figure.
+    ``warnings`` are about inputs that change the meaning of a figure. ``extra``: further columns by title, with their cells by the name of
+    the system; ``notes`` belong to them. ``pictures`` were drawn; ``inputs`` sum up the files by the name of the system.
     """
 
     scheme: str
@@ -91,6 +98,11 @@ class Comparison(Framed):
     systems: tuple[RankedSystem, ...]
     tests: tuple[PairTest, ...]
     warnings: tuple[str, ...] = ()
+    extra: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    calibrations: Mapping[str, CalibrationFigures] = field(default_factory=dict)
+    pictures: tuple[Path, ...] = ()
+    inputs: Mapping[str, InputsSummary] = field(default_factory=dict)
 
     def frame_rows(self) -> Iterator[Row]:
         """Return a row for each system, the best first."""
@@ -104,6 +116,44 @@ class Comparison(Framed):
                 "difference": one.difference,
                 "p": one.p,
             }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values, unrounded."""
+        ranking = self.ranking
+        return {
+            "scheme": self.scheme,
+            "by": self.by,
+            "best": "lowest" if ranking.lowest else "highest",
+            "documents": self.documents,
+            "cluster": {"by": ranking.cluster, "clusters": self.clusters, "documents_with_key": self.keyed},
+            "confidence": ranking.confidence,
+            "resamples": ranking.resamples,
+            "permutations": ranking.permutations,
+            "seed": ranking.seed,
+            "warnings": list(self.warnings),
+            "systems": [self._system(one) for one in self.systems],
+            "pairs": [
+                {"systems": [test.first, test.second], "difference": test.difference, "p": test.p, "p_adjusted": test.adjusted}
+                for test in self.tests
+            ],
+            "inputs": {name: summary.to_json() for name, summary in self.inputs.items()},
+        }
+
+    def _system(self, one: RankedSystem) -> dict[str, Any]:
+        extra = {title: cells[one.name] for title, cells in self.extra.items() if one.name in cells}
+        calibration = self.calibrations.get(one.name)
+        return {
+            "name": one.name,
+            "rank": one.rank,
+            "tied": one.tied,
+            "metrics": one.figures,
+            "intervals": {name: ends(interval) for name, interval in one.intervals.items()},
+            "difference": one.difference,
+            "difference_interval": ends(one.difference_interval),
+            "p_adjusted": one.p,
+            **({"extra": extra} if extra else {}),
+            **({"calibration": calibration.to_json()} if calibration else {}),
+        }
 
 
 def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:
@@ -145,12 +195,12 @@ def rank_systems(
     figures = {name: {key: float(value) for key, value in scheme.figures(one.sum(axis=0)).items()} for name, one in sums.items()}
     sign = 1 if ranking.lowest else -1
     order = sorted(sums, key=lambda name: (sign * figures[name][by], name))
-    resampled = _resampled(scheme, sums, ranking.resampling)
+    resampled = _resampled(scheme, sums, ranking)
     tests = _tests(scheme, sums, order, {name: figures[name][by] for name in order}, by, ranking)
-    level = 1 - ranking.resampling.confidence
+    level = 1 - ranking.confidence
     ranks = {name: 1 + sum(test.second == name and test.adjusted <= level for test in tests) for name in order}
     to_best = {test.second: test for test in tests if test.first == order[0]}
-    confidence = ranking.resampling.confidence
+    confidence = ranking.confidence
     ranked = tuple(
         RankedSystem(
             name=name,
@@ -188,7 +238,7 @@ def _resampled(
     """Return each system's figures in each round, of the same draws for all; empty with fewer than two clusters."""
     if any(len(one) < 2 for one in sums.values()):
         return {}
-    totals = resampled_totals(np.hstack(list(sums.values())), rounds=resampling.rounds, seed=resampling.seed)
+    totals = resampled_totals(np.hstack(list(sums.values())), rounds=resampling.resamples, seed=resampling.seed)
     parts = np.split(totals, len(sums), axis=1)
     return {name: scheme.figures(part) for name, part in zip(sums, parts, strict=True)}
 
@@ -202,7 +252,7 @@ def _tests(
     ranking: Ranking,
 ) -> tuple[PairTest, ...]:
     ordered = [sums[name] for name in order]
-    p = permutation_p(scheme, ordered, [by], rounds=ranking.permutations, seed=ranking.resampling.seed)[by]
+    p = permutation_p(scheme, ordered, [by], rounds=ranking.permutations, seed=ranking.seed)[by]
     pairs = list(combinations(range(len(order)), 2))
     raw = [float(p[i, j]) for i, j in pairs]
     return tuple(

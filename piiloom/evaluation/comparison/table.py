@@ -5,7 +5,6 @@ Cells whose text piiloom did not write are ``quoted``: names of systems, and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
@@ -41,14 +40,8 @@ class ComparisonTable:
     notes: tuple[str, ...]
 
 
-def comparison_table(
-    comparison: Comparison, extra_columns: Mapping[str, Mapping[str, str]] | None = None, extra_notes: Sequence[str] = ()
-) -> ComparisonTable:
-    """Return the table of *comparison*.
-
-    *extra_columns*: more columns by title, their cells by the system's name (missing ones: "–"); *extra_notes* go with them.
-    """
-    extra = extra_columns or {}
+def comparison_table(comparison: Comparison) -> ComparisonTable:
+    """Return the table of *comparison* with its extra columns, in which missing cells are "–"."""
     best = {name: max(one.figures[name] for one in comparison.systems) for name in comparison.headline}
     if comparison.ranking.lowest:  # which says nothing about the other figures
         best = {comparison.by: min(one.figures[comparison.by] for one in comparison.systems)}
@@ -62,22 +55,22 @@ def comparison_table(
             ),
             Cell(text=difference_of(one), interval=interval_of(one.difference_interval)),
             Cell(text=p_of(one)),
-            *(quoted(cells.get(one.name, NOTHING)) for cells in extra.values()),
+            *(quoted(cells.get(one.name, NOTHING)) for cells in comparison.extra.values()),
         )
         for one in comparison.systems
     )
     titles = ("rank", "system", *comparison.headline, f"{comparison.by} to best", "p")
     return ComparisonTable(
         title=f"{counted(len(comparison.systems), 'system')} by {comparison.by}, scheme {comparison.scheme}",
-        columns=(*(Cell(text=title) for title in titles), *map(quoted, extra)),
+        columns=(*(Cell(text=title) for title in titles), *map(quoted, comparison.extra)),
         rows=tuple(rows),
-        notes=(*notes_on(comparison), *extra_notes),
+        notes=notes_on(comparison),
     )
 
 
 def notes_on(comparison: Comparison) -> tuple[str, ...]:
     """Say what the figures rest on."""
-    ranking, resampling = comparison.ranking, comparison.ranking.resampling
+    ranking = comparison.ranking
     notes = [f"{counted(comparison.documents, 'document')} in {counted(comparison.clusters, 'cluster')} by {ranking.cluster}"]
     if ranking.cluster != "document" and comparison.keyed < comparison.documents:
         notes[0] += f" ({comparison.documents - comparison.keyed:,} without a key {ranking.cluster}:…, each by itself)"
@@ -85,18 +78,18 @@ def notes_on(comparison: Comparison) -> tuple[str, ...]:
         notes.append("no intervals: these need two clusters or more")
     else:
         notes.append(
-            f"in brackets: {100 * resampling.confidence:g}% intervals, bootstrap over clusters "
-            f"({resampling.rounds:,} resamples, seed {resampling.seed})"
+            f"in brackets: {100 * ranking.confidence:g}% intervals, bootstrap over clusters "
+            f"({ranking.resamples:,} resamples, seed {ranking.seed})"
         )
     if comparison.tests:
         notes.append(
             f"p: difference to the best by approximate randomisation of clusters ({ranking.permutations:,} permutations), two-sided, "
             f"adjusted by Holm over {counted(len(comparison.tests), 'pair')}"
         )
-        notes.append(f"rank: 1 + the number of better systems with p ≤ {1 - resampling.confidence:.3g}; = marks a shared rank")
-    if len(comparison.tests) / (1 + ranking.permutations) > 1 - resampling.confidence:
+        notes.append(f"rank: 1 + the number of better systems with p ≤ {1 - ranking.confidence:.3g}; = marks a shared rank")
+    if len(comparison.tests) / (1 + ranking.permutations) > 1 - ranking.confidence:
         notes.append("too few permutations to tell any of so many pairs apart: give more with --permutations")
-    return (*notes, *(f"warning: {one_line(one)}" for one in comparison.warnings))
+    return (*notes, *(f"warning: {one_line(one)}" for one in comparison.warnings), *comparison.notes)
 
 
 def rank_of(one: RankedSystem) -> str:

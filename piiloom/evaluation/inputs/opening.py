@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from typing import Any, Final
 
-from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS
+from pydantic import field_validator
+
+from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS, parse_columns
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.inputs.detecting import TAB, TABLE, checked_format, columns_of, find_format, is_array
 from piiloom.evaluation.inputs.documents import Document, Needs, Pair
@@ -16,72 +19,112 @@ from piiloom.evaluation.inputs.pairing import Side, pairs
 from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
 from piiloom.evaluation.inputs.tab_files import read_tab_predictions
-from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
+from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, read_type_map, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import resolve_locale
 from piiloom.taxonomy.own_types import OwnTypes, extended
 
+READING: Final = "Reading"
 # Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
 _SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
 _AS_WRITTEN = frozenset({"capid", TABLE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputOptions:
-    """How to read both sides.
+class InputSettings(Settings):
+    """Settings of how gold and predictions are read. Raises ``UsageError`` for an unknown locale, and ``ConfigError`` for a bad map."""
 
-    ``needs``: what the scheme compares; where one side is a CAPID file, which names each value once, mentions as strings are the values
-    of either side. ``gold_format``, ``found_format``: None is found out from the file. ``columns``: those of entity
-    tables and of tables of records, by what they hold. ``type_map`` and ``types``: see ``type_map``. ``locale`` is for documents that
-    name none. ``skip_values`` leaves gold values without a place out, which otherwise are errors. ``offsets``: a table must have start
-    and end. ``types_matter``: mentions of the sides without a common type are an error, see ``refuse_disjoint_types``.
+    input_format: str | None = setting(
+        None,
+        f"Format of all files ({', '.join((*READABLE, TABLE))}); recognized by their rows when not given.",
+        metavar="FORMAT",
+        panel=READING,
+    )
+    gold_format: str | None = setting(None, "Format of GOLD, if it is another.", metavar="FORMAT", panel=READING)
+    predictions_format: str | None = setting(None, "Format of the predictions, if it is another.", metavar="FORMAT", panel=READING)
+    columns: Converted[dict[str, str], Mapping[str, str] | str | Sequence[str] | None] = setting(
+        {},
+        "Columns of a table by field: document, text, type, start, end of an entity table, or the fields of a table of records.",
+        metavar="FIELD=COLUMN,…",
+        panel=READING,
+        kind=list[str],
+    )
+    label_map: Converted[dict[str, str | None], Mapping[str, str | None] | str | Path | None] = setting(
+        {},
+        "New names of types on both sides: a shipped label map, or a file with lines such as PERSON: NAME_STUDENT.",
+        metavar="MAP|YAML",
+        panel=READING,
+        kind=str,
+    )
+    only_types: OptionalWords = setting(
+        None, "Compare only these types, on both sides, once renamed.", metavar="A,B,…", panel=READING, kind=str
+    )
+    locale: str | None = setting(None, "Locale of documents that name none.", metavar="LOCALE", panel=READING)
+    skip_values: bool = setting(
+        False, "Leave out gold values that are not in the text, which otherwise are errors.", panel=READING, advanced=True
+    )
 
-    Raises ``UsageError`` for an unknown locale.
-    """
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _parsed(cls, given: Any) -> Any:
+        if given is None or isinstance(given, Mapping):
+            return dict(given or {})
+        return {field: column for text in ([given] if isinstance(given, str) else given) for field, column in parse_columns(text).items()}
 
-    needs: Needs
-    gold_format: str | None = None
-    found_format: str | None = None
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    type_map: TypeMap = field(default_factory=lambda: MappingProxyType({}))
-    types: Collection[str] | None = None
-    locale: str | None = None
-    skip_values: bool = False
-    offsets: bool = False
-    types_matter: bool = True
+    @field_validator("label_map", mode="before")
+    @classmethod
+    def _read(cls, given: Any) -> Any:
+        return read_type_map(given) if isinstance(given, str | Path) else dict(given or {})
 
-    def __post_init__(self) -> None:
-        if self.locale is not None:
-            object.__setattr__(self, "locale", resolve_locale(self.locale))
+    @field_validator("only_types")
+    @classmethod
+    def _named(cls, types: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if types == ():
+            raise UsageError("no type is named", where="--only-types", remedy="Write for example NAME,AGE")
+        return types
+
+    @field_validator("locale")
+    @classmethod
+    def _resolved(cls, locale: str | None) -> str | None:
+        return None if locale is None else resolve_locale(locale)
 
 
-def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator[Pair], InputsSummary]:
+def open_pairs(
+    gold: Path, found: Path, settings: InputSettings, needs: Needs = "places", *, offsets: bool = False, types_matter: bool = True
+) -> tuple[Iterator[Pair], InputsSummary]:
     """Return the pairs of documents of *gold* and *found*, and a summary that is filled while they are iterated.
+
+    *needs*: the mentions that the scheme compares; next to a CAPID file, which names each value once, mentions as strings are values.
+    *offsets*: a table must have start and end. *types_matter*: sides without a common type are an error (``refuse_disjoint_types``).
 
     Raises ``UsageError`` or ``DataError`` for files that cannot be opened or whose format is not known, now, and ``DataError`` (file,
     line, field) for what is wrong in them, while the pairs are iterated.
     """
-    _check_columns(options.columns)
-    given = ((gold, options.gold_format), (found, options.found_format))
-    formats = [_format(path, named, options.columns) for path, named in given]
+    _check_columns(settings.columns)
+    given = (
+        (gold, settings.gold_format or settings.input_format),
+        (found, settings.predictions_format or settings.input_format),
+    )
+    formats = [_format(path, named, settings.columns) for path, named in given]
     columns = [
-        columns_of(path, file_format, options.columns, stated=named is not None)
+        columns_of(path, file_format, settings.columns, stated=named is not None)
         for (path, named), file_format in zip(given, formats, strict=True)
     ]
-    if set(options.columns).difference(COLUMNS) and not any(columns):
+    if set(settings.columns).difference(COLUMNS) and not any(columns):
         where, remedy = "--columns", "Leave it out, or name the formats of the files"
         raise UsageError("neither file has columns of these names", where=where, remedy=remedy)
-    if options.needs == "mentions" and "capid" in formats:
-        options = replace(options, needs="values")
+    if needs == "mentions" and "capid" in formats:
+        needs = "values"
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
     taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
     sides = [
-        _Opened(gold, summary.gold, options, columns[0], taxonomy, is_gold=True, respelled=respelled),
-        _Opened(found, summary.found, options, columns[1], taxonomy, is_gold=False, respelled=respelled),
+        _Opened(path, side, settings, one, taxonomy, needs=needs, offsets=offsets, is_gold=path_is_gold, respelled=respelled)
+        for path, side, one, path_is_gold in ((gold, summary.gold, columns[0], True), (found, summary.found, columns[1], False))
     ]
-    return _all_pairs(sides, summary, options), summary
+    types_matter = types_matter and settings.only_types is None and needs != "values"
+    return _all_pairs(sides, summary, settings.label_map, types_matter=types_matter), summary
 
 
 class _Opened:
@@ -91,34 +134,38 @@ class _Opened:
         self,
         path: Path,
         summary: SideSummary,
-        options: InputOptions,
+        settings: InputSettings,
         columns: Mapping[str, str],
         taxonomy: Taxonomy,
         *,
+        needs: Needs,
+        offsets: bool,
         is_gold: bool,
         respelled: bool,
     ) -> None:
         self._path = path
         self._columns = columns
         self._summary = summary
-        self._options = options
+        self._settings = settings
+        self._needs: Needs = needs
+        self._offsets = offsets
         self._is_gold = is_gold
-        handling: Handling = "leave out" if options.skip_values else "refuse"
+        handling: Handling = "leave out" if settings.skip_values else "refuse"
         self.unplaced = Unplaced(handling if is_gold else "keep", summary)
-        self.types = TypeNames(options.type_map, options.types, summary, taxonomy, of_taxonomy=respelled)
+        self.types = TypeNames(settings.label_map, settings.only_types, summary, taxonomy, of_taxonomy=respelled)
 
     def documents(self) -> Side:
         """Return the documents; a table is read as a whole."""
-        options = self._options
+        settings = self._settings
         if self._summary.format == TAB and not is_array(self._path):
             return self._of_benchmark()
         if self._summary.format != TABLE:
-            reading = ReadingOptions(format=self._summary.format, needs=options.needs, columns=self._columns, locale=options.locale)
+            reading = ReadingOptions(format=self._summary.format, needs=self._needs, columns=self._columns, locale=settings.locale)
             return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
-        table = read_entity_table(self._path, options.columns, self.types, self.unplaced, offsets=options.offsets)
+        table = read_entity_table(self._path, settings.columns, self.types, self.unplaced, offsets=self._offsets)
         if self._is_gold and not table.documents:
             raise DataError("the table has no rows", where=str(self._path), remedy="A gold must have a mention, at least")
-        documents = {name: with_needed(document, options.needs) for name, document in table.documents.items()}
+        documents = {name: with_needed(document, self._needs) for name, document in table.documents.items()}
         for document in documents.values():
             count_document(document, self._summary)
         return EntityTable(table.file, documents)
@@ -131,17 +178,17 @@ class _Opened:
         for document in read_tab_predictions(self._path):
             named = ((one, self.types.of(one.entity_type)) for one in document.mentions)
             kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
-            whole = with_needed(replace(document, mentions=kept), self._options.needs)
+            whole = with_needed(replace(document, mentions=kept), self._needs)
             count_document(whole, self._summary)
             yield whole
 
 
-def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptions) -> Iterator[Pair]:
+def _all_pairs(sides: list[_Opened], summary: InputsSummary, label_map: TypeMap, *, types_matter: bool) -> Iterator[Pair]:
     gold, found = sides
     yield from pairs(gold.documents(), found.documents(), summary, (gold.unplaced, found.unplaced))
     used = gold.types.used_keys | found.types.used_keys
-    summary.unused_map_keys = tuple(key for key in options.type_map if key not in used)
-    if options.types_matter and options.types is None and options.needs != "values":
+    summary.unused_map_keys = tuple(key for key in label_map if key not in used)
+    if types_matter:
         refuse_disjoint_types(summary, gold.types.taxonomy)
 
 

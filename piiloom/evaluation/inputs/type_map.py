@@ -1,4 +1,4 @@
-"""Types as they are compared: as a file has them, renamed by ``--map``, and those of ``--types`` only.
+"""Types as they are compared: as a file has them, renamed by ``--label-map``, and those of ``--only-types``.
 
 A map is a YAML file of a line a type: ``PERSON: NAME_STUDENT`` renames, ``TITLE: null`` leaves out. It applies to both sides, once: what a
 type was renamed to is not looked up again.
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.foundation.errors import ConfigError, DataError, UsageError
+from piiloom.foundation.errors import ConfigError, DataError
 from piiloom.foundation.yaml_files import key_name, read_document
-from piiloom.taxonomy.entity_types import Taxonomy, bare_spelling
-from piiloom.taxonomy.label_maps import label_key
+from piiloom.taxonomy.entity_types import Taxonomy, bare_spelling, shipped_taxonomy
+from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
 
 TypeMap = Mapping[str, str | None]
 
@@ -22,9 +22,14 @@ TypeMap = Mapping[str, str | None]
 _ENOUGH = 20
 
 
-def read_type_map(path: Path) -> dict[str, str | None]:
-    """Return the map in *path*; raises ``ConfigError`` (file, line, key) if it is no map of texts to texts or null."""
-    document = read_document(path)
+def read_type_map(name: str | Path) -> dict[str, str | None]:
+    """Return the shipped label map *name*, without subtypes, or the map in the YAML file *name*, whose types are not restricted.
+
+    Raises ``ConfigError`` (file, line, key) if a file is no map of texts to texts or null.
+    """
+    if str(name) in shipped_label_maps():
+        return {label: target and target.partition("/")[0] for label, target in label_map(name, shipped_taxonomy()).items()}
+    document = read_document(Path(name))
     if not isinstance(document.data, dict) or not document.data:
         raise ConfigError("is no map of types", where=document.where(), remedy="Write a line a type, such as: PERSON: NAME_STUDENT")
     found: dict[str, str | None] = {}
@@ -34,14 +39,6 @@ def read_type_map(path: Path) -> dict[str, str | None]:
             remedy = "Write a type (in quotes, if YAML reads it as something else), or null to leave such mentions out."
             raise ConfigError(f"{key_name([label])}: must be text or null", where=document.where([label]), remedy=remedy)
         found[label] = value
-    return found
-
-
-def parse_types(text: str) -> frozenset[str]:
-    """Return the types in ``"A,B"``; raises ``UsageError`` if there are none."""
-    found = frozenset(part for piece in text.split(",") if (part := piece.strip()))
-    if not found:
-        raise UsageError("no type is named", where="--types", remedy="Write for example NAME,AGE")
     return found
 
 
@@ -105,7 +102,7 @@ def refuse_disjoint_types(summary: InputsSummary, taxonomy: Taxonomy) -> None:
     raise DataError(
         f"gold and prediction have no type in common: {_listed(gold)} in the gold, {_listed(found)} in the prediction",
         where=summary.found.file,
-        remedy="Rename them with --map FILE (a YAML file with a line a type, such as PERSON: NAME)",
+        remedy="Rename them with --label-map FILE (a YAML file with a line a type, such as PERSON: NAME)",
     )
 
 

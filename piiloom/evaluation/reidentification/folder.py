@@ -1,26 +1,152 @@
-"""Write the figures of an attack to a folder: ``reidentification.json``, ``reidentification.md`` and the plot."""
+"""Attack a file or a release, and write the figures to a folder: ``reidentification.json``, ``reidentification.md`` and the plot."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Self
 
+from pydantic import ValidationInfo, field_validator, model_validator
+
+from piiloom.corpus.formats.registry import READABLE
+from piiloom.corpus.store import StoreSettings
+from piiloom.evaluation.reidentification.attack import NAME_TYPES, RARE, Attack
 from piiloom.evaluation.reidentification.figures import AttackFigures
+from piiloom.evaluation.reidentification.sources import (
+    MASKED,
+    Reading,
+    subjects_masked_by,
+    subjects_of_file,
+    subjects_of_release,
+    subjects_with_vault,
+)
+from piiloom.evaluation.reidentification.subjects import POLICIES, Policy, Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.report.card import markdown_section
+from piiloom.evaluation.report.sources import Tell
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.markdown import escaped
-from piiloom.foundation.whole_files import write_folder
+from piiloom.foundation.noop import noop
+from piiloom.foundation.settings import Converted, OptionalPath, OptionalWords, Words, setting
+from piiloom.foundation.whole_files import check_folder, write_folder
+from piiloom.foundation.words import counted
 
+Watch = Callable[[str], None]
+_EVERY: Final = 500
 FIGURES_FILE, TABLES_FILE = "reidentification.json", "reidentification.md"
 
 
-def write_attack(out: Path, title: str, told: dict[str, Any], figures: AttackFigures) -> tuple[tuple[str, ...], str | None]:
-    """Write the folder; return the names of its files, and what to install if the plot could not be drawn. Raises ``OutputError``.
+class AttackSettings(StoreSettings):
+    """Settings of an attack. Raises ``UsageError`` for settings that contradict each other."""
 
-    *title* says what was attacked, *told* is the content of the JSON file. Files of these names are replaced. The JSON file comes last.
+    file: OptionalPath = setting(None, "The annotated corpus, with its true values.", argument=True, metavar="[FILE]")
+    release: str | None = setting(None, "Attack this release of the store instead of a FILE.", metavar="NAME")
+    input_format: str | None = setting(
+        None, f"Format of FILE ({', '.join((*READABLE, MASKED))}); recognized by the first row when not given.", metavar="FORMAT"
+    )
+    mask: Converted[tuple[Policy, ...], Sequence[Policy]] = setting(
+        (),
+        "Values that are masked: none; relevance-aware (all but those of high relevance); surrogates (all are replaced); all; predictions "
+        "(with --masked-by). Repeatable; all that the data allow when not given.",
+    )
+    masked_by: OptionalPath = setting(None, "Predictions for the same texts: all other values of FILE are left.", metavar="PRED")
+    masked_by_format: str | None = setting(None, "Format of PRED, if it is not --input-format.", metavar="FORMAT")
+    vault: OptionalPath = setting(
+        None, "Vault of the surrogates, where FILE is the records.jsonl of piiloom surrogate run.", metavar="FILE"
+    )
+    only_types: OptionalWords = setting(None, "Types that the attacker uses; all when not given.", metavar="TYPE,…", kind=str)
+    name_types: Words = setting(NAME_TYPES, "Types whose surrogates are compared with originals.", metavar="TYPE,…", kind=str)
+    rare: int = setting(RARE, "Documents that share a remaining value are linked, if at most N have it.", metavar="N")
+    out: OptionalPath = setting(None, "New or empty folder for reidentification.json and .md and a plot.", flags="--out -o", metavar="DIR")
+    force: bool = setting(False, "Write into a folder that is not empty.")
+
+    @field_validator("only_types", "name_types", mode="before")
+    @classmethod
+    def _whole(cls, given: object, info: ValidationInfo) -> object:
+        if isinstance(given, str) and not all(part.strip() for part in given.split(",")):
+            option = f"--{(info.field_name or '').replace('_', '-')}"
+            raise UsageError("not a list of types", where=option, remedy=f"Write for example {option} name,location")
+        return given
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.file is None) == (self.release is None):
+            raise UsageError("give a FILE or a --release, one of the two", remedy="For example: piiloom reidentify --release v1")
+        if self.file is not None and "store" in self.model_fields_set:
+            raise UsageError("a file has no use for --store", where="--store", remedy="Leave one out")
+        for option, value in (("--input-format", self.input_format), ("--masked-by", self.masked_by), ("--vault", self.vault)):
+            if value is not None and self.file is None:
+                raise UsageError("this goes with a FILE only", where=option, remedy="Export the release to a file, or leave it out")
+        if self.masked_by is not None and self.vault is not None:
+            raise UsageError("values are either found or replaced", where="--vault", remedy="Leave out --masked-by or --vault")
+        if self.masked_by_format is not None and self.masked_by is None:
+            raise UsageError("there are no predictions to read", where="--masked-by-format", remedy="Name them with --masked-by")
+        return self
+
+    @property
+    def title(self) -> str:
+        """The bare name of the attacked file or store, and the release."""
+        return f"release {self.release} of {self.store.name}" if self.file is None else self.file.name
+
+    def subjects(self, reading: Reading, tell: Tell | None) -> Iterator[Subject]:
+        """Read the attacked documents; *reading* counts those left out."""
+        surrogates = "surrogates" in self.mask
+        if self.file is None:
+            return subjects_of_release(self.store, self.release or "", surrogates=surrogates, tell=tell)
+        if self.masked_by is not None:
+            found_format = self.masked_by_format or self.input_format
+            return subjects_masked_by(self.file, self.masked_by, reading, self.input_format, found_format)
+        if self.vault is not None:
+            return subjects_with_vault(self.file, self.vault, self.input_format)
+        return subjects_of_file(self.file, reading, self.input_format, surrogates=surrogates)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackReport:
+    """The figures of an attack, the names of written files, and the remedy if the plot could not be drawn."""
+
+    title: str
+    reading: Reading
+    figures: AttackFigures
+    files: tuple[str, ...] = ()
+    install: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of ``reidentification.json``."""
+        return {"source": self.title, "reading": asdict(self.reading), **self.figures.to_json()}
+
+
+def attack(settings: AttackSettings, *, watch: Watch = noop, tell: Tell | None = None) -> AttackReport:
+    """Attack a file or a release, and write the folder if one is named; *watch* is called with steps in words.
+
+    Raises ``UsageError``, ``DataError``, ``StoreError``, ``ReleaseError`` and ``OutputError``.
     """
+    if settings.out is not None:
+        check_folder(settings.out, force=settings.force)
+    chosen = tuple(policy for policy in POLICIES if policy in settings.mask)
+    attacker = Attack(policies=chosen or None, types=settings.only_types, name_types=settings.name_types, rare=settings.rare)
+    reading = Reading()
+    for number, subject in enumerate(settings.subjects(reading, tell), start=1):
+        attacker.add(subject)
+        if number % _EVERY == 0:
+            watch(f"reading: {counted(number, 'document')} …")
+    watch("combining the values …")
+    report = AttackReport(title=settings.title, reading=reading, figures=attacker.figures())
+    if settings.out is None:
+        return report
+    files, install = write_attack(settings.out, report)
+    return replace(report, files=files, install=install)
+
+
+def write_attack(out: Path, report: AttackReport) -> tuple[tuple[str, ...], str | None]:
+    """Write the folder; return the names of its files, and the remedy if the plot could not be drawn. Raises ``OutputError``.
+
+    Files of these names are replaced. The JSON file comes last.
+    """
+    figures = report.figures
     install: str | None = None
     try:
         from piiloom.evaluation.reidentification.plot import k_plot
@@ -30,8 +156,8 @@ def write_attack(out: Path, title: str, told: dict[str, Any], figures: AttackFig
         plot = k_plot(figures)
         images = {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
         pictured = [f"![{plot.caption}]({plot.name}.png)"]
-    parts = [f"# Re-identification: {escaped(title)}", *map(markdown_section, attack_tables(figures)), *pictured]
-    texts = {TABLES_FILE: "\n\n".join(parts) + "\n", FIGURES_FILE: json.dumps(told, ensure_ascii=False, indent=2) + "\n"}
+    parts = [f"# Re-identification: {escaped(report.title)}", *map(markdown_section, attack_tables(figures)), *pictured]
+    texts = {TABLES_FILE: "\n\n".join(parts) + "\n", FIGURES_FILE: json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"}
     contents = images | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents)
     return tuple(contents), install

@@ -17,7 +17,7 @@ from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
 from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
+from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
 from piiloom.evaluation.reidentification.subjects import Subject, key_of
 from piiloom.evaluation.report.sources import Tell, format_of
 from piiloom.foundation.errors import DataError
@@ -67,8 +67,8 @@ def subjects_masked_by(
 
     Values of *gold* that are not in their text are left out, and counted in *reading*. Raises ``DataError`` for what ``open_pairs`` says.
     """
-    options = InputOptions(needs="places", gold_format=format_name, found_format=found_format, skip_values=True, types_matter=False)
-    pairs, summary = open_pairs(gold, predictions, options)
+    settings = InputSettings(gold_format=format_name, predictions_format=found_format, skip_values=True)
+    pairs, summary = open_pairs(gold, predictions, settings, types_matter=False)
     for pair in pairs:
         yield Subject(document=pair.gold, found=pair.found)
     reading.values_without_place = summary.gold.skipped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,7 +72,9 @@ class Agreement:
     figures: tuple[AgreementFact, ...] = ()
 
 
-MeasureAgreement = Callable[[Store, Collection[str]], Agreement | None]
+# The number of records that two or more people have finished, and rows (name, value, low, high, over); None without such records.
+MeasuredAgreement = tuple[int, Sequence[tuple[str, float, float | None, float | None, int]]]
+MeasureAgreement = Callable[[Store, Collection[str]], MeasuredAgreement | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +126,16 @@ def read_background(store: Store, splits: Mapping[str, list[Record]], wanted: Wa
         judged=tuple(judged_among(store, ids)),
         decisions=dict(sorted(decisions.items())),
         reasons=judgements_of(store, draw_samples(splits, seed=wanted.seed).shown_ids()),
-        agreement=wanted.agreement(store, ids),
+        agreement=_agreement(wanted.agreement(store, ids)),
     )
+
+
+def _agreement(measured: MeasuredAgreement | None) -> Agreement | None:
+    if measured is None:
+        return None
+    records, rows = measured
+    figures = (AgreementFact(name=name, value=value, low=low, high=high, over=over) for name, value, low, high, over in rows)
+    return Agreement(records=records, figures=tuple(figures))
 
 
 def _run_facts(store: Store, run_id: str, records: int) -> RunFacts:

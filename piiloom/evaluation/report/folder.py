@@ -9,15 +9,25 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
+
+from pydantic import model_validator
 
 from piiloom.corpus.formats.base import Json
+from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import piiloom_version
+from piiloom.corpus.store import StoreSettings
+from piiloom.evaluation.report.background import MeasureAgreement, Wanted
 from piiloom.evaluation.report.card import dataset_card
-from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.figures import DEFAULT_SEED, Figures, Watch, measure
 from piiloom.evaluation.report.page.rendering import dataset_page
 from piiloom.evaluation.report.self_bleu import INSTALL
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.sources import Corpus, Source, Tell, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
+from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
+from piiloom.taxonomy.own_types_file import read_types_file
 
 FIGURES_FILE = "report.json"
 CARD_FILE = "report.md"
@@ -26,12 +36,83 @@ PAGE_FILE = "index.html"
 _PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
 
 
+class ReportSettings(StoreSettings):
+    """Settings of a report. Raises ``UsageError`` for settings that contradict each other."""
+
+    input: OptionalPath = setting(None, "A file of records, of any producer, instead of a store.", argument=True, metavar="[INPUT]")
+    release: str | None = setting(None, "Records of this release, with its splits and the values that they share.", metavar="NAME")
+    input_format: str | None = setting(
+        None, f"Format of INPUT ({', '.join(READABLE)}); native or capid by the first row when not given.", metavar="FORMAT"
+    )
+    types: OptionalPath = setting(None, "File of the own types of INPUT, where no release.json next to it defines them.", metavar="YAML")
+    run: str | None = setting(None, 'Only records of this run, by its id or "last"; all when not given.', metavar="RUN")
+    out: OptionalPath = setting(
+        None, "New or empty folder for report.json, report.md, index.html and plots.", flags="--out -o", metavar="DIR"
+    )
+    force: bool = setting(False, "Write into a folder that is not empty; a report there is replaced.")
+    seed: int = setting(DEFAULT_SEED, "Seed of the samples of texts (self-BLEU, distinct-n).")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = {name for name in ("store", "run", "release") if name in self.model_fields_set and getattr(self, name) is not None}
+        if self.input is not None and given:
+            options = " and ".join(f"--{name}" for name in ("store", "run", "release") if name in given)
+            raise UsageError(f"a report on a file has no use for {options}", where="INPUT", remedy="Leave one out")
+        if self.input is None and self.input_format is not None:
+            raise UsageError("only a file has a format", where="--input-format", remedy="Name the file, or leave it out")
+        if self.input is None and self.types is not None:
+            raise UsageError("a store has its own types", where="--types", remedy="Name a file, or leave it out")
+        if self.run is not None and self.release is not None:
+            raise UsageError("a release has its records already", where="--run", remedy="Name a run or a release")
+        return self
+
+    def corpus(self, wanted: Wanted | None = None, tell: Tell | None = None) -> Corpus:
+        """Read the records; with *wanted*, also the background that a store has."""
+        if self.input is not None:
+            return corpus_of_file(self.input, self.input_format, None if self.types is None else read_types_file(self.types))
+        if self.release is not None:
+            return corpus_of_release(self.store, self.release, tell=tell, wanted=wanted)
+        return corpus_of_store(self.store, run=self.run, tell=tell, wanted=wanted)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenReport:
-    """The names of the written files, and what to install if plots could not be drawn (else None)."""
+    """The names of the written files, and the remedy if plots could not be drawn (else None)."""
 
     files: tuple[str, ...]
     install: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A report; ``written`` is None if no folder was named."""
+
+    source: Source
+    figures: Figures
+    written: WrittenReport | None
+
+    def to_json(self) -> Json:
+        """Return the content of ``report.json``."""
+        return report_json(self.source, self.figures)
+
+
+def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch: Watch = noop, tell: Tell | None = None) -> Report:
+    """Read, measure and write a report, if a folder is named; faults of the folder are found before the work begins.
+
+    *agreement* measures the agreement among annotators; *tell* reports a copy of the store. Raises ``DataError``, ``StoreError``,
+    ``RunError``, ``ReleaseError`` and ``OutputError``.
+    """
+    out = settings.out
+    if out is not None:
+        check_folder(out, force=settings.force)
+    watch("reading")
+    corpus = settings.corpus(None if out is None else Wanted(seed=settings.seed, agreement=agreement), tell)
+    written = None
+    figures = measure(corpus.splits, corpus.taxonomy, seed=settings.seed, watch=watch)
+    if out is not None:
+        watch("page and plots")
+        written = write_report(out, corpus, figures, force=settings.force)
+    return Report(source=corpus.source, figures=figures, written=written)
 
 
 def report_json(source: Source, figures: Figures) -> Json:

@@ -149,7 +149,7 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
             records.append(row)
     if not records:
         first = f"; line {rejects[0].line}: {rejects[0].reason}" if rejects else ""
-        remedy = f"It was read as {file_format.name}; name another format with --format, or correct the rows"
+        remedy = f"It was read as {file_format.name}; name another format with --input-format, or correct the rows"
         raise DataError(f"none of {len(rejects)} rows is a record{first}", where=str(path), remedy=remedy)
     source = Source(file=path.name, format=file_format.name, reading=_reading(tally, rejects))
     return Corpus(source=source, splits={ALL: records}, types=own)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.foundation.settings import Converted, OptionalPath, Settings, Words, setting
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+FIGURES: Final = "Figures"
 # Figures that count mentions or values; all others are shares.
 _OF_MENTIONS = ("tp", "fp", "fn", "correct", "incorrect", "partial", "missed", "spurious")
 _OF_VALUES = ("samples", "gold", "predicted", "matched", "exact", "malformed")
@@ -32,21 +32,30 @@ NO_TYPE = "(no type)"
 Undefined = Literal["zero", "skip", "one"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemeOptions:
-    """What a user may set.
+class SchemeSettings(Settings):
+    """Settings of schemes.
 
-    ``beta``: the weights of recall for which an F is computed besides F1 and F5. ``undefined``: what 0/0 counts as in a mean over samples.
-    ``weights``: a YAML file over the kinds of identifiers and their weights (``taxonomy.identifying``). For ``tab`` only,
-    ``token_probabilities``: a file of a language model's probabilities (``token_information``), and ``may_stay``: words that a masker may
-    leave unmasked within a mention.
+    ``weights`` replaces the kinds of identifiers and their weights in ``taxonomy.identifying``. ``token_information`` reads
+    ``token_probabilities``. ``may_stay`` are words that a masker may leave unmasked within a mention.
     """
 
-    beta: tuple[float, ...] = ()
-    undefined: Undefined = "zero"
-    weights: Path | None = None
-    token_probabilities: Path | None = None
-    may_stay: tuple[str, ...] = ()
+    beta: Converted[tuple[float, ...], Sequence[float]] = setting(
+        (), "Also give the F in which recall counts B times as much; repeatable.", metavar="B", panel=FIGURES
+    )
+    undefined: Undefined = setting("zero", "Value of 0/0 in a mean over samples (scheme capid).", panel=FIGURES, advanced=True)
+    weights: OptionalPath = setting(
+        None,
+        "Types that identify directly or in combination, and their sensitivity, in place of piiloom's own table (tab, privacy).",
+        metavar="YAML",
+        panel=FIGURES,
+        advanced=True,
+    )
+    token_probabilities: OptionalPath = setting(
+        None, "Token probabilities of a language model, for precision (tab).", metavar="JSONL", panel=FIGURES, advanced=True
+    )
+    may_stay: Words = setting(
+        (), "Words that may stay unmasked within a mention (tab).", metavar="WORD,…", panel=FIGURES, kind=str, advanced=True
+    )
 
 
 def type_key(mention: Mention) -> str:

@@ -2,7 +2,7 @@
 
 Each predicted value, in the order of the file, takes the gold value that is most like it; the first wins a tie. They match if their
 similarity is over 0.2 and that gold value is not taken yet; there is no second choice. All figures are of one sample; those of a set
-are plain means over samples, in which 0/0 is 0 unless ``SchemeOptions.undefined`` says otherwise.
+are plain means over samples, in which 0/0 is 0 unless ``SchemeSettings.undefined`` says otherwise.
 
 Two facts of the published script decide single cells. Similarities are computed in floating point as 2PR/(P + R): where two values of five
 characters share one, the result is a little over 0.2. And relevance is compared as it is written: "high" differs from
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 from piiloom.evaluation.inputs.summary import SideSummary
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
 from piiloom.evaluation.schemes.sample_means import SampleMeans
 from piiloom.foundation.words import counted
@@ -58,7 +58,7 @@ class CapidScheme:
     needs: Needs = "values"
     headline = tuple(RATIOS)
 
-    def __init__(self, options: SchemeOptions) -> None:
+    def __init__(self, options: SchemeSettings) -> None:
         self._means = SampleMeans(PAIR_COUNTS, RATIOS, options.undefined)
 
     @property

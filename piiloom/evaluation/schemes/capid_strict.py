@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, pair_counts
 from piiloom.evaluation.schemes.place_pairs import place_pairs
 from piiloom.evaluation.schemes.sample_means import SampleMeans
@@ -53,7 +53,7 @@ class CapidStrictScheme:
     needs: Needs = "places"
     headline = tuple(RATIOS)
 
-    def __init__(self, options: SchemeOptions) -> None:
+    def __init__(self, options: SchemeSettings) -> None:
         self._means = SampleMeans(PAIR_COUNTS, RATIOS, options.undefined)
 
     @property

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
 from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, in_common, types_of
 from piiloom.evaluation.schemes.precision_recall import precision_recall
@@ -57,7 +57,7 @@ class NervaluateScheme:
     columns = _COLUMNS
     headline = ("precision", "recall", "f1", "exact_f1", "partial_f1", "type_f1")
 
-    def __init__(self, options: SchemeOptions) -> None:
+    def __init__(self, options: SchemeSettings) -> None:
         self._beta = options.beta
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:

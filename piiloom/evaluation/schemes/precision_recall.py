@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piiloom.evaluation.schemes.base import SchemeOptions
+from piiloom.evaluation.schemes.base import SchemeSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class PrecisionRecall:
     columns = COUNTS
     headline: tuple[str, ...] = ("precision", "recall", "f1")
 
-    def __init__(self, options: SchemeOptions) -> None:
+    def __init__(self, options: SchemeSettings) -> None:
         self._beta = options.beta
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.masking import found_ranges, is_covered, masked_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.taxonomy.identifying import Identifying, identifying_table
@@ -62,7 +62,7 @@ class PrivacyScheme:
     columns = _COLUMNS
     headline = ("leak_rate", "weighted_recall", "over_masking", "under_masking")
 
-    def __init__(self, options: SchemeOptions) -> None:
+    def __init__(self, options: SchemeSettings) -> None:
         """Read the file of weights if *options* name one; raises ``ConfigError`` if it is malformed."""
         self._identifying = identifying_table(options.weights)
 

@@ -30,7 +30,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from piiloom.evaluation.inputs.documents import Document, Identifier, Mention, Needs
-from piiloom.evaluation.schemes.base import OVERALL, SchemeOptions
+from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.masking import Place, Ranges, counting, found_ranges
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.evaluation.schemes.token_information import TokenInformation, Weigh, uniform
@@ -90,7 +90,7 @@ class TabScheme:
     columns = tuple(f"{name}_{what}" for name in _SHARES for what in ("part", "whole"))
     headline = ("entity_recall_direct", "entity_recall_quasi", "token_recall", "weighted_precision")
 
-    def __init__(self, options: SchemeOptions) -> None:
+    def __init__(self, options: SchemeSettings) -> None:
         """Read the files that *options* name; raises ``DataError`` or ``ConfigError`` for a malformed one."""
         self._identifying = identifying_table(options.weights)
         self._information = TokenInformation(options.token_probabilities) if options.token_probabilities else None

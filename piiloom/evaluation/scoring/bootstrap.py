@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from pydantic import field_validator
 
 from piiloom.evaluation.schemes.base import Figured
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
+from piiloom.foundation.settings import Settings, setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+UNCERTAINTY: Final = "Uncertainty"
 # How many clusters are drawn at once (if there are not more): their weights fit a processor's cache.
 _DRAWN = 1 << 17
 
@@ -43,19 +46,25 @@ def ends(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [interval.low, interval.high]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resampling:
-    """How to resample. Raises ``UsageError`` for impossible values."""
+class Resampling(Settings):
+    """Settings of intervals. Raises ``UsageError`` for a confidence that is not between 0 and 1."""
 
-    rounds: int = 1000
-    confidence: float = 0.95
-    seed: int = 7
+    cluster: str = setting(
+        "document",
+        "Group key whose documents are drawn as a whole: story, persona, text or another kind.",
+        metavar="KIND",
+        panel=UNCERTAINTY,
+    )
+    resamples: int = setting(1000, "Number of bootstrap draws; 0: no intervals.", metavar="N", panel=UNCERTAINTY, ge=0)
+    confidence: float = setting(0.95, "Confidence of intervals.", metavar="P", panel=UNCERTAINTY)
+    seed: int = setting(7, "Same seed and data, same intervals.", panel=UNCERTAINTY)
 
-    def __post_init__(self) -> None:
-        if self.rounds < 1:
-            raise UsageError("fewer than 1 resample", where="--resamples", remedy="Give for example --resamples 1000")
-        if not 0 < self.confidence < 1:
+    @field_validator("confidence")
+    @classmethod
+    def _a_share(cls, confidence: float) -> float:
+        if not 0 < confidence < 1:
             raise UsageError("not between 0 and 1", where="--confidence", remedy="Give for example --confidence 0.95")
+        return confidence
 
 
 def cluster_sums(rows: NDArray[np.float64], clusters: NDArray[np.int64], count: int = 0) -> NDArray[np.float64]:
@@ -93,11 +102,13 @@ def resampled_totals(sums: NDArray[np.float64], *, rounds: int, seed: int) -> ND
 def intervals(scheme: Figured, sums: NDArray[np.float64], resampling: Resampling) -> dict[str, Interval | None]:
     """Return an interval for each headline figure of *scheme*; None for all if there are fewer than two clusters.
 
-    *sums*: see ``cluster_sums``.
+    Nothing is returned without resamples. *sums*: see ``cluster_sums``.
     """
+    if not resampling.resamples:
+        return {}
     if len(sums) < 2:
         return dict.fromkeys(scheme.headline)
-    figures = scheme.figures(resampled_totals(sums, rounds=resampling.rounds, seed=resampling.seed))
+    figures = scheme.figures(resampled_totals(sums, rounds=resampling.resamples, seed=resampling.seed))
     return {name: percentiles(figures[name], resampling.confidence) for name in scheme.headline}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piiloom.evaluation.utility.cases import Case
+from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
 from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR, Task, answer_tasks, judge_tasks
 from piiloom.execution.call_channel import CallChannel
@@ -45,10 +46,10 @@ class Asking:
     """One session of asking. *author* answers, *judge* judges; both may be the same channel."""
 
     def __init__(
-        self, library: PromptLibrary, author: CallChannel, judge: CallChannel, *, attempts: int, concurrency: int, watch: Watch = noop
+        self, library: PromptLibrary, author: CallChannel, judge: CallChannel, settings: UtilitySettings, *, watch: Watch = noop
     ) -> None:
         self.outcomes = Outcomes()
-        self._library, self._attempts, self._concurrency, self._watch = library, attempts, concurrency, watch
+        self._library, self._settings, self._watch = library, settings, watch
         self._author, self._judge = author, judge
         self._lost = 0
 
@@ -60,7 +61,8 @@ class Asking:
             await self._step("judgements", tasks, self._judge, stop)
 
     async def _step(self, name: str, tasks: Sequence[Task], channel: CallChannel, stop: StopSignal) -> None:
-        limit = FailureLimit(channel.calls, self._concurrency)
+        concurrency = self._settings.concurrency
+        limit = FailureLimit(channel.calls, concurrency)
         done = 0
 
         async def work(task: Task) -> tuple[Task, Any]:
@@ -77,7 +79,8 @@ class Asking:
             source=iter(tasks),
             work=work,
             consume=consume,
-            concurrency=self._concurrency + self._concurrency // 2,  # more than in flight: some replies are still being stored
+            # More than in flight, for some replies are still being stored; a batch takes all at once.
+            concurrency=max(1, len(tasks)) if self._settings.batch else concurrency + concurrency // 2,
             stop=stop,
             gauge=channel.items,
         ).run()
@@ -89,7 +92,7 @@ class Asking:
         async def judged(data: Any, attempt: int) -> Any:  # noqa: ARG001 - all attempts are judged alike
             return task.read(data)
 
-        found = await ask_model(channel.calls, make, judged, attempts=self._attempts, failure_limit=limit)
+        found = await ask_model(channel.calls, make, judged, attempts=self._settings.max_attempts, failure_limit=limit)
         if isinstance(found, Lost):
             self.outcomes.asked_again += found.attempts - 1
             return found

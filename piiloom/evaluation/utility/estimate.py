@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.options import UtilityOptions
+from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
 from piiloom.evaluation.utility.tasks import ANSWER, KINDS, LONGEST_ANSWER, Task, answer_tasks, judge_tasks
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
@@ -39,7 +39,7 @@ class StageEstimate:
     about_usd: float | None = 0.0
     most_usd: float | None = 0.0
 
-    def add(self, task: Task, longest: Task, library: PromptLibrary, spec: ModelSpec, attempts: int) -> None:
+    def add(self, task: Task, longest: Task, library: PromptLibrary, spec: ModelSpec, settings: UtilitySettings) -> None:
         """Add one request; *longest* is the same with answers of the greatest length."""
         call, worst = task.call(library, 0, None), longest.call(library, 0, None)
         given = (prompt_bytes(call.render()) + schema_bytes(call.schema_name, call.schema)) // _BYTES_A_TOKEN
@@ -48,10 +48,10 @@ class StageEstimate:
         self.calls += 1
         self.input_tokens += given
         self.output_tokens += output
-        about = spec.cost_usd(TokenUsage(input=given, output=output))
-        most = worst_case_usd(worst, worst.render(), spec)
+        about = spec.cost_usd(TokenUsage(input=given, output=output), batch=settings.batch)
+        most = worst_case_usd(worst, worst.render(), spec, batch=settings.batch)
         self.about_usd = None if about is None or self.about_usd is None else self.about_usd + about
-        self.most_usd = None if most is None or self.most_usd is None else self.most_usd + attempts * most
+        self.most_usd = None if most is None or self.most_usd is None else self.most_usd + settings.max_attempts * most
 
     def plus(self, other: StageEstimate) -> StageEstimate:
         """Return the sum of both, under this one's name."""
@@ -79,23 +79,23 @@ class UtilityEstimate:
         return asdict(self) | {"stages": [asdict(stage) for stage in self.stages]}
 
 
-def estimate_utility(cases: Sequence[Case], options: UtilityOptions) -> UtilityEstimate:
+def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> UtilityEstimate:
     """Estimate what *cases* would take. No key is needed. Answers are not known yet: all are taken to be different and of usual length.
 
     Raises ``UsageError`` for an unknown provider or model.
     """
-    library = open_library(options.prompts)
-    author = options.author.spec()
-    judge = author if options.judge is None else options.judge.spec()
+    library = open_library(settings.prompts)
+    author, separate = settings.author.spec(), settings.judge
+    judge = author if separate is None else separate.spec()
     stages = {kind: StageEstimate(stage=kind) for kind in KINDS}
     for case in cases:
         usual, longest = _answers(case, _USUAL_ANSWER, "x"), _answers(case, LONGEST_ANSWER, _WIDE)
         for task, worst in zip(_tasks(case, usual), _tasks(case, longest), strict=True):
-            stages[task.kind].add(task, worst, library, author if task.kind == ANSWER else judge, options.attempts)
+            stages[task.kind].add(task, worst, library, author if task.kind == ANSWER else judge, settings)
     total = StageEstimate(stage="total")
     for stage in stages.values():
         total = total.plus(stage)
-    given = options.author.price or (options.judge is not None and options.judge.price)
+    given = settings.price or settings.judge_price
     return UtilityEstimate(stages=tuple(stages.values()), total=total, prices_dated=None if given else load_models().dated.isoformat())
 
 

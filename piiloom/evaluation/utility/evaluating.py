@@ -9,20 +9,25 @@ from typing import Any, Final
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import piiloom_version
+from piiloom.evaluation.report.sources import Corpus, Tell, corpus_of_file, corpus_of_release
 from piiloom.evaluation.utility.asking import Watch
 from piiloom.evaluation.utility.cases import Case, cases_of
 from piiloom.evaluation.utility.figures import UtilityFigures, utility_figures
 from piiloom.evaluation.utility.model_run import Asked, ask_models
-from piiloom.evaluation.utility.options import UtilityOptions
+from piiloom.evaluation.utility.options import OFFLINE, UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes, PairResult
 from piiloom.evaluation.utility.stand_in import LABEL, stand_in_pair
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.foundation.errors import DataError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.whole_files import check_folder
 from piiloom.providers.prices import load_models
 from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types_file import read_types_file
 
 SCHEMA: Final = 1
+_REFUSED: Final = "a row that is no record"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,30 +103,75 @@ def prepared(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[s
     return cases, dict(sorted(left_out.items()))
 
 
-def judged_by_models(
-    cases: Sequence[Case],
-    left_out: dict[str, int],
-    options: UtilityOptions,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCases:
+    """The cases of a file or a release, with the number of records left out by reason, and the title of the source."""
+
+    cases: Sequence[Case]
+    left_out: dict[str, int]
+    title: str
+
+
+def read_cases(source: str, settings: UtilitySettings, tell: Tell | None = None) -> ReadCases:
+    """Return the cases of *source*, a file or the name of a release of ``settings.store``; *tell* reports a copy of the store.
+
+    Raises ``UsageError``, ``DataError``, ``StoreError`` and ``ReleaseError``; also if the folder of the settings cannot be used.
+    """
+    if settings.out is not None:
+        check_folder(settings.out, force=settings.force)
+    corpus = _corpus(source, settings, tell)
+    records = _sample(corpus, settings)
+    cases, left_out = prepared(records, corpus.taxonomy, settings.variants)
+    reading = corpus.source.reading
+    if reading is not None and reading.refused:
+        left_out[_REFUSED] = reading.refused
+    return ReadCases(cases=cases, left_out=left_out, title=corpus.source.title())
+
+
+def _corpus(source: str, settings: UtilitySettings, tell: Tell | None) -> Corpus:
+    path = Path(source)
+    if path.exists():
+        if settings.split is not None:
+            raise UsageError("a file has no splits", where="--split", remedy="Name a release, or the file of the split")
+        return corpus_of_file(path, settings.input_format, None if settings.types is None else read_types_file(settings.types))
+    if path.suffix or len(path.parts) > 1:
+        raise DataError("there is no such file", where=source, remedy="Check the path, or give the name of a release")
+    if settings.input_format is not None or settings.types is not None:
+        remedy = "Leave them out, or name a file"
+        raise UsageError("a release has its own format and types", where="--input-format, --types", remedy=remedy)
+    return corpus_of_release(settings.store, source, tell=tell)
+
+
+def _sample(corpus: Corpus, settings: UtilitySettings) -> list[Record]:
+    """Return the records that are wanted, in the order of the source."""
+    split, limit = settings.split, settings.limit
+    if split is not None and split not in corpus.splits:
+        raise UsageError(f"there is no split {split!r}", where="--split", remedy=f"It has: {', '.join(corpus.splits)}")
+    records = [one for name, of_split in corpus.splits.items() if split in (None, name) for one in of_split]
+    if limit is None or limit >= len(records):
+        return records
+    chosen = derive_rng("utility", "sample", settings.seed).sample(range(len(records)), limit)
+    return [records[number] for number in sorted(chosen)]
+
+
+def judge_utility(
+    read: ReadCases,
+    settings: UtilitySettings,
     *,
-    store: Path,
     watch: Watch = noop,
     retry: RetryPolicy | None = None,
     agree: Callable[[], object] = noop,
 ) -> UtilityResult:
-    """Ask the models of *options* about *cases*; see ``ask_models``."""
-    asked = ask_models(cases, options, store=store, watch=watch, retry=retry, agree=agree)
-    return _result(cases, left_out, options.variants, options.seed, asked)
+    """Have the models of *settings* answer and judge (``ask_models``); without a provider, a rule stands in for them."""
+    asked = None if settings.provider == OFFLINE else ask_models(read.cases, settings, watch=watch, retry=retry, agree=agree)
+    return _result(read, settings, asked)
 
 
-def judged_by_rule(cases: Sequence[Case], left_out: dict[str, int], variants: tuple[str, ...], *, seed: int) -> UtilityResult:
-    """Compare the variants of *cases* by the stand-in."""
-    return _result(cases, left_out, variants, seed, None)
-
-
-def _result(cases: Sequence[Case], left_out: dict[str, int], variants: tuple[str, ...], seed: int, asked: Asked | None) -> UtilityResult:
+def _result(read: ReadCases, settings: UtilitySettings, asked: Asked | None) -> UtilityResult:
     outcomes = Outcomes() if asked is None else asked.outcomes
-    figures = utility_figures(cases, variants, _pair_of(asked), outcomes, seed=seed)
-    return UtilityResult(cases=cases, left_out=left_out, variants=variants, seed=seed, asked=asked, figures=figures)
+    variants, seed = settings.variants, settings.seed
+    figures = utility_figures(read.cases, variants, _pair_of(asked), outcomes, seed=seed)
+    return UtilityResult(cases=read.cases, left_out=read.left_out, variants=variants, seed=seed, asked=asked, figures=figures)
 
 
 def _pair_of(asked: Asked | None) -> Callable[[Case, str, str], PairResult | None]:

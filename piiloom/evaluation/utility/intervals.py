@@ -50,7 +50,7 @@ class MeanTable:
         totals = sums.sum(axis=0)
         means = np.full((0, len(self._names)), np.nan)
         if len(sums) > 1:
-            means = _means(resampled_totals(sums, rounds=resampling.rounds, seed=resampling.seed))
+            means = _means(resampled_totals(sums, rounds=resampling.resamples, seed=resampling.seed))
         return {
             name: Figure(
                 value=float(totals[2 * column] / totals[2 * column + 1]) if totals[2 * column + 1] else None,

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
 from piiloom.evaluation.utility.asking import Asking, Watch
 from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.options import UtilityOptions
+from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
 from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
@@ -52,50 +51,54 @@ class Asked:
 
 def ask_models(
     cases: Sequence[Case],
-    options: UtilityOptions,
+    settings: UtilitySettings,
     *,
-    store: Path,
     watch: Watch = noop,
     retry: RetryPolicy | None = None,
     agree: Callable[[], object] = noop,
 ) -> Asked:
-    """Have the model of *options* answer the questions of *cases*, and the judge compare and grade the answers.
+    """Have the model of *settings* answer the questions of *cases*, and the judge compare and grade the answers.
 
-    Replies are kept in the DuckDB file *store*. *watch* is called after each request. *agree* is called once all that can be checked
-    before is checked; if it raises, nothing is sent or stored.
+    Replies are kept in the DuckDB file ``settings.replies``. *watch* is called after each request. *agree* is called after all checks;
+    if it raises, nothing is sent or stored.
 
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
     paid for are kept in any case. Raises ``UsageError`` for unknown providers or prices.
     """
-    library = open_library(options.prompts)
+    library = open_library(settings.prompts)
     with ExitStack() as stack:
-        author = options.author.connect(options)
+        author = settings.author.connect(settings)
         stack.callback(run_in_own_loop, author.aclose)
         judge = author
-        if options.judge is not None:
-            judge = options.judge.connect(options)
+        if settings.judge is not None:
+            judge = settings.judge.connect(settings)
             stack.callback(run_in_own_loop, judge.aclose)
         agree()
-        opened = stack.enter_context(Store.open(store))
-        run = _run(opened, cases, options, library, author, judge)
-        return _Session(opened, run, options, retry or RetryPolicy()).ask(cases, library, author, judge, watch)
+        opened = stack.enter_context(Store.open(settings.replies))
+        run = _run(opened, cases, settings, library, author, judge)
+        return _Session(opened, run, settings, retry or RetryPolicy()).ask(cases, library, author, judge, watch)
 
 
 class _Session:
     """One session of a run."""
 
-    def __init__(self, store: Store, run: RunRow, options: UtilityOptions, retry: RetryPolicy) -> None:
-        self._store, self._run, self._options = store, run, options
+    def __init__(self, store: Store, run: RunRow, settings: UtilitySettings, retry: RetryPolicy) -> None:
+        self._store, self._run, self._settings = store, run, settings
         self._policy = CallPolicy(
-            concurrency=options.concurrency, rpm=options.rpm, tpm=options.tpm, budget_usd=options.budget_usd, retry=retry
+            concurrency=settings.concurrency,
+            rpm=settings.rpm,
+            tpm=settings.tpm,
+            budget_usd=settings.budget_usd,
+            batch=settings.batch,
+            retry=retry,
         )
 
     def ask(self, cases: Sequence[Case], library: PromptLibrary, author: Provider, judge: Provider, watch: Watch) -> Asked:
         committer = GroupCommitter(self._store, self._run.id, pace_s=_PACE_S)
         first = self._channel(author, committer)
         second = first if judge is author else self._channel(judge, committer, beside=first)
-        options, stop = self._options, StopSignal()
-        asking = Asking(library, first, second, attempts=options.attempts, concurrency=options.concurrency, watch=watch)
+        stop = StopSignal()
+        asking = Asking(library, first, second, self._settings, watch=watch)
         status: RunStatus = "interrupted"
         committer.start()
         try:
@@ -116,7 +119,7 @@ class _Session:
         )
 
     def _channel(self, provider: Provider, committer: GroupCommitter, beside: CallChannel | None = None) -> CallChannel:
-        return open_channel(self._store, self._run.id, provider, committer, self._policy, seed=self._options.seed, beside=beside)
+        return open_channel(self._store, self._run.id, provider, committer, self._policy, seed=self._settings.seed, beside=beside)
 
 
 async def _to_end(asking: Asking, cases: Sequence[Case], stop: StopSignal, channels: Sequence[CallChannel]) -> None:
@@ -129,7 +132,9 @@ async def _to_end(asking: Asking, cases: Sequence[Case], stop: StopSignal, chann
             await asking.run(cases, stop)
 
 
-def _run(store: Store, cases: Sequence[Case], options: UtilityOptions, library: PromptLibrary, author: Provider, judge: Provider) -> RunRow:
+def _run(
+    store: Store, cases: Sequence[Case], settings: UtilitySettings, library: PromptLibrary, author: Provider, judge: Provider
+) -> RunRow:
     """Return the run of these cases and settings: an earlier one, whose spending counts toward the budget, or a new one."""
     told: dict[str, Any] = {
         "utility": True,
@@ -139,9 +144,9 @@ def _run(store: Store, cases: Sequence[Case], options: UtilityOptions, library: 
         "judge_provider": judge.name,
         "judge_model": judge.model,
         "judge_endpoint": judge.endpoint,
-        "variants": list(options.variants),
-        "attempts": options.attempts,
-        "seed": options.seed,
+        "variants": list(settings.variants),
+        "attempts": settings.max_attempts,
+        "seed": settings.seed,
     }
     templates = [library.find(name).sha256 for name in KINDS]
     plan = digest("utility", told, templates, [asdict(case) for case in cases])

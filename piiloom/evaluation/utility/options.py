@@ -1,15 +1,21 @@
-"""What the user may set."""
+"""Settings of an evaluation of utility: the records, the models, and how they are asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from piiloom.evaluation.utility.cases import VARIANTS
+from pydantic import field_validator, model_validator
+
+from piiloom.corpus.formats.registry import READABLE
+from piiloom.corpus.store import StoreSettings
+from piiloom.evaluation.utility.cases import VARIANTS, checked_variants
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import AnyPath, OptionalPath, Words, setting
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.factory import KINDS, choose_model, make_provider
+from piiloom.providers.model_calls import CALLS, MODEL, MONEY, ModelCalls, without_credentials
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import Provider
@@ -33,47 +39,92 @@ class ModelChoice:
         return choose_model(self.provider, self.model)
 
     def spec(self) -> ModelSpec:
-        """Return what is known of the model; no key is needed. Raises ``UsageError`` for an unknown provider."""
+        """Return the prices and limits of the model; no key is needed. Raises ``UsageError`` for an unknown provider."""
         if self.provider not in KINDS:
             remedy = f"Choose one of {', '.join(KINDS)}, or {OFFLINE} (a rule in place of a judge)"
             raise UsageError(f"there is no LLM provider {self.provider!r}", where="--provider", remedy=remedy)
         return load_models().resolve(self.provider, self.name, parse_prices(self.price) if self.price else None)
 
-    def connect(self, options: UtilityOptions) -> Provider:
+    def connect(self, settings: UtilitySettings) -> Provider:
         """Return the provider. Raises ``AuthFailed`` without a key, ``UsageError`` without a price that is needed."""
         spec = self.spec()
         prices = parse_prices(self.price) if self.price else None
         try:
-            provider = make_provider(self.provider, model=self.model, base_url=self.base_url, timeout_s=options.timeout_s, prices=prices)
+            provider = make_provider(self.provider, model=self.model, base_url=self.base_url, timeout_s=settings.timeout_s, prices=prices)
         except AuthFailed as error:
             error.remedy = _NO_KEY
             raise
-        check_priced(self.provider, self.name, self.base_url, spec, unpriced=options.unpriced, budget=options.budget_usd is not None)
+        check_priced(self.provider, self.name, self.base_url, spec, unpriced=settings.unpriced, budget=settings.budget_usd is not None)
         return provider
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UtilityOptions:
-    """The model that answers, the one that judges (None: the same), what is compared, and how calls are made.
+class UtilitySettings(StoreSettings, ModelCalls):
+    """Settings of an evaluation of utility. Raises ``UsageError`` for settings that contradict each other.
 
-    ``rpm`` and ``tpm`` limit requests and tokens per minute. ``attempts`` is the number of tries for one usable reply. ``unpriced`` accepts
-    calls of unknown cost. ``prompts`` is a folder with templates that replace ours. *seed* makes other draws: equal seeds find each
-    other's replies in the store. Raises ``UsageError`` if ``attempts`` or ``concurrency`` is below 1.
+    Another ``seed`` makes other draws; equal seeds find each other's replies in the file ``replies``.
     """
 
-    author: ModelChoice
-    judge: ModelChoice | None = None
-    variants: tuple[str, ...] = VARIANTS
-    seed: int = 7
-    concurrency: int = 16
-    rpm: float | None = None
-    tpm: float | None = None
-    budget_usd: float | None = None
-    unpriced: bool = False
-    timeout_s: float = 60.0
-    attempts: int = 3
-    prompts: Path | None = None
+    panels = (MODEL, CALLS, MONEY)
 
-    def __post_init__(self) -> None:
-        if self.attempts < 1 or self.concurrency < 1:
-            raise UsageError("attempts and concurrency must be at least 1", where="--concurrency")
+    split: str | None = setting(None, "Only this split of the release: train, test …", metavar="NAME")
+    input_format: str | None = setting(
+        None, f"Format of the file ({', '.join(READABLE)}); native or capid by the first row when not given.", metavar="FORMAT"
+    )
+    types: OptionalPath = setting(None, "File of the own types of the file, where no release.json next to it defines them.", metavar="YAML")
+    variants: Words = setting(VARIANTS, "Variants that are compared: original and some of the others.", metavar="NAME,…", kind=str)
+    limit: int | None = setting(None, "Only N of the records, drawn by --seed.", flags="--limit -n", metavar="N", ge=1)
+    seed: int = setting(7, "Same seed: same sample, same intervals, and kept replies are used again.")
+    out: OptionalPath = setting(
+        None, "New or empty folder for answers, comparisons with reasons, and tables.", flags="--out -o", metavar="DIR"
+    )
+    force: bool = setting(False, "Write into a folder that is not empty; a result there is replaced.")
+    provider: str = setting(
+        OFFLINE, "Provider of the model that answers: openai, anthropic or compatible; offline: a rule replaces the judge.", panel=MODEL
+    )
+    judge_provider: str | None = setting(None, "Provider of a separate judge: openai, anthropic or compatible.", panel=MODEL)
+    judge_model: str | None = setting(None, "Model of the judge; alone: another model of the same provider.", panel=MODEL)
+    judge_base_url: str | None = setting(None, "Address of the judge's compatible server.", metavar="URL", panel=MODEL)
+    judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=MONEY, advanced=True)
+    replies: AnyPath = setting(
+        Path("outputs/utility.duckdb"), "DuckDB file in which paid replies are kept, so that none is paid for twice.", metavar="FILE"
+    )
+    yes: bool = setting(False, "Confirm in advance that the texts may be sent to the providers.", flags="--yes -y")
+
+    @field_validator("variants")
+    @classmethod
+    def _checked(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_variants(names)
+
+    @field_validator("judge_base_url")
+    @classmethod
+    def _judge_without_credentials(cls, url: str | None) -> str | None:
+        return without_credentials(url)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        apart = self.judge_provider is not None or self.judge_model is not None
+        if self.provider == OFFLINE:
+            if apart or self.model or self.base_url:
+                remedy = "Name openai, anthropic or compatible, or leave it out"
+                raise UsageError("no model is asked offline", where="--provider", remedy=remedy)
+            return self
+        if not apart and (self.judge_base_url or self.judge_price):
+            remedy = "Add --judge-model or --judge-provider"
+            raise UsageError("no separate judge is named", where="--judge-base-url, --judge-price", remedy=remedy)
+        for model in (self.author, self.judge):
+            if model is not None:
+                model.spec()
+        return self
+
+    @property
+    def author(self) -> ModelChoice:
+        """The model that answers."""
+        return ModelChoice(provider=self.provider, model=self.model, base_url=self.base_url, price=self.price)
+
+    @property
+    def judge(self) -> ModelChoice | None:
+        """The model that judges; None for the model that answers."""
+        if self.judge_provider is None and self.judge_model is None:
+            return None
+        url = self.judge_base_url or (self.base_url if self.judge_provider in {None, self.provider} else None)
+        return ModelChoice(provider=self.judge_provider or self.provider, model=self.judge_model, base_url=url, price=self.judge_price)

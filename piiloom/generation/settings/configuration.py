@@ -127,7 +127,7 @@ class RunConfig(ModelCalls):
     judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
     screen_model: OptionalPath = setting(
         None,
-        "A detector (saved by piiloom probe --save) that looks for personal information outside of spans.",
+        "A detector (saved by piiloom probe --out) that looks for personal information outside of spans.",
         metavar="DIR",
         panel=SCREENING,
         counts="content",

@@ -65,7 +65,7 @@ def how_to_make_again(corpus: Corpus, *, seed: int) -> Again:
         lines.append(["piiloom", "release", *stated, *chosen, *store])
         report += ["--release", told.name, *store]
     elif source.reading is not None:
-        report += ["--input", source.file]
+        report.append(source.file)
     else:
         report += store
     lines.append([*report, "--seed", str(seed), "--out", "report"])

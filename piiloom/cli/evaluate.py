@@ -1,20 +1,38 @@
-"""An evaluation on the terminal."""
+"""``piiloom evaluate``: predictions compared with gold, in the figures of papers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from rich.table import Table
 
-from piiloom.cli.terminal import harmless, say, say_table
+from piiloom.cli.options import json_setting
+from piiloom.cli.progress import shown
+from piiloom.cli.run_summary import rate_text
+from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.evaluation.bias.tables import bias_table
 from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
+from piiloom.evaluation.evaluating import evaluate as evaluated
+from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings, SchemeFigures
+from piiloom.evaluation.evaluation_folder import PLOTS
 from piiloom.evaluation.inputs.summary import SideSummary
 from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
+
+EPILOG = examples(
+    "piiloom evaluate outputs/v1/test.jsonl predictions.jsonl --scheme capid",
+    "piiloom evaluate test.jsonl predictions.jsonl --scheme exact,nervaluate,privacy --out outputs/evaluation",
+    "piiloom evaluate gold.csv found.csv --scheme text --columns document=file_idx,text=entity_text "
+    "--label-map types.yaml --only-types NAME_STUDENT",
+    "piiloom evaluate test.jsonl predictions.jsonl --by locale --cluster story --json",
+    "piiloom evaluate gold.csv found.csv --scheme text --bias NAME_STUDENT --bias-match membership",
+)
 
 _NOTHING = "–"
 # What a table by type or by group shows: as many figures as fit 80 columns beside a name.
@@ -25,8 +43,41 @@ _MACRO = "macro_"
 _OF_MODE = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Print the figures of each scheme, then the other views, and what was read."""
+class Evaluate(EvaluationSettings):
+    """The command line of ``piiloom evaluate``."""
+
+    gold: Path = setting(..., "The file with the correct annotations.", argument=True, metavar="GOLD")
+    predictions: Path = setting(..., "The predictions for the same documents.", argument=True, metavar="PRED")
+    as_json: bool = json_setting()
+
+
+@takes(Evaluate)
+def evaluate(asked: Evaluate) -> None:
+    """Compare PRED with GOLD: figures with intervals, by type, and on request by group, bias, cost and a page of the errors.
+
+    Both can be in any format that piiloom reads, or a table with one row per mention.
+    docs/evaluation.md shows how to read the figures, docs/schemes.md defines them.
+    """
+    with shown(_documents(), wanted=not asked.as_json) as watch:
+        evaluation = evaluated(asked.gold, asked.predictions, asked, watch)
+    files = list(evaluation.files)
+    if asked.as_json:
+        say_json(evaluation.to_json() | {"out": None if asked.out is None else str(asked.out), "files": files})
+        return
+    _print(evaluation)
+    if asked.out is not None:
+        whole = [name for name in files if not name.startswith(f"{PLOTS}/")]
+        plots = len(files) - len(whole)
+        say(f"written to {asked.out}: {', '.join(whole)}" + (f" and {counted(plots, 'file')} in {PLOTS}/" if plots else ""))
+
+
+def _documents() -> Callable[[int, float], str]:
+    started = time.monotonic()
+    return lambda done, now: f"{counted(done, 'document')} · {rate_text(done / max(now - started, 1e-6))}"
+
+
+def _print(evaluation: Evaluation) -> None:
+    """Print the figures of each scheme, then the other views, and notes on the files."""
     for one in evaluation.schemes:
         say_table(_headline(one))
         if one.scheme.name == NervaluateScheme.name:
@@ -123,13 +174,13 @@ def _ends(interval: Interval | None) -> str:
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
-    inputs, resampling = evaluation.inputs, evaluation.settings.resampling
+    inputs, settings = evaluation.inputs, evaluation.settings
     notes = [f"{counted(evaluation.documents, 'document')}, paired by {inputs.pairing}"]
-    if resampling is not None and evaluation.clusters > 1:
-        by = "" if evaluation.settings.cluster == "document" else f" of {evaluation.settings.cluster}"
+    if settings.resamples and evaluation.clusters > 1:
+        by = "" if settings.cluster == "document" else f" of {settings.cluster}"
         drawn = f"{counted(evaluation.clusters, 'cluster')}{by}" if by else "the documents"
         notes.append(
-            f"{resampling.confidence:.0%} intervals: bootstrap over {drawn} ({resampling.rounds:,} resamples, seed {resampling.seed})"
+            f"{settings.confidence:.0%} intervals: bootstrap over {drawn} ({settings.resamples:,} resamples, seed {settings.seed})"
         )
     notes += _without_keys(evaluation) + _side("gold", inputs.gold) + _side("predictions", inputs.found)
     return [*notes, *_types(evaluation), *(f"warning: {one}" for one in evaluation.warnings)]
@@ -153,15 +204,15 @@ def _side(name: str, side: SideSummary) -> list[str]:
 
 def _types(evaluation: Evaluation) -> list[str]:
     inputs, notes = evaluation.inputs, []
-    unknown = set(evaluation.settings.inputs.types or ()) - inputs.gold.types.keys() - inputs.found.types.keys()
+    unknown = set(evaluation.settings.only_types or ()) - inputs.gold.types.keys() - inputs.found.types.keys()
     if unknown:
-        notes.append(f"types of --types that no mention has: {', '.join(sorted(unknown))}")
+        notes.append(f"types of --only-types that no mention has: {', '.join(sorted(unknown))}")
     for side, types, counts in (
         ("gold", inputs.types_only_in_gold, inputs.gold.types),
         ("the predictions", inputs.types_only_in_found, inputs.found.types),
     ):
         if types:
-            notes.append(f"types only in {side}: {', '.join(f'{name} {counts[name]:,}' for name in types)} (--map FILE renames types)")
+            notes.append(f"types only in {side}: {', '.join(f'{name} {counts[name]:,}' for name in types)} (--label-map renames types)")
     if inputs.unused_map_keys:
         notes.append(f"keys of the map that no file has: {', '.join(inputs.unused_map_keys)}")
     return notes

@@ -1,26 +1,71 @@
-"""What ``piiloom utility`` prints: the estimate, and the result as tables or as JSON."""
+"""``piiloom utility``: the cost of masking and surrogates in the quality of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.columns import in_columns
+from piiloom.cli.options import json_setting
+from piiloom.cli.progress import asking
+from piiloom.cli.reading import say_sight
 from piiloom.cli.run_summary import count_text, dollars
-from piiloom.cli.terminal import say, say_json
-from piiloom.cli.utility_options import UtilityCommand
+from piiloom.cli.terminal import examples, say, say_json
 from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.estimate import UtilityEstimate
-from piiloom.evaluation.utility.evaluating import UtilityResult
-from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
+from piiloom.evaluation.utility.estimate import UtilityEstimate, estimate_utility
+from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
+from piiloom.evaluation.utility.files import write_result
+from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilitySettings
 from piiloom.evaluation.utility.tables import pair_table, remarks, variant_table
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 from piiloom.providers.addresses import public_url
+
+EPILOG = examples(
+    "piiloom utility outputs/v1/test.jsonl",
+    "piiloom utility v1 --split test --provider openai --estimate",
+    "piiloom utility v1 --split test --provider openai --budget-usd 2 --out outputs/v1-utility",
+    "piiloom utility published.jsonl --input-format capid --provider openai --judge-provider anthropic --limit 200",
+    "piiloom utility test.jsonl --variants original,relevance_aware --json",
+)
 
 _FREE = "the stand-in asks no model, sends nothing and costs nothing"
 
 
-def describe(estimate: UtilityEstimate, cases: Sequence[Case], options: UtilityOptions) -> str:
-    """Return what would leave this machine, for whom, and what it costs."""
+class Utility(UtilitySettings):
+    """The command line of ``piiloom utility``."""
+
+    source: str = setting(..., "A file of records, or the name of a release of the --store.", argument=True, metavar="RELEASE|FILE")
+    estimate: bool = setting(False, "Estimate the requests and their cost; send and store nothing, no key needed.")
+    as_json: bool = json_setting()
+
+
+@takes(Utility)
+def utility(asked: Utility) -> None:
+    """Compare answers to each record's question from its original, masked and surrogate contexts, and their disclosure.
+
+    One model answers from every variant; a judge compares the answers pair by pair, in both orders, and grades their completeness and
+    the irrelevant personal data that they give away. Without a provider, a rule stands in, and is labelled so.
+    docs/utility.md explains the figures.
+    """
+    read = read_cases(asked.source, asked, tell=say_sight)
+    cases = read.cases
+    if asked.estimate:
+        _say_estimate(None if asked.provider == OFFLINE else estimate_utility(cases, asked), cases, as_json=asked.as_json)
+        return
+
+    def agree() -> None:
+        agree_to_send(_describe(estimate_utility(cases, asked), cases, asked), yes=asked.yes)
+
+    with asking(asked.replies) as watch:
+        result = judge_utility(read, asked, watch=watch, agree=agree)
+    files = () if asked.out is None else write_result(asked.out, result, read.title)
+    _say_result(result, read.title, asked, files)
+
+
+def _describe(estimate: UtilityEstimate, cases: Sequence[Case], options: UtilitySettings) -> str:
+    """Return the data that would leave this machine, the receivers, and the cost."""
     answers, judgements = estimate.stages[0].calls, estimate.total.calls - estimate.stages[0].calls
     judge = options.judge or options.author
     sent = (
@@ -31,7 +76,7 @@ def describe(estimate: UtilityEstimate, cases: Sequence[Case], options: UtilityO
     return "\n".join(lines)
 
 
-def say_estimate(estimate: UtilityEstimate | None, cases: Sequence[Case], *, as_json: bool) -> None:
+def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[Case], *, as_json: bool) -> None:
     """Print the estimate; None is that of the stand-in."""
     if as_json:
         say_json(
@@ -62,7 +107,7 @@ def say_estimate(estimate: UtilityEstimate | None, cases: Sequence[Case], *, as_
     say("Nothing was sent. Tokens are four bytes each; all answers are taken to differ and to have 150 words; a cached prompt costs less.")
 
 
-def say_result(result: UtilityResult, title: str, asked: UtilityCommand, files: Sequence[str]) -> None:
+def _say_result(result: UtilityResult, title: str, asked: Utility, files: Sequence[str]) -> None:
     """Print tables and remarks, or all as JSON; *files* were written to the folder."""
     if asked.as_json:
         out = None if asked.out is None else str(asked.out)
