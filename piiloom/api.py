@@ -31,7 +31,6 @@ from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
 from piiloom.cli.reporting import Choice, make_report
-from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import get_format
@@ -56,6 +55,7 @@ from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import check
+from piiloom.surrogates.options import SurrogateOptions
 from piiloom.surrogates.progress import RunReport
 from piiloom.training_api import EncoderOptions, train_encoder
 
@@ -64,7 +64,6 @@ __all__ = [
     "DetectorOptions",
     "EncoderOptions",
     "ReleaseOptions",
-    "SurrogateOptions",
     "compare",
     "detect",
     "detect_files",
@@ -344,20 +343,20 @@ def probe(
     return Figures(result_json(result, by_type=by_type) | ({} if saved is None else {"saved": saved_json(saved)}))
 
 
-@known_keywords(SurrogateOptions)
-def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOptions]) -> RunReport:
+@takes_keywords(SurrogateOptions)
+def surrogate(source: str | Path, out: str | Path, options: SurrogateOptions) -> RunReport:
     """Put surrogates where the corpus *source* (a file, or a folder of files) was redacted, and write the folder *out*.
 
-    *options* are those of ``piiloom surrogate run``, with its defaults. Gives the run's report: ``documents``, ``replaced``, ``warnings``,
-    and all figures in ``report``, as in ``report.json``. A model is asked for values with ``values="llm"`` and, since sentences
-    leave this machine then, ``yes=True`` only. Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers;
+    The keywords are the options of ``piiloom surrogate run``, with its defaults. Returns the run's report: ``documents``, ``replaced``,
+    ``warnings``, and all figures in ``report``, as in ``report.json``. A model is asked for values with ``values="llm"`` and, since
+    sentences leave this machine then, ``yes=True`` only. Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers;
     whatever happens, nothing half-written stays.
     """
-    from piiloom.cli.surrogate_running import Observer, run_corpus  # noqa: PLC0415 - few scripts want them, all would load them
+    from piiloom.surrogates.corpus_run import Observer, run_corpus  # noqa: PLC0415 - few scripts need them, all would load them
 
-    inputs, chosen, warnings = options_of(Path(source), Path(out), options)
-    observer = Observer(agree=(lambda _: True) if chosen.yes else None, tell=warnings.append)
-    report = run_corpus(inputs, chosen, observer)
+    warnings: list[str] = []
+    observer = Observer(agree=(lambda _: True) if options.yes else None, tell=warnings.append)
+    report = run_corpus(Path(source), Path(out), options, observer)
     return replace(report, warnings=(*warnings, *report.warnings))
 
 

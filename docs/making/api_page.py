@@ -44,7 +44,7 @@ FUNCTIONS = (
     "detect_files",
     "train_encoder",
 )
-OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions", "DetectorOptions", "DetectOptions", "EncoderOptions")
+OPTIONS = ("RunOptions", "ReleaseOptions", "DetectorOptions", "DetectOptions", "EncoderOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,

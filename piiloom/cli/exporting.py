@@ -7,7 +7,6 @@ from pathlib import Path
 
 from rich.table import Table
 
-from piiloom.cli.options import COST_OF_SEEDS
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.releasing import HASH_SHOWN
 from piiloom.cli.terminal import say, say_aside, say_json, say_table
@@ -16,7 +15,7 @@ from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.import_losses import AT_IMPORT
 from piiloom.foundation.counting import counted
-from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.seeding import COST_OF_SEEDS, secret_key
 
 
 def export_and_report(

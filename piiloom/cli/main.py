@@ -59,7 +59,7 @@ _COMMANDS: Final = {
     "export": _Command("export_cmd", "export", "Annotate and release", "Write a release to files that trainers load."),
     "report": _Command("report_cmd", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
     "surrogate": _Command(
-        "surrogate_cmd", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
+        "surrogate", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
     ),
     "detect": _Command("detect_cmd", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
     "train": _Command("train_cmd", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),

@@ -7,7 +7,6 @@ from typing import ClassVar, Final
 from pydantic import field_validator
 
 from piiloom.foundation.settings import OptionalPath, Settings, setting
-from piiloom.providers.prices import parse_prices
 
 MODEL: Final = "Model"
 CALLS: Final = "Calls"
@@ -92,6 +91,8 @@ class ModelCalls(Settings):
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
         if price is not None:
+            from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - loads YAML and its models, and few commands have a price
+
             parse_prices(price)
         return price
 

@@ -71,7 +71,6 @@ def test_all_commands_are_there():
         "batch cancel",
         "import",
         "surrogate run",
-        "surrogate fill",
         "surrogate survey",
         "surrogate leakage",
         "surrogate check",

@@ -73,8 +73,8 @@ MORE = [
     ("report", ("--release", "v1")),
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
-# Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "benchmark write", "doctor", "train encoder"}
+# Tests of their own: they need a server, or their other checks take seconds.
+ELSEWHERE = {"detect", "benchmark write", "doctor", "train encoder"}
 
 
 def _commands_with_a_store(group, path=()):
@@ -145,7 +145,7 @@ def test_replies_of_a_model_are_not_paid_for_and_lost(cli, notes, tmp_path, monk
     data.write_bytes(b"a,b\n1,2\n")
     with LLMServer(naming()) as server:
         server_words = ("--provider", "openai", "--model", MODELS["openai"], "--base-url", server.openai_url, "--yes")
-        words = ("--values", "llm", "--store", data, "--out", tmp_path / "out", "--workers", 1)
+        words = ("--values", "llm", "--replies", data, "--out", tmp_path / "out", "--workers", 1)
         outcome = cli("surrogate", "run", notes, *words, *server_words)
         assert server.requests == 0
     assert outcome.code == 1

@@ -15,10 +15,9 @@ from piiloom.surrogates.inputs.given_spans import GivenSpans, SpanRewriter, foun
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
 from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.settings import SPANS, InputSettings
 
 _DEFAULT_TEXTS: Final = ("text", "context")
-SPANS: Final = "spans"
 NO_FIELD: Final = "rows without the field "
 _NOT_JSON: Final = "not valid JSON"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
