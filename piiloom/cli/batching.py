@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.cli.columns import in_columns
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.database import Store

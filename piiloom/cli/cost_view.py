@@ -10,7 +10,7 @@ from typing import Any
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.costing import COMPOSER, CostReport, Costs, report_costs
-from piiloom.cli.pace import accepted_text, count_text, dollars
+from piiloom.cli.run_summary import accepted_text, count_text, dollars
 from piiloom.cli.terminal import console, say, say_json
 from piiloom.foundation.counting import counted
 

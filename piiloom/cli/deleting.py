@@ -9,9 +9,8 @@ from pathlib import Path
 import typer
 
 from piiloom.cli.costing import COMPOSER
-from piiloom.cli.pace import dollars
 from piiloom.cli.paging import counted
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import RunContents, contents_of_run, delete_release, delete_run, refuse_tied

@@ -12,9 +12,8 @@ from pathlib import Path
 import typer
 
 from piiloom.cli.columns import in_columns
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import in_stage_order, store_option
+from piiloom.cli.run_summary import dollars, in_stage_order, store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.compacting import compact

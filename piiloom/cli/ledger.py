@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import say, say_error, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store

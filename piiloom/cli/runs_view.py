@@ -8,9 +8,9 @@ from typing import Any
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.costing import COMPOSER, CostReport, costs_of
-from piiloom.cli.pace import dollars
 from piiloom.cli.paging import rest_of_list, say_json_list
 from piiloom.cli.reading import seen_store, sight_to_json
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import console, say, say_aside
 from piiloom.corpus.store.outcomes import rejects_by_run
 from piiloom.corpus.store.runs import RunRow, list_runs

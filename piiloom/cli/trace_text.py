@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from piiloom.cli.pace import dollars, seconds_text
 from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import dollars, seconds_text
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.tracing import Trace, TracedCall, find_trace
 from piiloom.foundation.counting import counted

@@ -81,7 +81,7 @@ class CorpusOptions(SpanOptions, InputOptions):
     names_index: OptionalPath = setting(None, "A names index that piiloom names build made.", metavar="FILE", panel=PEOPLE)
 
 
-class SurrogateOptions(CorpusOptions, ModelCalls):
+class SurrogateOptions(ModelCalls, CorpusOptions):
     """The options of a run of surrogates. A model is asked with ``values="llm"`` and a provider only."""
 
     panels: ClassVar[tuple[str, ...]] = (INPUT, TAGS, PEOPLE, MODEL, CALLS, MONEY, RUN)

@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
-from pydantic import TypeAdapter
 
 import piiloom
-from piiloom.api import RunOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
 from piiloom.corpus.store.releases import list_releases, new_values_of
 from piiloom.foundation.errors import DataError, OutputError, ReleaseError, StoreError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
+from piiloom.surrogates.options import SurrogateOptions
 from tests.piiloom.test_help import COMMANDS as COMMAND_LINE
 
 SMALL = {"pairs": "health+occupation"}
@@ -267,9 +266,11 @@ def test_nothing_is_printed_and_a_loop_may_run(filled, tmp_path, capfd):
 
 
 def test_settings_are_typed_as_they_are():
-    assert get_type_hints(RunOptions).keys() == RunConfig.model_fields.keys()
-    for name, hint in get_type_hints(RunOptions).items():
-        TypeAdapter(hint).validate_python(RunConfig.model_fields[name].get_default(call_default_factory=True))
+    keywords = inspect.signature(piiloom.generate).parameters
+    assert keywords.keys() == RunConfig.model_fields.keys() | {"store", "watch"}
+    assert all(keywords[name].default == field.get_default() for name, field in RunConfig.model_fields.items())
+    keywords = inspect.signature(piiloom.surrogate).parameters
+    assert keywords.keys() == SurrogateOptions.model_fields.keys() | {"source", "out"}
 
 
 @pytest.mark.long
