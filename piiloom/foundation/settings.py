@@ -166,10 +166,10 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
         @wraps(work)
         def called(*positional: Any, **keywords: Any) -> ReturnT:
             first = dict(zip(names, positional, strict=False)) | {name: keywords.pop(name) for name in names if name in keywords}
+            asked = kind.of(keywords, noun="keyword", remedy=f"See help(piiloom.{work.__name__})")
             if len(first) != len(names) or len(positional) > len(names):
                 raise TypeError(f"{work.__name__}() takes {', '.join(names) or 'no arguments'} by position")
-            remedy = f"See help(piiloom.{work.__name__})"
-            return work(*(first[name] for name in names), kind.of(keywords, noun="keyword", remedy=remedy))
+            return work(*(first[name] for name in names), asked)
 
         fields = [
             inspect.Parameter(
