@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piiloom.api import (
-        DetectOptions,
-        DetectorOptions,
         EncoderOptions,
         ReleaseOptions,
         compare,
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     from piiloom.foundation.errors import PiiloomError
 
 __all__ = [
-    "DetectOptions",
-    "DetectorOptions",
     "EncoderOptions",
     "PiiloomError",
     "ReleaseOptions",

@@ -21,9 +21,10 @@ is a ``UsageError``. A script can be run again: what it made is gone on with or 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, ParamSpec, Protocol, Unpack, overload
 
 from piiloom.cli.importing import ReadingChoice, import_into
 from piiloom.cli.keyword_checks import known_keywords
@@ -41,7 +42,11 @@ from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
-from piiloom.detection_api import DetectOptions, DetectorOptions, detect, detect_files
+from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.running.progress import DetectionReport
+from piiloom.detection.running.progress import Watch as DetectionWatch
+from piiloom.detection.running.request import DetectionRequest, DetectionSettings
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
 from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_files
@@ -60,8 +65,6 @@ from piiloom.surrogates.progress import RunReport
 from piiloom.training_api import EncoderOptions, train_encoder
 
 __all__ = [
-    "DetectOptions",
-    "DetectorOptions",
     "EncoderOptions",
     "ReleaseOptions",
     "compare",
@@ -81,6 +84,7 @@ __all__ = [
 ]
 
 StorePath = str | Path | None
+P = ParamSpec("P")
 
 
 class Generation(RunConfig):
@@ -358,6 +362,72 @@ def surrogate(source: str | Path, out: str | Path, options: SurrogateOptions) ->
     observer = Observer(agree=(lambda _: True) if options.yes else None, tell=warnings.append)
     report = run_corpus(Path(source), Path(out), options, observer)
     return replace(report, warnings=(*warnings, *report.warnings))
+
+
+class DetectKeywords(DetectorSettings):
+    """The keywords of ``detect``: those options of ``piiloom detect`` that concern the detector."""
+
+    locale: str = setting(..., "Locale of the texts.")
+    question: str | None = setting(None, "Question that decides the relevance of a span.")
+
+
+class DetectFilesKeywords(DetectionSettings):
+    """The keywords of ``detect_files``: the options of ``piiloom detect``."""
+
+    watch: DetectionWatch | None = setting(None, "A function that is called with the progress.", flags="-")
+
+
+class _Detect(Protocol[P]):
+    @overload
+    def __call__(self, texts: str, *args: P.args, **keywords: P.kwargs) -> Rows[ScoredSpan]: ...
+    @overload
+    def __call__(self, texts: list[str] | tuple[str, ...], *args: P.args, **keywords: P.kwargs) -> Rows[Rows[ScoredSpan]]: ...
+
+
+def _of_texts(keywords: Callable[P, DetectKeywords]) -> Callable[[Callable[..., object]], _Detect[P]]:
+    return takes_keywords(keywords)  # type: ignore[return-value]  # one text gives spans, several give lists of spans
+
+
+@_of_texts(DetectKeywords)
+def detect(texts: str | list[str] | tuple[str, ...], asked: DetectKeywords) -> Rows[ScoredSpan] | Rows[Rows[ScoredSpan]]:
+    """Find personal information in one text, or in each of several: spans in text order, none of which overlap.
+
+    Keywords are the options of ``piiloom detect`` (``detector="patterns"``, ``threshold``, ``types`` …), with its defaults. *question* is
+    for detectors that judge whether a span matters for it. A detector that asks a model or a service needs ``yes=True``, since texts leave
+    this machine then. ``text[span.start:span.end]`` is the value. ``to_pandas()`` of the result has a row for each span; the column
+    ``text`` counts several texts from 0. Raises ``UsageError`` for an unknown locale or detector, ``ConfigError`` for a fault in a file of
+    entities, and errors of providers.
+    """
+    from piiloom.detection.running.few_texts import detect_texts  # noqa: PLC0415 - few scripts want it, all would load it
+
+    several = [texts] if isinstance(texts, str) else texts
+    found = detect_texts(several, asked.locale, asked.question, asked)
+    columns = ("value", *(one.name for one in fields(ScoredSpan)))
+    rows = [Rows(spans, partial(_span_row, text), columns) for text, spans in zip(several, found, strict=True)]
+    return rows[0] if isinstance(texts, str) else Rows(rows, _text_rows, ("text", *columns))
+
+
+def _span_row(text: str, number: int, span: ScoredSpan) -> list[Row]:
+    del number
+    return [{"value": text[span.start : span.end], **asdict(span)}]
+
+
+def _text_rows(number: int, spans: Rows[ScoredSpan]) -> list[Row]:
+    return [{"text": number, **row} for row in spans.frame_rows()]
+
+
+@takes_keywords(DetectFilesKeywords)
+def detect_files(source: str | Path, out: str | Path, asked: DetectFilesKeywords) -> DetectionReport:
+    """Detect in the file or folder *source* and write *out*: a ``.jsonl`` file of native rows, or a folder in any ``format``.
+
+    Keywords are the options of ``piiloom detect``, with its defaults. ``resume=True`` continues a run that was stopped. *watch* is
+    called with the progress. Gives the counts (``figures``) and the files. Raises ``UsageError``, ``DataError``, ``OutputError`` and
+    errors of providers; nothing half-written gets its name.
+    """
+    from piiloom.detection.running.running import run_detection  # noqa: PLC0415 - as above
+
+    request = DetectionRequest.of({**asked.part(DetectionSettings).given(), "source": source, "out": out}, noun="keyword")
+    return run_detection(request, watch=asked.watch or noop, agree=request.check_agreed)
 
 
 def _record_row(number: int, record: Record) -> list[Row]:

@@ -25,12 +25,13 @@ import numpy as np
 
 from benchmarks.detection.simulated_llm import ErrorRates, SimulatedLLM
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.model_settings import ModelSettings
-from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
+from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
+from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
@@ -71,8 +72,7 @@ def examined(documents: Sequence[Record], phases: int, detector: str, rates: Err
 
 
 async def _with_model(documents: Sequence[Record], phases: int, rates: ErrorRates, seed: int, store: Path) -> list[Findings]:
-    model = ModelSettings(provider="openai", model="knows-the-gold", store=store, unpriced=True)
-    settings = DetectorSettings(detector="hybrid", phases=phases, model=model)
+    settings = DetectorSettings(detector="hybrid", phases=phases, provider="openai", model="knows-the-gold", replies=store, unpriced=True)
     detector = make_detector(settings, provider=SimulatedLLM(documents, rates, seed=seed))
     assert isinstance(detector, HybridDetector)
     found: list[Findings] = []

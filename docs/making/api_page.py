@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, get_args
 
 import piiloom
 from docs.making.markdown import page, table
@@ -44,7 +44,7 @@ FUNCTIONS = (
     "detect_files",
     "train_encoder",
 )
-OPTIONS = ("ReleaseOptions", "DetectorOptions", "DetectOptions", "EncoderOptions")
+OPTIONS = ("ReleaseOptions", "EncoderOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -76,8 +76,8 @@ _OPTIONS = """
 Keywords of `generate` are the settings of a run, keywords of `surrogate` the options of `piiloom surrogate run`; a type checker finds a
 misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
 `piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
-`piiloom.DetectOptions`, the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that say how a
-detector looks, `piiloom.DetectorOptions`. Those of `train_encoder` are `piiloom.EncoderOptions`, the options of `piiloom train encoder`
+the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that concern the detector. Those of
+`train_encoder` are `piiloom.EncoderOptions`, the options of `piiloom train encoder`
 ([training.md](training.md)).
 """
 _ERRORS = """
@@ -122,7 +122,9 @@ def _function(name: str) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    hint = re.sub(r"Unpack\[(\w+)\]", r"\1", str(parameter.annotation))
+    kind = parameter.annotation
+    hint = kind.__name__ if isinstance(kind, type) and not get_args(kind) else re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", str(kind))
+    hint = re.sub(r"Unpack\[(\w+)\]", r"\1", hint)
     stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
     default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
     return f"{stars}{parameter.name}: {hint}{default}"

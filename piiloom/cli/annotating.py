@@ -81,7 +81,7 @@ def streamlit_arguments(wanted: Wanted) -> dict[str, Any]:
 def _opened(wanted: Wanted) -> Services:
     """Open the store of *wanted*, with its own types and the detectors that admins can choose from."""
     from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - it loads Streamlit
-    from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
+    from piiloom.cli.detect import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
 
     if wanted.types is not None:
         own = read_types_file(wanted.types)

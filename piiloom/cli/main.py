@@ -61,18 +61,18 @@ _COMMANDS: Final = {
     "surrogate": _Command(
         "surrogate", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
     ),
-    "detect": _Command("detect_cmd", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
+    "detect": _Command("detect", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
     "train": _Command("train_cmd", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
     "probe": _Command("probe_cmd", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
     "evaluate": _Command("evaluate_cmd", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
     "compare": _Command("compare_cmd", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
     "utility": _Command("utility_cmd", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),
     "reidentify": _Command("reidentify_cmd", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
-    "benchmark": _Command("benchmark_cmd", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
-    "types": _Command("types_cmd", "types_app", "Look up", "List entity types, and begin your own."),
-    "entities": _Command("entities_cmd", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
-    "locales": _Command("locales_cmd", "locales_app", "Look up", "List the locales that commands take."),
-    "names": _Command("names_cmd", "names_app", "Look up", "Look up names in the names index, and build the large one."),
+    "benchmark": _Command("benchmark", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
+    "types": _Command("types", "types_app", "Look up", "List entity types, and begin your own."),
+    "entities": _Command("entities", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
+    "locales": _Command("locales", "locales_app", "Look up", "List the locales that commands take."),
+    "names": _Command("names", "names_app", "Look up", "Look up names in the names index, and build the large one."),
     "doctor": _Command("doctor_cmd", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
 }
 

@@ -56,7 +56,7 @@ def shown(
     if not error_console().is_terminal:
         yield _lines(before, described, lasting)
         return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - takes 20 ms
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     bar_only = () if share is None else (BarColumn(bar_width=None),)
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *bar_only, TimeElapsedColumn())
@@ -95,8 +95,8 @@ def asking(replies: Path, *, wanted: bool = True) -> Iterator[Callable[[AskingPr
     *replies* is the file in which the replies are kept. Raises ``Interrupted`` for Ctrl-C, and the block's ``BudgetReached`` and
     ``ProviderError`` with that remedy.
     """
-    from piiloom.execution.asking import AGAIN  # noqa: PLC0415 - loads what asks models
-    from piiloom.execution.money.budget import BudgetReached  # noqa: PLC0415 - as above
+    from piiloom.execution.asking import AGAIN
+    from piiloom.execution.money.budget import BudgetReached
 
     try:
         with shown(_asked, wanted=wanted) as watch:

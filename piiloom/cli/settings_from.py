@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-S = TypeVar("S", bound="DataclassInstance")
+S = TypeVar("S")
 
 
 def settings_of(kind: type[S], asked: object, **more: object) -> S:
-    """Make the dataclass *kind* of the fields of *asked* that are called as its own, and *more*."""
-    names = [one.name for one in fields(kind) if one.name not in more and hasattr(asked, one.name)]
+    """Make *kind*, a dataclass or a model of settings, of the fields of *asked* that are called as its own, and *more*."""
+    model: Any = kind
+    own = [one.name for one in fields(model)] if is_dataclass(kind) else model.model_fields
+    names = [name for name in own if name not in more and hasattr(asked, name)]
     return kind(**{name: getattr(asked, name) for name in names}, **more)

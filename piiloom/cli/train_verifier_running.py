@@ -15,7 +15,7 @@ from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, NO_TWIN
 from piiloom.corpus.split_names import TRAIN, VALIDATION
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.verifying.reasoned_files import DEFAULTS, check_place, counted_rows, kept_rows, write_counts, write_split
 from piiloom.detection.verifying.reasoning_run import Written, write_reasonings
@@ -48,7 +48,7 @@ def make_and_report(asked: VerifierCommand) -> None:
 
 
 def _model(asked: VerifierCommand) -> ModelSettings:
-    model = settings_of(ModelSettings, asked)
+    model = settings_of(ModelSettings, asked, replies=asked.store, max_attempts=asked.attempts)
     model.spec()
     return model
 
@@ -65,7 +65,7 @@ def _splits(data: TrainingData) -> dict[str, Sequence[Any]]:
 def _agree(asked: VerifierCommand, model: ModelSettings, total: int) -> None:
     place = f" at {model.base_url}" if model.base_url else ""
     words = f"the texts of {counted(total, 'candidate')} would be sent to {model.provider}{place}, model {model.name}"
-    agree_to_send(f"{words}; replies are kept in {model.store}", yes=asked.yes)
+    agree_to_send(f"{words}; replies are kept in {model.replies}", yes=asked.yes)
 
 
 def _write(

@@ -1,4 +1,4 @@
-"""Try an entry of the catalogue: whether values drawn for it are found as what they are, and look-alikes refused.
+"""Choose entries of the catalogue, and try them: whether values drawn for them are found as what they are, and look-alikes refused.
 
 A value stands in a short line after a context word of the entry, and alone if the pattern is sure enough without one. Look-alikes are
 those that the entry lists, and such that are made from drawn values: with a wrong check digit, grown into the letters and digits around
@@ -8,20 +8,74 @@ them, and, if a value is told by its context only, without any and as the number
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
 
+from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.patterns.engine import Match, PatternEngine
+from piiloom.foundation.settings import Converted, Settings, setting
+from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.resolving import THRESHOLD, disjoint
 from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import read_catalogue_file
+from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL, Entity
+from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, shipped_entities
 
 POSITIVES: Final = 20
 NEGATIVES: Final = 10
 _ORDER: Final = "order no. "
 _ROUNDS: Final = 4 * NEGATIVES
+_DRAWN: Final = 5
+
+
+class EntityFiles(Settings):
+    """The entries of the catalogue, with those of the user's own files."""
+
+    types: Converted[tuple[Path, ...], Sequence[str | Path]] = setting(
+        (), "Your own entities, in the form of the catalogue. May be repeated.", metavar="FILE"
+    )
+
+    def entities(self) -> Iterator[Entity]:
+        """Yield the entries that ship, and the user's own. Raises ``ConfigError`` for a faulty file."""
+        yield from shipped_entities()
+        for path in self.types:
+            yield from read_catalogue_file(path).entities
+
+    def entity(self, entity_id: str) -> Entity:
+        """Return the entry of that id. Raises ``UsageError`` if there is none."""
+        found = next((one for one in self.entities() if one.id == entity_id), None)
+        if found is None:
+            raise UsageError(f"there is no entity {entity_id!r}", where="ID", remedy="piiloom entities list shows all")
+        return found
+
+
+class EntityChoice(EntityFiles):
+    """The entries of one locale."""
+
+    locale: str | None = setting(None, 'Only entities of this locale, as pl_PL; "universal" for those of all.', metavar="CODE")
+
+    def chosen(self, domain: str | None = None) -> list[Entity]:
+        """Return the entries of the locale, and of *domain*. Raises ``UsageError`` for an unknown locale or domain."""
+        if domain is not None and domain not in DOMAINS:
+            raise UsageError(f"unknown domain {domain!r}", where="--domain", remedy=f"Known: {', '.join(DOMAINS)}")
+        wanted = None if self.locale is None else UNIVERSAL if self.locale == UNIVERSAL else known_locale(self.locale)
+        return [one for one in self.entities() if wanted in (None, one.locale) and (domain is None or domain in one.domains)]
+
+
+def as_json(entity: Entity) -> dict[str, Any]:
+    """Return *entity* as JSON values."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(entity).items() if key != "generator"}
+
+
+def drawn_values(entity: Entity) -> list[str]:
+    """Return a few values of *entity*; none if it has no generator."""
+    if entity.generator is None:
+        return []
+    locale = catalogue_locales()[0] if entity.locale == UNIVERSAL else entity.locale
+    rng = derive_rng("entities show", entity.id)
+    return [draw_value(entity, locale, rng) for _ in range(_DRAWN)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +105,61 @@ class Trial:
         """Whether every value was found, every look-alike refused, and there were enough of both."""
         enough = self.positives >= POSITIVES and self.negatives >= NEGATIVES
         return enough and self.found == self.positives and self.refused == self.negatives and self.validated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """The trials of several entries, and the faults of those that could not be tried."""
+
+    trials: tuple[Trial, ...]
+    faults: tuple[tuple[Entity, str], ...]
+
+    @property
+    def tried(self) -> int:
+        """The number of entries."""
+        return len(self.trials) + len(self.faults)
+
+    @property
+    def passed(self) -> int:
+        """The number of entries that passed."""
+        return sum(one.passed for one in self.trials)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the trials as JSON values."""
+        counts = ("positives", "found", "negatives", "refused", "validated", "passed")
+        return {
+            "tried": self.tried,
+            "passed": self.passed,
+            "entities": [
+                {
+                    "id": one.entity.id,
+                    **{name: getattr(one, name) for name in counts},
+                    "failures": [asdict(failure) for failure in one.failures],
+                }
+                for one in self.trials
+            ],
+            "faults": [{"id": entity.id, "where": entity.where, "error": error} for entity, error in self.faults],
+        }
+
+
+def try_entities(choice: EntityChoice, ids: Sequence[str] = (), *, seed: int = 0) -> Trials:
+    """Try the entries with patterns, only those of *ids* if any are given; universal ones in the locales in turn.
+
+    Raises ``UsageError`` for an id that no entry with patterns has.
+    """
+    found = [one for one in choice.chosen() if one.patterns and (not ids or one.id in ids)]
+    for name in ids:
+        if all(one.id != name for one in found):
+            raise UsageError(f"there is no entity {name!r} with patterns", where="--id", remedy="piiloom entities list shows all")
+    trials, faults = [], []
+    for number, one in enumerate(found):
+        locale = LOCALES[number % len(LOCALES)] if one.locale == UNIVERSAL else one.locale
+        engine = engine_for(locale, choice.types, unconfirmed=True, also=frozenset() if one.default else frozenset({one.id}))
+        try:
+            trials.append(try_entity(engine.catalogue.entities[one.id], engine, seed=seed))
+        except PiiloomError as fault:
+            faults.append((one, str(fault)))
+    return Trials(trials=tuple(trials), faults=tuple(faults))
 
 
 def try_entity(entity: Entity, engine: PatternEngine, *, seed: int = 0, positives: int = POSITIVES, negatives: int = NEGATIVES) -> Trial:

@@ -110,7 +110,8 @@ class Settings(BaseModel):
         try:
             return cls(**given)
         except ValidationError as error:
-            fault = schema_faults(error, cls, noun=noun)[0]
+            faults = schema_faults(error, cls, noun=noun)
+            fault = next((one for one in faults if one.hint), faults[0])  # an unknown name explains another one that is missing
             raise UsageError(fault.said("settings"), remedy=remedy or None) from None
 
     def part(self, kind: type[ModelT]) -> ModelT:
@@ -180,7 +181,7 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
             )
             for name, field in kind.model_fields.items()
         ]
-        vars(called)["__signature__"] = inspect.Signature([*own, *fields])
+        vars(called)["__signature__"] = inspect.Signature([*own, *fields], return_annotation=work.__annotations__.get("return"))
         return called
 
     return decorate

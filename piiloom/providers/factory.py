@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from piiloom.providers.local.local_provider import LocalProvider
 
 COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
-LOCAL = "local"  # made by make_local_provider: it has folders in place of a key and a URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from piiloom.foundation.settings import OptionalPath, Settings, setting
 MODEL: Final = "Model"
 CALLS: Final = "Calls"
 MONEY: Final = "Cost"
+LOCAL: Final = "local"  # the provider of a model in a folder, which needs no key and no address
 
 
 class ModelCalls(Settings):
@@ -91,7 +92,7 @@ class ModelCalls(Settings):
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
         if price is not None:
-            from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - loads YAML and its models, and few commands have a price
+            from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - help is quick without it
 
             parse_prices(price)
         return price

@@ -13,8 +13,9 @@ import yaml
 from anyascii import anyascii
 
 from piiloom.foundation.data_files import data_folder
-from piiloom.foundation.errors import ConfigError, PiiloomError, UsageError
+from piiloom.foundation.errors import ConfigError, OutputError, PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.whole_files import drafted
 from piiloom.foundation.words import content_words
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document
 from piiloom.taxonomy.bank_files import BankFile
@@ -269,6 +270,21 @@ class _Reader:
 
     def _fault(self, path: KeyPath, what: str) -> ConfigError:
         return ConfigError(f"{key_name(path) or 'document'}: {what}", where=self._document.where(path), remedy=_REMEDY)
+
+
+def write_example_file(name: str, out: Path | None = None, *, force: bool = False) -> tuple[Path, OwnType]:
+    """Write the types file of a new type to *out* (NAME.yaml); return the file and the type.
+
+    Raises ``UsageError`` for a name that cannot be one, and ``OutputError`` for a file that is there, unless *force*.
+    """
+    plain, text = example_file(name)
+    path = out or Path(f"{plain.replace(' ', '_')}.yaml")
+    if path.exists() and not force:
+        raise OutputError("the file is there already", where=str(path), remedy="Name another with --out, or replace it with --force")
+    with drafted(path) as file:
+        file.write(text.encode())
+    (made,) = read_types_file(path)
+    return path, made
 
 
 def example_file(name: str) -> tuple[str, str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy
@@ -65,10 +64,10 @@ class Bench:
     def __init__(self, folder: Path, server, name="openai", **options):
         self.store = folder / "replies.duckdb"
         url = server.anthropic_url if name == "anthropic" else server.openai_url
-        self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, store=self.store, unpriced=True, **options)
+        self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, replies=self.store, unpriced=True, **options)
 
     def detector(self, phases=3, chunk_chars=4000, **options):
-        return HybridDetector(settings(phases, chunk_chars), replace(self.model, **options), policy=QUICK)
+        return HybridDetector(settings(phases, chunk_chars), self.model.model_copy(update=options), policy=QUICK)
 
     def examine(self, texts, detector=None):
         """The findings of *texts*, all under way at once."""

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from piiloom.corpus.formats.instructions import extracting, message_parts, verif
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import Spending, spending
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.capid.capid_detector import CapidDetector
 from piiloom.detection.detector import Detector
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector
 from piiloom.execution.batches.batch_entries import BatchPolicy
@@ -80,15 +79,15 @@ class ListingBench:
     def __init__(self, folder: Path, server: LLMServer, name: str = "openai", **options: Any) -> None:
         self.store = folder / "replies.duckdb"
         url = server.anthropic_url if name == "anthropic" else server.openai_url
-        self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, store=self.store, unpriced=True, **options)
+        self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, replies=self.store, unpriced=True, **options)
 
     def capid(self, chunk_chars: int = 4000, **options: Any) -> CapidDetector:
         """The detector "capid"."""
-        return CapidDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK)
+        return CapidDetector(self.model.model_copy(update=options), chunk_chars=chunk_chars, policy=QUICK)
 
     def verified(self, inner: Detector, *, reasoned: bool = False, **options: Any) -> VerifyingDetector:
         """*inner* with a verifier behind it."""
-        return VerifyingDetector(inner, replace(self.model, **options), reasoned=reasoned, policy=QUICK)
+        return VerifyingDetector(inner, self.model.model_copy(update=options), reasoned=reasoned, policy=QUICK)
 
     def examine(
         self, texts: Sequence[str], question: str | None = "Can I?", detector: CapidDetector | VerifyingDetector | None = None

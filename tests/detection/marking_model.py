@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.formats.instructions import marking, message_parts
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Span
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from tests.detection.listing_model import KNOWN, QUICK
@@ -61,12 +60,12 @@ class MarkingBench:
     def __init__(self, folder: Path, server: LLMServer, name: str = "openai", **options: Any) -> None:
         url = server.anthropic_url if name == "anthropic" else server.openai_url
         store = folder / "replies.duckdb"
-        self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, store=store, unpriced=True, **options)
+        self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, replies=store, unpriced=True, **options)
 
     def detector(self, chunk_chars: int = 4000, **options: Any) -> MarkingDetector:
         """The detector; *options* are those of its constructor, or of the model."""
         own = {name: options.pop(name) for name in ("shots", "whole", "threshold") if name in options}
-        return MarkingDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK, **own)
+        return MarkingDetector(self.model.model_copy(update=options), chunk_chars=chunk_chars, policy=QUICK, **own)
 
     def examine(self, texts: Sequence[str], question: str | None = "Can I?", detector: MarkingDetector | None = None) -> list[Findings]:
         """The findings of *texts*, all under way at once."""

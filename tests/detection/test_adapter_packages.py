@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from piiloom.detection.detector_settings import LocalModel
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 
 
@@ -31,7 +31,7 @@ def folder(tmp_path):
 def test_a_missing_package_is_told_with_how_to_install_it(monkeypatch, folder, detector, package, said, extra):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UsageError, match=said) as caught:
-        make_detector(DetectorSettings(detector=detector, local=LocalModel(path=folder)))
+        make_detector(DetectorSettings(detector=detector, model_path=folder))
     assert f"pip install -e '.[{extra}]'" in str(caught.value)
 
 
@@ -40,5 +40,5 @@ def test_a_model_that_is_no_token_classifier_is_told_before_anything_is_loaded(m
     (tmp_path / "config.json").write_text('{"architectures": ["BertForSequenceClassification"]}')
     (tmp_path / "piiloom.json").write_text("{}")
     with pytest.raises(UsageError, match="no token classifier: it is a BertForSequenceClassification") as caught:
-        make_detector(DetectorSettings(detector="huggingface", local=LocalModel(path=str(tmp_path))))
+        make_detector(DetectorSettings(detector="huggingface", model_path=str(tmp_path)))
     assert "--detector encoder" in str(caught.value)

@@ -8,8 +8,9 @@ import os
 import pytest
 
 from piiloom.corpus.formats.instructions import extracting, message
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 from tests.detection.listing_model import QUICK, ListingBench, ListingModel, told
 from tests.fakes.llm_server import Fault, LLMServer
@@ -93,7 +94,7 @@ def test_a_document_without_a_usable_answer_fails_and_others_do_not(tmp_path):
 def test_a_list_too_long_for_an_answer_is_asked_for_in_halves(tmp_path):
     text = f"{TEXT} Anna has asthma. "
     with LLMServer(ListingModel(), schedule=lambda at: Fault(kind="truncation") if at < 1 else None) as server:
-        (findings,) = ListingBench(tmp_path, server, attempts=2).examine([text])
+        (findings,) = ListingBench(tmp_path, server, max_attempts=2).examine([text])
         halves = [body["input"][0]["content"].partition("Text:\n")[2] for body in server.bodies[1:]]
     assert sorted(halves) == ["Anna has asthma.", "Anna is a nurse with asthma in Łódź.", "Asthma since 1990, her asthma."]
     assert told(text, findings) == [*FOUND, ("Anna", "name", "low"), ("asthma", "health", "high")]
@@ -103,7 +104,7 @@ def test_a_list_too_long_for_an_answer_is_asked_for_in_halves(tmp_path):
 def test_of_an_answer_that_is_always_cut_whole_entries_stay(tmp_path):
     text = "Anna is a nurse with asthma in Łódź"
     with LLMServer(ListingModel(), schedule=lambda _: Fault(kind="truncation")) as server:
-        (findings,) = ListingBench(tmp_path, server, attempts=1).examine([text])
+        (findings,) = ListingBench(tmp_path, server, max_attempts=1).examine([text])
     assert told(text, findings) == FOUND[:2]
     assert [(one.reason, one.start, one.end) for one in findings.set_aside] == [("cut_off", 0, len(text))]
 
@@ -140,12 +141,12 @@ def test_faults_cost_no_document_and_nothing_is_asked_twice(tmp_path):
 def test_settings_of_the_registry(tmp_path):
     with LLMServer(ListingModel(wrong=["nurse"])) as server:
         model = ListingBench(tmp_path, server).model
-        detector = make_detector(DetectorSettings(detector="capid", model=model, verify=1), policy=QUICK)
+        detector = make_detector(DetectorSettings(detector="capid", **model.given(), verify=1), policy=QUICK)
         assert isinstance(detector, ModelDetector)
         assert [TEXT[one.start : one.end] for one in detector.detect(TEXT, "en_US", "Can I?")] == [
             value for value, *_ in FOUND if value != "nurse"
         ]
-        none = make_detector(DetectorSettings(detector="capid", model=model, threshold=0.9), policy=QUICK)
+        none = make_detector(DetectorSettings(detector="capid", **model.given(), threshold=0.9), policy=QUICK)
         assert none.detect(TEXT, "en_US", "Can I?") == []
     with pytest.raises(UsageError, match="asks a model"):
         DetectorSettings(detector="capid")

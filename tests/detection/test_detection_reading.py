@@ -23,7 +23,7 @@ TEXTS = ["Ann lives in Łódź.", "A second text, “quoted”.\nWith two lines.
 
 
 def read(path: Path, **settings: Any) -> list[Document | Refused]:
-    return list(DocumentReader(InputSettings(path=path, **settings)).read())
+    return list(DocumentReader(InputSettings(source=path, **settings)).read())
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -134,7 +134,7 @@ def test_what_piiloom_writes_in_any_format_is_read(tmp_path, name):
         pytest.importorskip("spacy")
     path = tmp_path / f"file{FORMATS[name].suffix}"
     FORMATS[name].write(RECORDS, path, WriteOptions())
-    found = read(path, format=name, locale="pl_PL")
+    found = read(path, input_format=name, locale="pl_PL")
     assert [one.text for one in found if isinstance(one, Document)] == TEXTS
     assert not refusals(found)
     if name not in {"capid", "alpaca", "chat", "openai"}:  # which have no ids
@@ -175,7 +175,7 @@ def test_a_parquet_file_by_its_columns(tmp_path):
         ("a.csv", b"a,b\n1,2\n", {"locale": "pl_PL", "text_field": "a", "id_field": "c"}, DataError, "no column 'c'.*--id-field"),
         ("a.parquet", b"PAR1", {"locale": "pl_PL"}, DataError, "not a Parquet file"),
         ("a.doc", b"x", {"locale": "pl_PL"}, UsageError, "cannot be told by the file's suffix"),
-        ("a.doc", b"x", {"locale": "pl_PL", "format": "word"}, UsageError, "unknown format 'word'"),
+        ("a.doc", b"x", {"locale": "pl_PL", "input_format": "word"}, UsageError, "unknown format 'word'"),
         ("a.jsonl", b"x", {"locale": "en_XX"}, UsageError, "--locale: unknown locale 'en_XX'"),
         ("a.conll", b"", {"locale": "pl_PL", "id_field": "x"}, UsageError, "--id-field: the format conll has no fields"),
     ],
@@ -195,7 +195,7 @@ def test_folders_with_nothing_to_read(tmp_path):
     with pytest.raises(DataError, match=r"the folder has no \.text or \.txt file; there are: \.jsonl"):
         read(tmp_path, locale="pl_PL")
     with pytest.raises(DataError, match="no row of the input"):
-        read(tmp_path, format="jsonl", locale="pl_PL")
+        read(tmp_path, input_format="jsonl", locale="pl_PL")
 
 
 def test_a_lone_half_of_a_character_is_set_aside(tmp_path):

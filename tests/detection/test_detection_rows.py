@@ -16,8 +16,9 @@ from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.running.documents import Document
-from piiloom.detection.running.masking import STYLES, Mask
+from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_from, record_of
+from piiloom.detection.running.request import WorkSettings
 from piiloom.foundation.errors import RunError, UsageError
 
 TEXTS = st.text("ab Ż🐢\u2028\n<>[]_'\"1", min_size=1, max_size=40)
@@ -74,7 +75,7 @@ def _file(factory: pytest.TempPathFactory) -> Path:
     return factory.getbasetemp()
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", ["type", "subtype", "numbered", "char"])
 @given(case=found())
 def test_masks_change_nothing_but_the_spans(style, case):
     document, spans = case
@@ -96,7 +97,7 @@ def _masked(style: str, question: str | None = None, character: str = "X") -> Re
     spans = [scored(0, 4, entity_type="name", subtype="person_name"), scored(6, 15, entity_type="code", subtype="email")]
     spans += [scored(21, 25, entity_type="name", subtype="person_name"), scored(32, 40, subtype=None)]
     record = record_of(Document("d", text, "pl_PL", question, "a", 1), spans)
-    return Mask.named(style, character).row(record)
+    return Mask(style=style, character=character).row(record)
 
 
 @pytest.mark.parametrize(
@@ -115,11 +116,11 @@ def test_masks(style, text):
 
 
 def test_masks_that_are_none():
-    with pytest.raises(UsageError, match=r"no mask 'hide'.*type, subtype, numbered, char"):
-        Mask.named("hide")
+    with pytest.raises(UsageError, match=r"mask: must be 'type', 'subtype', 'numbered' or 'char'"):
+        WorkSettings.of({"mask": "hide"})
     for character in ("", "XX", "\n"):
         with pytest.raises(UsageError, match="--mask-char"):
-            Mask.named("char", character)
+            Mask(style="char", character=character)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (2, 2), (3, 2), (0, 6)])

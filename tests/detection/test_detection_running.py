@@ -6,21 +6,16 @@ import fcntl
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.running import chunks, session, unfinished
-from piiloom.detection.running.input_settings import InputSettings
-from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.progress import DetectionProgress
 from piiloom.detection.running.request import DetectionRequest
 from piiloom.detection.running.running import run_detection
-from piiloom.detection.running.worker import WorkSettings
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, OutputError, PiiloomError, UsageError
 from tests.detection.own_entities import member, only_own, own, text_of, write_texts
 
@@ -44,9 +39,7 @@ def request_of(tmp_path: Path, own: Path) -> Callable[..., DetectionRequest]:
     source = write_texts(tmp_path / "in.jsonl", COUNT)
 
     def make(name: str = "found.jsonl", **more: Any) -> DetectionRequest:
-        inputs = InputSettings(path=source, **more.pop("inputs", {}))
-        detector = DetectorSettings(own=(own,), **more.pop("detector", {}))
-        return DetectionRequest(inputs=inputs, work=WorkSettings(detector=detector, mask=Mask(style="type")), out=tmp_path / name, **more)
+        return DetectionRequest(**{"source": source, "types": [own], "mask": "type", "out": tmp_path / name} | more)
 
     return make
 
@@ -127,11 +120,9 @@ def test_a_run_goes_on_only_with_the_same_input_and_settings(request_of, tmp_pat
         run_detection(request_of(), watch=killed_after(20))
     unfinished_files = names(tmp_path / ".found.jsonl.unfinished")
     with pytest.raises(UsageError, match="the unfinished run has another detector"):
-        run_detection(request_of(resume=True, detector={"threshold": 0.8}))
+        run_detection(request_of(resume=True, threshold=0.8))
     with pytest.raises(UsageError, match="the unfinished run has another input and another mask"):
-        run_detection(
-            replace(request_of(resume=True, inputs={"locale": "pl_PL"}), work=WorkSettings(detector=DetectorSettings(own=(own,))))
-        )
+        run_detection(request_of(resume=True, locale="pl_PL", mask=None))
     source = tmp_path / "in.jsonl"
     content = source.read_text()
     source.write_text(content.replace("card", "Card", 1))
@@ -148,14 +139,13 @@ def test_a_run_goes_on_only_with_the_same_input_and_settings(request_of, tmp_pat
 def test_a_catalogue_that_has_changed_is_told(request_of, own, tmp_path):
     changed = tmp_path / "own.yaml"
     changed.write_text(own.read_text())
-    detector = DetectorSettings(own=(changed,))
-    request = replace(request_of(), work=WorkSettings(detector=detector))
+    request = request_of(types=[changed], mask=None)
     with pytest.raises(Killed):
         run_detection(request, watch=killed_after(20))
     changed.write_text(own.read_text().replace("0.7", "0.8"))
     os.utime(changed, (1, 1))
     with pytest.raises(UsageError, match="the catalogue of pl_PL has changed"):
-        run_detection(replace(request, resume=True))
+        run_detection(request.model_copy(update={"resume": True}))
 
 
 def test_a_run_that_was_killed_while_its_files_were_moved_is_finished(request_of, tmp_path, monkeypatch):
@@ -269,19 +259,18 @@ def test_requests_that_make_no_sense(request_of, tmp_path, out, more, kind, says
 def test_the_folder_that_one_stands_in_may_be_the_output(request_of, tmp_path, monkeypatch):
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path / "out")
-    run_detection(replace(request_of("x", format="csv"), out=Path()))
+    run_detection(request_of("x", format="csv", out=Path()))
     assert names(tmp_path / "out") == ["detected.csv", "masked.jsonl", "release.json"]
     assert names(tmp_path) == ["in.jsonl", "out"]
     with pytest.raises(UsageError, match="the output would replace the input"):
-        replace(request_of(), out=Path("/"))
+        request_of(out=Path("/"))
 
 
 def test_an_output_inside_of_the_input_folder_is_refused(request_of, tmp_path):
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("a")
-    request = request_of()
     with pytest.raises(UsageError, match="the output lies inside the input folder"):
-        replace(request, inputs=InputSettings(path=tmp_path / "texts", locale="pl_PL"), out=tmp_path / "texts" / "found.jsonl")
+        request_of(source=tmp_path / "texts", locale="pl_PL", out=tmp_path / "texts" / "found.jsonl")
 
 
 def test_faults_that_come_late_keep_what_was_done_and_early_ones_nothing(request_of, tmp_path, own):
@@ -303,7 +292,7 @@ def test_a_faulty_catalogue_of_a_user_is_told_before_anything_is_written(request
     broken.write_text("locale: universal\nlanguage: en\nentities:\n  a_b: {name: x}\n")
     for path in (broken, tmp_path / "gone.yaml"):
         with pytest.raises((ConfigError, UsageError, DataError), match=path.name):
-            run_detection(replace(request_of(), work=WorkSettings(detector=DetectorSettings(own=(path,)))))
+            run_detection(request_of(types=[path], mask=None))
     assert names(tmp_path) == ["broken.yaml", "in.jsonl"]
 
 

@@ -9,18 +9,14 @@ from types import MappingProxyType
 
 import pytest
 
-from piiloom.detection import registry
+from piiloom.detection import detector_settings
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.families import FAMILIES, Family
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.running import session
-from piiloom.detection.running.input_settings import InputSettings
-from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.progress import DetectionProgress
 from piiloom.detection.running.request import DetectionRequest
 from piiloom.detection.running.running import run_detection
-from piiloom.detection.running.worker import WorkSettings
 
 REASON = "the service refused the text"
 
@@ -54,16 +50,14 @@ def make_moody(*_: object) -> Moody:
 @pytest.fixture(autouse=True)
 def _moody(monkeypatch: pytest.MonkeyPatch) -> None:
     family = Family(about="for tests", make=f"{__name__}:make_moody")
-    monkeypatch.setattr(registry, "FAMILIES", MappingProxyType({**FAMILIES, "moody": family}))
+    monkeypatch.setattr(detector_settings, "FAMILIES", MappingProxyType({**FAMILIES, "moody": family}))
     monkeypatch.setattr(session, "MOST_DOCUMENTS", 2)
 
 
 def _request(tmp_path: Path, rows: Sequence[dict[str, str]], **more: bool) -> DetectionRequest:
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    inputs = InputSettings(path=source, locale="de_DE", any_locale=True)
-    work = WorkSettings(detector=DetectorSettings(detector="moody"), mask=Mask(style="type"))
-    return DetectionRequest(inputs=inputs, work=work, out=tmp_path / "found.jsonl", **more)
+    return DetectionRequest(source=source, locale="de_DE", detector="moody", mask="type", out=tmp_path / "found.jsonl", **more)
 
 
 ROWS = [{"id": "a", "text": text} for text in ("Ada came", "no one", "Bea came", "no two", "Cid came", "Dan came")]

@@ -8,9 +8,9 @@ import shutil
 import pytest
 
 from piiloom.detection.adapters.gliner_detector import GlinerDetector
-from piiloom.detection.detector_settings import LocalModel
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import UsageError
 from tests.detection.tiny_classifier import write_tokenizer
@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
 
 
 def test_spans_are_whole_words_of_our_types(folder):
-    settings = DetectorSettings(detector="gliner", threshold=0.5, local=LocalModel(path=str(folder), device="cpu"))
+    settings = DetectorSettings(detector="gliner", threshold=0.5, model_path=str(folder), device="cpu")
     texts = [Text(TEXT * times, "en_US") for times in (1, 6, 2)]
     texts += [Text("", "en_US"), Text(" \n", "en_US"), Text("\ud800 John Smith [SEP] <<ENT>> met Anna", "en_US")]
     findings = make_detector(settings).examine_batch(texts)

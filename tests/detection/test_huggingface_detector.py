@@ -9,9 +9,9 @@ import pytest
 from piiloom.detection.adapters.huggingface.huggingface_detector import HuggingFaceDetector
 from piiloom.detection.adapters.huggingface.model_folder import load_model
 from piiloom.detection.adapters.huggingface.reading import TextReader
-from piiloom.detection.detector_settings import LocalModel
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import ConfigError, UsageError
 from tests.detection.tiny_classifier import change_config, write_classifier, write_random_classifier
@@ -127,7 +127,7 @@ def test_texts_without_a_token_have_no_spans(folder):
 def test_an_own_label_map_and_the_threshold(folder, tmp_path):
     labels = tmp_path / "labels.yaml"
     labels.write_text("SHOP: organization/employer\nLOC: null\n")
-    settings = DetectorSettings(detector="huggingface", threshold=0.5, local=LocalModel(path=str(folder), label_map=labels, device="cpu"))
+    settings = DetectorSettings(detector="huggingface", threshold=0.5, model_path=str(folder), label_map=labels, device="cpu")
     findings = make_detector(settings).examine("ACME of Berlin", "en_US")
     assert [(one.entity_type, one.subtype) for one in findings.spans] == [("organization", "employer")]
     assert [one.reason for one in findings.set_aside] == ["not_personal: LOC"]

@@ -12,9 +12,10 @@ import time
 import pytest
 
 from piiloom.detection.detector import AsyncDetector, Detector
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ExaminingDetector, ModelDetector
 from piiloom.detection.pattern_detector import PatternDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.errors import AuthFailed
@@ -278,11 +279,11 @@ def test_detectors_by_name(tmp_path):
     assert [one.name for one in (patterns, offline)] == ["patterns", "hybrid-offline"]
     with LLMServer(Model()) as server:
         model = Bench(tmp_path, server).model
-        assert make_detector(DetectorSettings(detector="hybrid", model=model)).name == "hybrid"
+        assert make_detector(DetectorSettings(detector="hybrid", **model.given())).name == "hybrid"
     for wrong, named in (
         ({"detector": "magic"}, "Known: patterns, hybrid-offline, hybrid"),
         ({"detector": "hybrid"}, "--provider"),
-        ({"model": model}, "asks no model"),
+        (model.given(), "asks no model"),
         ({"phases": 4}, "--phases"),
         ({"threshold": 1.5}, "--threshold"),
         ({"chunk_chars": 10}, "--chunk"),

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.detection.simulated_llm import NO_ERRORS, SimulatedLLM
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from tests.detection.small_catalogue import BY_ID, LOCALE, found, settings
 
@@ -38,7 +38,7 @@ def examined(rates, *, count=1, phases=3, seed=0):
     records = [record(number) for number in range(count)]
 
     async def work(store):
-        model = ModelSettings(provider="openai", model="simulated", store=store, unpriced=True)
+        model = ModelSettings(provider="openai", model="simulated", replies=store, unpriced=True)
         async with HybridDetector(settings(phases), model, provider=SimulatedLLM(records, rates, seed=seed)) as detector:
             return await asyncio.gather(*(detector.examine_async(one.context, LOCALE, item_id=one.id) for one in records))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,10 @@ pytest.importorskip("piiloom.detection.capid.capid_detector")
 from piiloom.corpus.formats.instructions import extracting, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.findings import ModelDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.training.lora.examples import chat_rows, example_of
 from piiloom.detection.training.lora.lora_settings import MARKERS, VERIFIER_1, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import train_lora
@@ -55,7 +54,7 @@ def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question:
     span = Span(id="s", start=at, end=at + 5, entity_type="location", relevance="high" if question else None)
     (messages,) = chat_rows([Record(id="r", context=context, question=question, spans=(span,))], "capid")
     noting = Noting()
-    settings = DetectorSettings(detector="capid", model=ModelSettings(provider="openai", store=tmp_path / "r.duckdb"))
+    settings = DetectorSettings(detector="capid", provider="openai", replies=tmp_path / "r.duckdb")
     make_detector(settings, provider=noting).detect(context, "en_US", question)
     layout = PromptLayout(make_tokenizer())
     example = example_of(messages, layout)
@@ -67,8 +66,10 @@ def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
     settings = LoraSettings(batch=1, accumulation=1, epochs=60, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
-    local = ModelSettings(provider="local", store=tmp_path / "replies.duckdb", base=base, adapter=tmp_path / "adapter", attempts=1)
-    detector = make_detector(DetectorSettings(detector="capid", model=local))
+    local = ModelSettings(
+        provider="local", replies=tmp_path / "replies.duckdb", model=str(base), adapter=tmp_path / "adapter", max_attempts=1
+    )
+    detector = make_detector(DetectorSettings(detector="capid", **local.given()))
     assert isinstance(detector, ModelDetector)
     (record,) = data.train
     found = detector.detect(record.context, "en_US", record.question)
@@ -76,10 +77,14 @@ def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
         (one.start, one.end, one.entity_type, one.relevance) for one in record.spans
     ]
     assert detector.totals.answered == 1
-    again = make_detector(DetectorSettings(detector="capid", model=replace(local, device="cpu")))
+    again = make_detector(DetectorSettings(detector="capid", **local.given() | {"device": "cpu"}))
     assert again.detect(record.context, "en_US", record.question) == found
     assert isinstance(again, ModelDetector)
     assert again.totals.replayed == 1, "the reply is in the store"
+
+
+def local_model(base: Path, folder: Path) -> ModelSettings:
+    return ModelSettings(provider="local", replies=folder / "r.duckdb", model=str(base), adapter=folder / "adapter", max_attempts=1)
 
 
 def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData, ModelSettings]:
@@ -88,12 +93,14 @@ def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData,
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
     settings = LoraSettings(task=task, batch=1, accumulation=1, epochs=60 if task == MARKERS else 20, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
-    return data, ModelSettings(provider="local", store=tmp_path / "replies.duckdb", base=base, adapter=tmp_path / "adapter", attempts=1)
+    return data, ModelSettings(
+        provider="local", replies=tmp_path / "replies.duckdb", model=str(base), adapter=tmp_path / "adapter", max_attempts=1
+    )
 
 
 def test_markers_that_were_learnt_by_heart_are_found(tmp_path: Path) -> None:
     data, local = by_heart(tmp_path, MARKERS, marking(relevance=True))
-    detector = make_detector(DetectorSettings(detector="markers", model=local))
+    detector = make_detector(DetectorSettings(detector="markers", **local.given()))
     (record,) = data.train
     found = detector.detect(record.context, "en_US", record.question)
     assert [(one.start, one.end, one.entity_type) for one in found] == [(one.start, one.end, one.entity_type) for one in record.spans]

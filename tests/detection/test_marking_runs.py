@@ -9,9 +9,10 @@ import pytest
 
 from piiloom.corpus.formats.instructions import marking, message
 from piiloom.corpus.record import Record, Span
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.marking.shots import Shots
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from tests.detection.listing_model import told
 from tests.detection.marking_model import MarkingBench, MarkingModel
 from tests.fakes.llm_server import Fault, LLMServer
@@ -135,7 +136,7 @@ def test_an_answer_that_is_not_the_text_is_asked_again_and_then_in_halves(tmp_pa
 
     text = SENTENCE * 8
     with LLMServer(MarkingModel(spoilt)) as server:
-        (findings, short) = MarkingBench(tmp_path, server, attempts=2).examine([text, "Hi there, Bob!"])
+        (findings, short) = MarkingBench(tmp_path, server, max_attempts=2).examine([text, "Hi there, Bob!"])
     assert told(text, findings) == [FOUND[0]] * 8
     assert reasons(findings) == [("asked_in_halves: not_the_text", "")]
     assert sum(faults) == 1
@@ -151,7 +152,7 @@ def test_blank_texts_are_not_asked_about(tmp_path):
 
 def test_it_is_made_by_name(tmp_path):
     with LLMServer(MarkingModel()) as server:
-        settings = DetectorSettings(detector="markers", model=MarkingBench(tmp_path, server).model, threshold=0.7)
+        settings = DetectorSettings(detector="markers", **MarkingBench(tmp_path, server).model.given(), threshold=0.7)
         detector = make_detector(settings)
         assert isinstance(detector, ModelDetector)
         assert told(TEXT, detector.examine(TEXT, "xx_XX", "Can I?")) == FOUND

@@ -9,9 +9,9 @@ import pytest
 from benchmarks.detection.presidio_adapter import presidio_itself, told
 from piiloom.detection.adapters.label_targets import label_targets
 from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
-from piiloom.detection.detector_settings import LocalModel
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import ConfigError, UsageError
 
 pytest.importorskip("presidio_analyzer", reason="make test-train installs it")
@@ -150,7 +150,7 @@ def test_own_recognizers_and_an_own_label_map(tmp_path):
         "  - name: UkNinoRecognizer\n    type: predefined\n    supported_languages: [en]\n"
     )
     labels.write_text("BADGE: code/employee_number\n")
-    settings = DetectorSettings(detector="presidio", own=(own,), local=LocalModel(path="", label_map=labels))
+    settings = DetectorSettings(detector="presidio", types=[own], label_map=labels)
     text = "B-1234 sat in the Blue Room, AA 12 34 56 B"
     findings = make_detector(settings).examine(text, "en_GB")
     assert [(text[one.start : one.end], one.subtype) for one in findings.spans] == [
@@ -210,4 +210,4 @@ def test_half_characters_do_no_harm(detector):
 
 def test_presidio_reads_on_the_cpu():
     with pytest.raises(UsageError, match="--device cuda"):
-        make_detector(DetectorSettings(detector="presidio", local=LocalModel(path="", device="cuda")))
+        make_detector(DetectorSettings(detector="presidio", label_map="presidio", device="cuda"))

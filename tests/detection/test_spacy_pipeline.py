@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.spacy_pipelines import import_spacy
-from piiloom.detection.detector_settings import LocalModel
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.spacy_pipeline import spacy_detector
 from piiloom.detection.spacy_pipeline.making import initialize, make_examples, make_pipeline
 from piiloom.detection.spacy_pipeline.spacy_detector import SCORE, SpacyDetector
@@ -90,7 +90,7 @@ def test_white_space_at_the_edges_of_an_entity_is_left_out(rules: Path) -> None:
 def test_a_label_map_of_ones_own_goes_first(rules: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text("GPE: null\nGADGET: code\n")
-    settings = DetectorSettings(detector="spacy", local=LocalModel(path=str(rules), label_map=own))
+    settings = DetectorSettings(detector="spacy", model_path=str(rules), label_map=own)
     found = make_detector(settings).detect("a lamp in Leeds", "en_US")
     assert [one.entity_type for one in found] == ["code"]
     own.write_text("GPE: nowhere\n")

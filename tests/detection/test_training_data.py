@@ -14,8 +14,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
-from piiloom.detection.asking.model_settings import ModelSettings
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.training.base_model import base_facts
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
@@ -188,8 +187,8 @@ def test_types_that_nobody_defines() -> None:
 def test_an_adapter_brings_its_own_types_along(tmp_path: Path) -> None:
     own = read_types_file(written(tmp_path))
     write_about(tmp_path, About(family="lora", types=("pet",), own_types=own[1:2]))
-    model = ModelSettings(provider="local", store=tmp_path / "s.duckdb", base=tmp_path / "base", adapter=tmp_path)
-    assert DetectorSettings(detector="capid", model=model).own_types == own[1:2]
-    both = DetectorSettings(detector="capid", model=model, own=(tmp_path / "mine.yaml",))
+    model = {"provider": "local", "replies": tmp_path / "s.duckdb", "model": str(tmp_path / "base"), "adapter": tmp_path}
+    assert DetectorSettings(detector="capid", **model).own_types == own[1:2]
+    both = DetectorSettings(detector="capid", types=[tmp_path / "mine.yaml"], **model)
     assert [one.name for one in both.own_types] == [one.name for one in own]
-    assert DetectorSettings(own=(tmp_path / "mine.yaml",)).own_types == own, "patterns find own types as well"
+    assert DetectorSettings(types=[tmp_path / "mine.yaml"]).own_types == own, "patterns find own types as well"

@@ -308,7 +308,7 @@ COMMANDS = {
         {"detectors": "detector", "file_format": "format", "predictions_format": "pred_format", "type_map": "map", "form": ""},
     ),
     "surrogate": ("surrogate run", {"help_all": ""}),
-    "detect_files": ("detect", {"to": "", "run": "", "release": "", "status": "", "record": "", "sample": ""}),
+    "detect_files": ("detect", {"to": "", "store": "", "release": "", "record": "", "help_all": ""}),
     "train_encoder": ("train encoder", {"plot": "", "quiet": ""}),
     "records": ("records list", {"entity_type": "type", "texts": ""}),
 }
@@ -318,7 +318,7 @@ def test_each_option_of_a_command_is_a_keyword():
     for name, (command, other) in COMMANDS.items():
         function = getattr(piiloom, name)
         keywords = {one.name for one in inspect.signature(function).parameters.values()}
-        for options in ("ReleaseOptions", "DetectOptions", "EncoderOptions"):
+        for options in ("ReleaseOptions", "EncoderOptions"):
             if options in str(inspect.signature(function)):
                 keywords |= get_type_hints(getattr(piiloom, options)).keys()
         wanted = {other.get(option.name, option.name) for option in COMMAND_LINE[command].params} - {"", "as_json"}

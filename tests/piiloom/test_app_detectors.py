@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.cli.app_detectors import CommandDetectors
+from piiloom.cli.detect import CommandDetectors
 from piiloom.foundation.errors import PiiloomError, UsageError
 
 

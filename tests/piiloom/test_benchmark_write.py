@@ -37,7 +37,7 @@ def asking(tmp_path):
 
     def make(server, *more, out="carriers"):
         model = ("--provider", "openai", "--model", MODELS["openai"], "--base-url", server.openai_url)
-        place = ("--out", tmp_path / out, "--store", tmp_path / "s.duckdb", "--locale", "pl_PL")
+        place = ("--out", tmp_path / out, "--replies", tmp_path / "s.duckdb", "--locale", "pl_PL")
         return ("benchmark", "write", *place, *model, *more)
 
     return make
@@ -66,7 +66,7 @@ def test_carriers_are_written_and_paid_once_and_make_a_benchmark(cli, asking, tm
     carriers = read_carriers(out / "pl_PL" / "cpg.yaml")
     assert [(one.locale, one.domain, one.lengths, one.checked_by) for one in carriers] == [("pl_PL", "CPG", ("tiny",), None)] * 2
     assert {one.written_by for one in carriers} == {f"openai {MODELS['openai']}"}
-    made = cli("benchmark", "make", "--carriers", out, "--out", tmp_path / "made", "--documents", 6, "--quiet")
+    made = cli("benchmark", "make", "--carriers", out, "--out", tmp_path / "made", "--documents", 6)
     assert made.code == 0, made.err
     assert f"carrier texts were written by openai {MODELS['openai']}" in made.out
     assert "no native speaker has checked the carrier texts" in made.out

@@ -43,7 +43,7 @@ def words(tmp_path):
 
     def make(server, *more, name="found.jsonl", detector="capid", source=texts):
         asked = ("--detector", detector, "--provider", "openai", "--model", MODELS["openai"], "--base-url", server.openai_url)
-        return ("detect", source, "--out", tmp_path / name, "--store", tmp_path / "s.duckdb", *asked, *more)
+        return ("detect", source, "--out", tmp_path / name, "--replies", tmp_path / "s.duckdb", *asked, *more)
 
     return make
 
@@ -97,7 +97,7 @@ def test_types_of_ones_own_are_asked_for(cli, words, tmp_path):
         assert "The registration of a vehicle." in asked[0]
         found = piiloom.detect(
             text, locale="en_US", detector="capid", provider="openai", model=MODELS["openai"], base_url=server.openai_url, types=[mine],
-            store=tmp_path / "s.duckdb", unpriced=True, yes=True,
+            replies=tmp_path / "s.duckdb", unpriced=True, yes=True,
         )  # fmt: skip
     (row,) = rows(tmp_path / "found.jsonl")
     assert [(span["text"], span["type"]) for span in row["spans"]] == told

@@ -90,6 +90,12 @@ def test_a_folder_of_texts_masked(cli, own, tmp_path):
     assert masked[1]["text"] == text_of(1).replace(member(1), "X" * 7).replace("nick_bż", "X" * 7)
 
 
+def test_the_help_lists_the_formats(cli):
+    words = " ".join(cli("detect", "--help").out.replace("│", " ").split())
+    *others, last = FORMATS
+    assert f"{', '.join(others)} or {last}" in words
+
+
 def test_engines_and_workers_change_nothing(cli, texts, own, tmp_path):
     detected(cli, texts, own, "--out", tmp_path / "a.jsonl", "--engine", "hyperscan")
     detected(cli, texts, own, "--out", tmp_path / "b.jsonl", "--engine", "regex")
@@ -100,13 +106,13 @@ def test_engines_and_workers_change_nothing(cli, texts, own, tmp_path):
     ("words", "code", "says"),
     [
         (("--detector", "magic"), 2, ("there is no detector 'magic'", "patterns")),
-        (("--engine", "magic"), 2, ("there is no engine 'magic'", "hyperscan")),
+        (("--engine", "magic"), 2, ("--engine", "'magic' is not one of", "hyperscan")),
         (("--locale", "xx_XX"), 2, ("--locale: unknown locale 'xx_XX'", "pl_PL")),
         (("--format", "word"), 2, ("holds native rows, not word",)),
         (("--input-format", "word"), 2, ("unknown format 'word'", "jsonl")),
         (("--input-format", "doccano"), 2, ("unknown format 'doccano'. Its files are read with json. Known",)),
         (("--threshold", "1.5"), 2, ("threshold", "between 0 and 1")),
-        (("--mask", "hide"), 2, ("no mask 'hide'", "subtype")),
+        (("--mask", "hide"), 2, ("--mask", "'hide' is not one of", "subtype")),
         (("--mask-char", "X"), 2, ("nothing is masked", "--mask char")),
         (("--mask", "type", "--mask-char", "X"), 2, ("--mask type uses no character",)),
         (("--workers", "many"), 2, ("'many' is not a number of workers",)),
@@ -203,7 +209,7 @@ def test_from_python(texts, own, tmp_path, capfd):
         ({"locale": "pl_PL", "detector": "magic"}, "no detector"),
         ({"locale": "pl_PL", "treshold": 1}, "treshold"),
         ({"locale": "pl_PL", "threshold": "high"}, "threshold"),
-        ({"locale": "pl_PL", "concurrency": 0}, "concurrency: 0 is out of range"),
+        ({"locale": "pl_PL", "concurrency": 0}, "concurrency: must be at least 1"),
         ({"locale": "pl_PL", "detector": "hybrid", "provider": "openai", "model": "gpt-5.2"}, "yes: sending texts .* yes=True"),
     ],
 )

@@ -36,7 +36,7 @@ def words(texts, own, tmp_path):
 
     def make(server, *more, name="found.jsonl"):
         asked = ("--detector", "hybrid", "--provider", "openai", "--model", MODELS["openai"], "--base-url", server.openai_url)
-        return ("detect", texts, "--types", own, "--out", tmp_path / name, "--store", tmp_path / "s.duckdb", *asked, *more)
+        return ("detect", texts, "--types", own, "--out", tmp_path / name, "--replies", tmp_path / "s.duckdb", *asked, *more)
 
     return make
 
@@ -154,7 +154,7 @@ def test_from_python(own, tmp_path):
             provider="openai",
             model=MODELS["openai"],
             base_url=server.openai_url,
-            store=tmp_path / "s.duckdb",
+            replies=tmp_path / "s.duckdb",
             unpriced=True,
             yes=True,
         )

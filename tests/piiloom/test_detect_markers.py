@@ -39,7 +39,7 @@ def words(tmp_path):
 
     def make(server, *more, name="found.jsonl", source=texts):
         asked = ("--detector", "markers", "--provider", "openai", "--model", MODELS["openai"], "--base-url", server.openai_url)
-        return ("detect", source, "--out", tmp_path / name, "--store", tmp_path / "s.duckdb", *asked, *more)
+        return ("detect", source, "--out", tmp_path / name, "--replies", tmp_path / "s.duckdb", *asked, *more)
 
     return make
 

@@ -7,10 +7,9 @@ import json
 import pytest
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist import priorities
+from piiloom.annotation_app.worklist import detection_runs, priorities
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
-from piiloom.cli import preannotating
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import load_items
@@ -76,7 +75,7 @@ def test_the_records_that_wait_get_suggestions(suggest, workspace):
 
 def test_the_detector_is_not_told_what_is_labelled(suggest, workspace, monkeypatch):
     rows = []
-    monkeypatch.setattr(preannotating, "write_rows", lambda found, _: rows.extend(found))
+    monkeypatch.setattr(detection_runs, "write_rows", lambda found, _: rows.extend(found))
     suggest(code=1)  # there is nothing to read then
     assert {tuple(row) for row in rows} == {("id", "locale", "context", "question")}
 
@@ -120,13 +119,13 @@ def test_what_is_found_is_kept_while_somebody_has_the_store(suggest, workspace, 
     def locked(path, **settings):
         raise StoreLocked("process 7 (piiloom annotate) holds the store", where=str(path))
 
-    monkeypatch.setattr(preannotating.Store, "open", locked)
+    monkeypatch.setattr(detection_runs.Store, "open", locked)
     told = suggest(code=1)
     assert "process 7 (piiloom annotate) holds the store" in told.err
     kept = workspace.with_name("work.duckdb.detecting") / "patterns.jsonl"
     assert f"What was found is in {kept}: upload it in the app (Admin, Suggestions)" in " ".join(told.err.split())
     assert len(kept.read_text(encoding="utf-8").splitlines()) == 3
-    monkeypatch.setattr(preannotating.Store, "open", opened)
+    monkeypatch.setattr(detection_runs.Store, "open", opened)
     assert "6 new suggestions by patterns for 3 records" in suggest("--resume").out
     assert not kept.parent.exists()
 
@@ -165,7 +164,7 @@ def test_before_there_is_a_work_list_all_records_are_looked_through(suggest, wor
 def test_files_need_an_input_and_an_output(cli, tmp_path):
     assert "no INPUT is named" in cli("detect").err
     assert "nothing says where to write" in cli("detect", tmp_path).err
-    assert "is no place to write to" in cli("detect", tmp_path, "--to", "paper").err
+    assert "'paper' is not one of" in cli("detect", tmp_path, "--to", "paper").err
     assert "says nothing without --to annotation" in cli("detect", tmp_path, "--record", "r").err
 
 

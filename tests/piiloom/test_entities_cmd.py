@@ -117,7 +117,7 @@ def test_an_entity_of_somebodys_own_passes(cli, own):
 @pytest.mark.usefixtures("only_own")
 def test_an_entity_that_fails_is_named_with_its_line(cli, own):
     own.write_text(OWN.replace("77-######", "77-#######"), encoding="utf-8")  # a digit too many
-    outcome = cli("entities", "test", "--types", own, "-v")
+    outcome = cli("entities", "test", "--types", own, "--explain")
     assert outcome.code == 1
     assert "own.yaml:6 pl_gym_card: 0/20 found" in outcome.out
     assert "found there: nothing" in outcome.out

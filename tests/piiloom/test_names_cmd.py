@@ -33,7 +33,7 @@ def test_build_puts_the_index_where_the_other_commands_find_it(cli, package, tmp
 
 def test_build_elsewhere_and_for_some_countries(cli, package, tmp_path):
     install(package)
-    outcome = cli("names", "build", "--out", tmp_path / "some.idx", "--countries", "nl, fr", "--quiet", "--json")
+    outcome = cli("names", "build", "--out", tmp_path / "some.idx", "--country", "nl, fr", "--quiet", "--json")
     assert (outcome.code, outcome.err) == (0, "")
     report = json.loads(outcome.out)
     assert (report["file"], report["first_names"], report["last_names"]) == (str(tmp_path / "some.idx"), 6, 3)
@@ -42,8 +42,8 @@ def test_build_elsewhere_and_for_some_countries(cli, package, tmp_path):
 
 def test_build_refuses_what_cannot_be(cli, package, tmp_path, monkeypatch):
     install(package)
-    assert cli("names", "build", "--countries", "XX").code == 2
-    assert cli("names", "build", "--countries", ",").code == 2
+    assert cli("names", "build", "--country", "XX").code == 2
+    assert cli("names", "build", "--country", ",").code == 2
     monkeypatch.setattr(building.importlib.util, "find_spec", lambda name: None)
     outcome = cli("names", "build")
     assert outcome.code == 2
@@ -90,7 +90,7 @@ def test_usage_errors(cli, tmp_path):
 def test_an_index_that_is_none_is_refused(cli, tmp_path):
     foreign = tmp_path / "x.idx"
     foreign.write_bytes(b"not an index")
-    outcome = cli("names", "top", "--country", "NL", "--index", foreign)
+    outcome = cli("names", "top", "--country", "NL", "--names-index", foreign)
     assert outcome.code == 1
     assert "not a names index" in outcome.err
     assert len(outcome.err.splitlines()) == 1

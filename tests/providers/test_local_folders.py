@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.local import libraries
 from piiloom.providers.local.model_folder import base_digest, open_folder
@@ -84,20 +84,18 @@ def test_an_adapter_says_which_base_it_was_trained_on(base: Path, adapter: Path)
 
 
 def test_settings_name_the_provider(base: Path, adapter: Path, tmp_path: Path) -> None:
-    store = tmp_path / "replies.duckdb"
-    settings = ModelSettings(provider="local", store=store, base=base, adapter=adapter)
+    replies = tmp_path / "replies.duckdb"
+    settings = ModelSettings(provider="local", replies=replies, model=str(base), adapter=adapter)
     assert settings.name == "base+adapter"
     assert settings.spec().priced
-    same = ModelSettings(provider="local", store=store, base=base, adapter=adapter, device="cpu", batch_size=2)
+    same = ModelSettings(provider="local", replies=replies, model=str(base), adapter=adapter, device="cpu", batch_size=2)
     assert settings.identity == same.identity, "where it runs shapes no reply"
     (adapter / "adapter_model.safetensors").write_text("trained anew")
-    assert settings.identity != ModelSettings(provider="local", store=store, base=base).identity
-    with pytest.raises(UsageError, match="--base"):
-        ModelSettings(provider="local", store=store)
-    with pytest.raises(UsageError, match="has models of its own"):
-        ModelSettings(provider="openai", store=store, base=base)
-    with pytest.raises(UsageError, match="at least one prompt"):
-        ModelSettings(provider="local", store=store, base=base, batch_size=0)
+    assert settings.identity != ModelSettings(provider="local", replies=replies, model=str(base)).identity
+    with pytest.raises(UsageError, match="--model"):
+        ModelSettings(provider="local", replies=replies)
+    with pytest.raises(UsageError, match="batch_size: must be at least 1"):
+        ModelSettings.of({"provider": "local", "model": str(base), "batch_size": 0})
 
 
 def test_a_missing_library_is_told_with_the_extra(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,4 +104,4 @@ def test_a_missing_library_is_told_with_the_extra(base: Path, tmp_path: Path, mo
 
     monkeypatch.setattr(libraries.importlib, "import_module", missing)
     with pytest.raises(UsageError, match=r"the library torch, which is not installed\. Install it: pip install -e '\.\[train\]'"):
-        ModelSettings(provider="local", store=tmp_path / "replies.duckdb", base=base).connect()
+        ModelSettings(provider="local", replies=tmp_path / "replies.duckdb", model=str(base)).connect()

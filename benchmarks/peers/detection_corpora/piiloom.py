@@ -14,7 +14,8 @@ REQUIREMENTS = ()
 
 def measure(spec: dict[str, Any]) -> dict[str, Any]:
     """Detect in the texts of the JSON file ``texts`` with the detector ``detector``."""
-    from piiloom.detection.registry import DetectorSettings, make_detector
+    from piiloom.detection.detector_settings import DetectorSettings
+    from piiloom.detection.registry import make_detector
 
     detector = make_detector(DetectorSettings(detector=spec["detector"]))
     texts = json.loads(Path(spec["texts"]).read_text(encoding="utf-8"))

@@ -1,32 +1,38 @@
-"""Have a detector look through records while the app runs, and offer what it finds as suggestions.
+"""Have a detector search records, and offer its findings as suggestions: while the app runs, or in a store that no app has open.
 
-Which detectors there are is told by whoever starts the app (``Detectors``): this room knows none. They get text, question and locale, no
-labels. One run at a time; it goes on when the admin who started it leaves the page.
+The detectors come from the caller (``Detectors``): this room has none. They get text, question and locale, no labels. In the app there is
+one run at a time; it continues when the admin who started it leaves the page.
 """
 
 from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.worklist.pool import Pool
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.corpus.formats.json_rows import write_rows
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.releases import places_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
-from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.errors import DataError, OutputError, PiiloomError, StoreLocked, UsageError
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.own_types_file import write_types_file
 
 Phase = Literal["running", "done", "failed", "stopped"]
 _PATIENCE_S: Final = 10.0
+_ACTOR: Final = "piiloom detect"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,3 +163,96 @@ class DetectionRuns:
 def _row(record: Record) -> dict[str, Any]:
     """Return what a detector may know of *record*."""
     return {"id": record.id, "locale": record.locale, "context": record.context, "question": record.question}
+
+
+class StoreDetection:
+    """A detection over records of the store *workspace*, for ``piiloom detect --to annotation``: call ``take``, ``run`` and ``store``.
+
+    One process at a time can write a store. So it is not open while the detector works: records are written to a file before, and
+    suggestions are stored at the end. If another process has the store then, the findings stay in the file ``rows``, which the app takes as
+    an upload. *rows* is a file of the caller, which stays; *resume* continues with the files of an earlier command.
+    """
+
+    def __init__(self, workspace: Path, *, detector: str, rows: Path | None, resume: bool) -> None:
+        self._workspace, self._detector, self._resume = workspace, detector, resume
+        self._folder = workspace.with_name(f"{workspace.name}.detecting")
+        self._is_ours = rows is None
+        self.rows = rows or self._folder / f"{detector}.jsonl"
+        self._source = self._folder / "records.jsonl"
+
+    def take(self, store: Store, release: str | None = None, record_ids: Sequence[str] = ()) -> None:
+        """Write the texts of the records of a release, of *record_ids*, or of all that wait. Raises ``UsageError`` if there are none."""
+        count = 0
+
+        def counted_rows() -> Iterator[dict[str, Any]]:
+            nonlocal count
+            for record in _chosen(store, release, record_ids):
+                count += 1
+                yield _row(record)
+
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_rows(counted_rows(), self._source)
+        except OSError as error:
+            where = str(self._folder)
+            raise OutputError(f"the texts cannot be written ({error.strerror})", where=where, remedy="Make room there") from error
+        finally:
+            if not count:
+                self._clear(self._source)
+        if not count:
+            fault = "no record waits for annotation" if release is None else "the release has no records"
+            raise UsageError(fault, where=str(self._workspace), remedy="Put records into the work list, on the page Admin of the app")
+
+    def run(self, detect: Callable[[Path, Path], object]) -> None:
+        """Have *detect* read the file of texts and write ``rows``, unless an earlier command has done it and only could not store them."""
+        if self._resume and self.rows.exists():
+            return
+        if self._is_ours and not self._resume:
+            for path in self._folder.glob(f"{self._detector}.*jsonl"):
+                path.unlink()  # of an earlier command
+        detect(self._source, self.rows)
+
+    def store(self, model: str | None) -> SuggestionReport:
+        """Store the suggestions of ``rows``, and remove the files of this detection."""
+        if not self.rows.stat().st_size:
+            reasons = self.rows.with_name(f"{self.rows.stem}.detect-rejects.jsonl")
+            raise DataError("no record could be detected", where=str(reasons), remedy="That file has the reasons")
+        try:
+            store = Store.open(self._workspace, create=False)
+        except StoreLocked as error:
+            remedy = f"What was found is in {self.rows}: upload it in the app (Admin, Suggestions), or stop it and repeat the command "
+            raise StoreLocked(error.message, where=error.where, remedy=f"{remedy}with --resume") from error
+        shared = SharedStore(store)
+        try:
+            log = EventLog(shared)
+            settings = SettingsStore(shared, log)
+            intake = SuggestionIntake(shared, log, settings, Pool(shared, log, settings))
+            rejects = self.rows.with_name(f"{self.rows.stem}-rejects.jsonl")
+            report = intake.add(_ACTOR, self.rows, detector=self._detector, model=model, rejects=rejects)
+        finally:
+            shared.close()
+        self._clear(self._source, *((self.rows,) if self._is_ours else ()))
+        return report
+
+    def _clear(self, *files: Path) -> None:
+        for path in files:
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # files of other commands, or reasons, are there
+            self._folder.rmdir()
+
+
+def _chosen(store: Store, release: str | None, record_ids: Sequence[str]) -> Iterator[Record]:
+    """Yield the records to search: with the text that annotation begins with, and the newest one if they are not on the work list."""
+    if release is None and not record_ids:
+        listed = load_items(store, roles=["work"])
+        if not listed:  # nobody has put records into the work list yet: an admin will
+            yield from (record for _, record in newest_records(store))
+            return
+        yield from base_records(store, [item.record_id for item in listed if item.status in OPEN_STATUSES]).values()
+        return
+    names = list(record_ids) if release is None else list(places_of(store, release))
+    found = {record.id: record for _, record in newest_records(store, record_ids=names)} | base_records(store, names)
+    for name in dict.fromkeys(names):
+        if name not in found:
+            raise UsageError("there is no such record", where=f"--record {name}", remedy="piiloom records list shows the ids")
+        yield found[name]

@@ -14,8 +14,8 @@ from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.detection.adapters.quiet_loading import local_and_quiet
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.token_decoding.windows import Window, windows_of
 from piiloom.detection.token_decoding.words import Words
 from piiloom.execution.call_channel import CallPolicy
@@ -39,7 +39,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
     return GlinerDetector(
-        local.path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
+        local.model_path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
     )
 
 

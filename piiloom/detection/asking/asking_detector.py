@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.session import ModelSession
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings
 from piiloom.execution.call_channel import CallChannel, CallPolicy
 from piiloom.execution.call_totals import CallTotals

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
 from piiloom.detection.asking.asker import Asker
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.seeding import digest
@@ -55,7 +55,7 @@ class ModelSession:
                 provider = settings.connect()
                 asynchronous.push_async_callback(provider.aclose)
             with ExitStack() as rest:
-                store = rest.enter_context(Store.open(settings.store))
+                store = rest.enter_context(Store.open(settings.replies))
                 prompts = [library.find(name) for name in templates] + [open_instructions().find(name) for name in instructions]
                 run = _run(store, kind, settings, [one.sha256 for one in prompts], provider)
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
@@ -68,7 +68,7 @@ class ModelSession:
                     batch=settings.batch,
                 )
                 channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
-                asker = Asker(channel.calls, library, attempts=settings.attempts, concurrency=settings.concurrency)
+                asker = Asker(channel.calls, library, attempts=settings.max_attempts, concurrency=settings.concurrency)
                 # Calls in flight are paid for, so wait for them: the next session finds their replies.
                 asynchronous.push_async_callback(channel.calls.drain)
                 session = cls(run.id, channel, asker, asynchronous.pop_all(), rest.pop_all())
@@ -96,7 +96,7 @@ def _run(store: Store, kind: str, settings: ModelSettings, prompts: list[str], p
         "provider": provider.name,
         "model": provider.model,
         "endpoint": provider.endpoint,
-        "attempts": settings.attempts,
+        "attempts": settings.max_attempts,
         "seed": settings.seed,
     }
     plan = digest(kind, told, prompts)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from piiloom.corpus.formats.base import read_records
 from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
-from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkDocument, BenchmarkOptions
-from piiloom.foundation.errors import DataError, OutputError
+from piiloom.corpus.record import Record
+from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
+from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkDocument, make_benchmark
+from piiloom.detection.benchmark.own_carriers import read_own_carriers
+from piiloom.foundation.errors import DataError, OutputError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import drafted, output_errors
 
 ROWS: Final = "benchmark.jsonl"
@@ -43,9 +48,52 @@ def write_benchmark(
             for document in documents:
                 rows.write(row_line(row_of(document.record)))
                 look_alikes.write(row_line(_look_alikes_of(document)))
-        about = {"schema": _SCHEMA, "options": asdict(options), "counts": counts.to_json()} | ({"carriers": carriers} if carriers else {})
+        about = {"schema": _SCHEMA, "options": options.part(BenchmarkOptions).model_dump(), "counts": counts.to_json()} | (
+            {"carriers": carriers} if carriers else {}
+        )
         with drafted(out / ABOUT) as file:
             file.write((json.dumps(about, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def make_folder(
+    out: Path,
+    options: BenchmarkOptions,
+    *,
+    carriers: Path | None = None,
+    with_shipped: bool = False,
+    force: bool = False,
+    watch: Callable[[tuple[int, int]], object] = noop,
+) -> dict[str, Any]:
+    """Make a benchmark in the folder *out*, and return its counts.
+
+    The carriers are those that ship, or those in the folder *carriers* (*with_shipped*: both). Of these, domains and lengths that are not
+    named are left out where there are none. *watch* gets the numbers of the documents that are done and of all.
+
+    Raises ``UsageError`` for a named locale, domain or length without a carrier, and the errors of ``write_benchmark`` and
+    ``read_own_carriers``.
+    """
+    own = None
+    if carriers is not None:
+        own = read_own_carriers(carriers, with_shipped=with_shipped, locales=options.locales)
+        named = options.model_fields_set
+        if "locales" not in named:
+            options = options.model_copy(update={"locales": tuple(own.by_locale)})
+        own.require(options.locales, options.domains if "domains" in named else (), options.lengths if "lengths" in named else ())
+    elif with_shipped:
+        raise UsageError("there are no other carriers", where="--with-shipped", remedy="Add --carriers DIR, or leave it out")
+    counts, about = BenchmarkCounts(), own.to_json() if own else None
+    made = make_benchmark(options, counts, lambda done, total: watch((done, total)), own.by_locale if own else None)
+    write_benchmark(out, made, options, counts, force=force, carriers=about)
+    return counts.to_json() | ({"carriers": about} if about else {})
+
+
+def read_document(folder: Path, document_id: str) -> Record:
+    """Return a document of the benchmark in *folder*. Raises ``UsageError`` if there is none of that id."""
+    read_about(folder)
+    found = next((one for one in read_records(NativeFormat(), folder / ROWS) if one.id == document_id), None)
+    if found is None:
+        raise UsageError(f"there is no document {document_id!r}", where=str(folder / ROWS), remedy="Its lines begin with their ids")
+    return found
 
 
 def _look_alikes_of(document: BenchmarkDocument) -> dict[str, Any]:

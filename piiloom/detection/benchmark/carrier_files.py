@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from piiloom.detection.benchmark.carrier_rounds import Outcome
-from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written
+from piiloom.detection.benchmark.benchmark_options import WritingOptions
+from piiloom.detection.benchmark.carrier_rounds import Outcome, WritingProgress
+from piiloom.detection.benchmark.carrier_writing import Written, write_carriers
 from piiloom.detection.benchmark.carriers import Carrier
 from piiloom.execution.asking import Lost
-from piiloom.foundation.errors import OutputError
+from piiloom.foundation.errors import DataError, OutputError
 from piiloom.foundation.whole_files import output_errors, write_folder
 from piiloom.taxonomy.entities.entity import DOMAINS
 
@@ -50,6 +52,24 @@ def check_place(out: Path, locales: Sequence[str], *, force: bool) -> None:
             probe.unlink()
             for one in missing:
                 one.rmdir()
+
+
+def have_written(
+    out: Path, options: WritingOptions, *, force: bool, watching: Callable[[], AbstractContextManager[Callable[[WritingProgress], None]]]
+) -> tuple[Written, list[Path]]:
+    """Have carriers written into the folder *out*; return them, and the files. *watching* makes a display of the progress.
+
+    A wrong request raises before anything is sent: what ``check_place`` and ``write_carriers`` raise. Raises ``DataError`` if no carrier
+    is usable.
+    """
+    check_place(out, options.locales, force=force)
+    with watching() as watch:
+        written = write_carriers(options, watch=watch)
+    files = write_files(out, options, written)
+    if not written.kept:
+        reasons = ", ".join(f"{code} {count}" for code, count in written.rejected.most_common())
+        raise DataError(f"no carrier was usable ({reasons})", where=str(out), remedy="rejects.jsonl has the last reply to each")
+    return written, files
 
 
 def write_files(out: Path, options: WritingOptions, written: Written) -> list[Path]:
@@ -111,7 +131,7 @@ def _about(locale: str, options: WritingOptions, written: Written, outcomes: Seq
         "model": written.author[1],
         "template": written.template[0],
         "template_sha256": written.template[1],
-        "seed": options.model.seed,
+        "seed": options.seed,
         "documents": options.documents,
         "kept": len(kept),
         "rejected": len(outcomes) - len(kept),

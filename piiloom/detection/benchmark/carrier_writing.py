@@ -6,6 +6,7 @@ request is never paid for twice, in whatever run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
@@ -13,11 +14,10 @@ from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carrier_orders import carrier_orders
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
-from piiloom.detection.benchmark.carriers import LENGTHS, Length
-from piiloom.execution.asking import AGAIN
+from piiloom.execution.asking import AGAIN, Lost
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import GroupCommitter
@@ -30,21 +30,9 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.providers.protocol import Provider
-from piiloom.taxonomy.entities.entity import DOMAINS, Domain
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritingOptions:
-    """What to have written: ``documents`` carriers of each locale, by ``model`` (whose seed draws the orders, too)."""
-
-    model: ModelSettings
-    locales: tuple[str, ...]
-    documents: int
-    domains: tuple[Domain, ...] = DOMAINS
-    lengths: tuple[Length, ...] = tuple(LENGTHS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +48,33 @@ class Written:
     template: tuple[str, str]
     totals: CallTotals
 
+    @property
+    def rejected(self) -> Counter[str]:
+        """The numbers of orders without a usable carrier, by reason."""
+        return Counter(one.result.code for one in self.outcomes if isinstance(one.result, Lost))
+
+    @property
+    def kept(self) -> int:
+        """The number of carriers."""
+        return len(self.outcomes) - self.rejected.total()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        totals = self.totals
+        return {
+            "provider": self.author[0],
+            "model": self.author[1],
+            "template": self.template[0],
+            "kept": self.kept,
+            "rejected": dict(sorted(self.rejected.items())),
+            "cost": {
+                "run": self.run_id,
+                "usd": None if totals.unpriced else totals.spent_usd,
+                "answered": totals.answered,
+                "replayed": totals.replayed,
+            },
+        }
+
 
 def write_carriers(
     options: WritingOptions, *, watch: Callable[[WritingProgress], None] = noop, retry: RetryPolicy | None = None
@@ -69,32 +84,31 @@ def write_carriers(
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
     paid for are kept in any case. Raises ``UsageError`` for unknown locales, providers or prices.
     """
-    settings = options.model
-    library = open_library(settings.prompts)
+    library = open_library(options.prompts)
     orders = [
         order
         for locale in options.locales
-        for order in carrier_orders(locale, options.documents, domains=options.domains, lengths=options.lengths, seed=settings.seed)
+        for order in carrier_orders(locale, options.documents, domains=options.domains, lengths=options.lengths, seed=options.seed)
     ]
     with ExitStack() as stack:
-        provider = settings.connect()
+        provider = options.connect()
         stack.callback(run_in_own_loop, provider.aclose)
-        store = stack.enter_context(Store.open(settings.store))
+        store = stack.enter_context(Store.open(options.replies))
         run = _run(store, options, library, provider)
         committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
         policy = CallPolicy(
-            concurrency=settings.concurrency,
-            rpm=settings.rpm,
-            tpm=settings.tpm,
-            budget_usd=settings.budget_usd,
-            batch=settings.batch,
+            concurrency=options.concurrency,
+            rpm=options.rpm,
+            tpm=options.tpm,
+            budget_usd=options.budget_usd,
+            batch=options.batch,
             retry=retry or RetryPolicy(),
         )
-        channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
+        channel = open_channel(store, run.id, provider, committer, policy, seed=options.seed)
         stop = StopSignal()
         catalogues = {locale: load_catalogue(locale, unconfirmed=True) for locale in options.locales}
         rounds = CarrierRounds(
-            orders, channel, library, catalogues, attempts=settings.attempts, concurrency=settings.concurrency, watch=watch
+            orders, channel, library, catalogues, attempts=options.max_attempts, concurrency=options.concurrency, watch=watch
         )
         status: RunStatus = "interrupted"
         committer.start()
@@ -127,7 +141,6 @@ async def _to_end(rounds: CarrierRounds, channel: CallChannel, stop: StopSignal)
 
 def _run(store: Store, options: WritingOptions, library: PromptLibrary, provider: Provider) -> RunRow:
     """Return the run of these options: an earlier one, whose spending counts toward the budget, or a new one."""
-    settings = options.model
     told: dict[str, Any] = {
         "benchmark_carriers": True,
         "provider": provider.name,
@@ -137,8 +150,8 @@ def _run(store: Store, options: WritingOptions, library: PromptLibrary, provider
         "domains": list(options.domains),
         "lengths": list(options.lengths),
         "documents": options.documents,
-        "attempts": settings.attempts,
-        "seed": settings.seed,
+        "attempts": options.max_attempts,
+        "seed": options.seed,
     }
     plan = digest("benchmark carriers", told, library.find(TEMPLATE).sha256)
     return asking_run(store, "carriers", told, plan)

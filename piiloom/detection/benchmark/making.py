@@ -13,34 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from piiloom.corpus.record import Provenance, Record, SourceReference, Span
-from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, shipped_carriers, word_count
+from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
+from piiloom.detection.benchmark.carriers import Carrier, Length, shipped_carriers, word_count
 from piiloom.detection.benchmark.composing import Composed, Place, compose
-from piiloom.detection.benchmark.perturbing import PERTURBATIONS, perturb
+from piiloom.detection.benchmark.perturbing import perturb
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.entities.entity import DOMAINS, Domain
-from piiloom.taxonomy.entities.entity_catalogue import LOCALES, LocaleCatalogue, load_catalogue
+from piiloom.taxonomy.entities.entity import Domain
+from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
-# Documents of each locale in the published benchmark of the hybrid, in the order of LOCALES.
-PUBLISHED: Final = dict(zip(LOCALES, (150, 150, 105, 45, 110, 45, 150, 150, 150, 150, 105, 45, 150), strict=True))
 BENCHMARK: Final = "benchmark"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkOptions:
-    """What to make. ``documents``: of each locale; None: as many as published. ``perturbations`` take turns over the documents."""
-
-    locales: tuple[str, ...] = tuple(LOCALES)
-    domains: tuple[Domain, ...] = DOMAINS
-    lengths: tuple[Length, ...] = tuple(LENGTHS)
-    documents: int | None = None
-    perturbations: tuple[str, ...] = ()
-    seed: int = 0
-
-    def count(self, locale: str) -> int:
-        """The number of documents of *locale*."""
-        return PUBLISHED[locale] if self.documents is None else self.documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +82,8 @@ def make_benchmark(
 
     *carriers*, by locale, are taken instead of those that ship; what domains and lengths they lack is left out.
 
-    Raises ``UsageError`` for an unknown locale, domain, length or perturbation, or where no carrier fits.
+    Raises ``UsageError`` where no carrier fits.
     """
-    for name in options.perturbations:
-        if name not in PERTURBATIONS:
-            raise UsageError(f"there is no perturbation {name!r}", where="--perturb", remedy=f"Known: {', '.join(PERTURBATIONS)}")
     total, done = sum(map(options.count, options.locales)), 0
     for locale in options.locales:
         catalogue = load_catalogue(locale, unconfirmed=True)  # a value of a form that no source confirms is personal all the same

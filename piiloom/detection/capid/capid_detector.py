@@ -12,13 +12,12 @@ from piiloom.corpus.formats.instructions import extracting, message
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.capid.entries import PHASE, Listed, read_entries
 from piiloom.detection.capid.placing import Mention, everywhere, place
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.sentences import Sentences
 from piiloom.execution.asking import Fault, Lost
 from piiloom.execution.call_channel import CallPolicy
@@ -151,5 +150,5 @@ def why_lost(lost: Lost) -> str:
 
 def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> CapidDetector:
     """See ``registry.Make``."""
-    assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return CapidDetector(settings.model, chunk_chars=settings.chunk_chars, threshold=settings.threshold, provider=provider, policy=policy)
+    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
+    return CapidDetector(settings.asked, chunk_chars=settings.chunk_chars, threshold=settings.threshold, provider=provider, policy=policy)

@@ -23,8 +23,7 @@ from piiloom.tagging.model_card import CARD, About, read_about, unknown_types
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
-    from piiloom.detection.detector_settings import LocalModel
-    from piiloom.detection.registry import DetectorSettings
+    from piiloom.detection.detector_settings import DetectorSettings, LocalModel
     from piiloom.execution.call_channel import CallPolicy
     from piiloom.providers.protocol import Provider
 
@@ -42,7 +41,7 @@ class EncoderDetector:
     name = NAME
 
     def __init__(self, local: LocalModel, *, threshold: float = 0.0) -> None:
-        self._folder, self._local, self._threshold = Path(local.path), local, threshold
+        self._folder, self._local, self._threshold = Path(local.model_path), local, threshold
         self._about = read_about(self._folder, NAME, needs=(TOKENIZER, HEADS))
         self._types = _types_by_number(self._about, local.label_map)
         settings = self._about.settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of, each_once
-from piiloom.detection.asking.model_settings import ModelSettings
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES, ModelReader
 from piiloom.detection.hybrid.offline.offline_reader import read_by_rules

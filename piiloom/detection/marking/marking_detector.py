@@ -14,9 +14,9 @@ from piiloom.corpus.formats.instructions import marking, message
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.text_groups import groups_of_text
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.marking.bringing_back import Brought, bring_back
 from piiloom.detection.marking.cutting import Cutting, WholeRanges

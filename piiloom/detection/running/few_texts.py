@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Document
 from piiloom.detection.running.input_settings import detection_locale
@@ -21,8 +22,9 @@ from piiloom.taxonomy.own_types import types_in_force
 def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
     """Return the spans of each text, in text order and without overlaps.
 
-    Raises ``UsageError`` for an unknown locale, and ``DataError`` if a text could not be detected.
+    Raises ``UsageError`` for an unknown locale or without consent to send the texts, and ``DataError`` if a text could not be detected.
     """
+    settings.check_agreed()
     locale = detection_locale(locale, any_locale=not settings.family.catalogue)
     with types_in_force(settings.own_types):
         found = _found(texts, locale, question, settings)

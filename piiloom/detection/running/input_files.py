@@ -52,7 +52,7 @@ def find_files(settings: InputSettings) -> list[InputFile]:
 
     Raises ``UsageError`` for an unknown format or a setting that does not fit it, and ``DataError`` if there is nothing to read.
     """
-    path, told = settings.path, settings.format
+    path, told = settings.path, settings.input_format
     if told is not None and told not in KNOWN:
         raise UsageError(f"unknown format {told!r}", where="--input-format", remedy=f"{meant(told)}Known formats: {', '.join(KNOWN)}")
     if not path.exists():

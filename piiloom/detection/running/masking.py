@@ -10,7 +10,7 @@ A value that the question tells is replaced there, too, if it stands as a whole 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.masked import masked_variant, numbered_placeholders, placeholder_label
@@ -18,7 +18,6 @@ from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import UsageError
 
 MaskStyle = Literal["type", "subtype", "numbered", "char"]
-STYLES: Final[tuple[MaskStyle, ...]] = get_args(MaskStyle)
 BLOCK: Final = "█"
 
 
@@ -28,14 +27,6 @@ class Mask:
 
     style: MaskStyle
     character: str = BLOCK
-
-    @classmethod
-    def named(cls, name: str, character: str = BLOCK) -> Mask:
-        """Return the mask of the style *name*. Raises ``UsageError`` for an unknown one."""
-        for style in STYLES:
-            if style == name:
-                return cls(style=style, character=character)
-        raise UsageError(f"there is no mask {name!r}", where="--mask", remedy=f"Choose one of {', '.join(STYLES)}")
 
     def __post_init__(self) -> None:
         if len(self.character) != 1 or not self.character.isprintable():

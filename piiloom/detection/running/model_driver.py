@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from piiloom.detection.asking.text_groups import text_of_groups
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, ModelDetector
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Document
 from piiloom.detection.running.worker import failed
@@ -28,7 +29,7 @@ class ModelDriver:
         detector = make_detector(settings, provider=provider)
         assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
         self._detector = detector
-        asked = settings.model or settings.service
+        asked = settings.asked or settings.service
         self._concurrency = asked.concurrency if asked is not None else 1
         self._stop = StopSignal()
 

@@ -1,87 +1,147 @@
-"""What a run is asked to do."""
+"""The request for a detection: input, detector and output."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
-from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
-from piiloom.detection.running.input_files import InputFile
-from piiloom.detection.running.input_settings import InputSettings
-from piiloom.detection.running.outputs import Target, target_of
-from piiloom.detection.running.worker import WorkSettings
+from pydantic import field_validator, model_validator
+
+from piiloom.detection.detector_settings import FINDING, LOCAL_MODELS, DetectorSettings
+from piiloom.detection.running.input_settings import READING, InputFields, InputSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
-from piiloom.taxonomy.own_types import to_json
+from piiloom.foundation.settings import Converted, OptionalPath, setting
+from piiloom.providers.model_calls import CALLS, MODEL, MONEY
+
+if TYPE_CHECKING:
+    from piiloom.detection.running.input_files import InputFile
+    from piiloom.detection.running.masking import Mask
 
 _SCHEMA: Final = 1
+_WORK: Final = "Running"
+WRITING: Final = "What is written"
+_FORMATS: Final = (
+    "native, capid, csv, parquet, json, huggingface, alpaca, chat, openai, verifier, bio, conll, spacy, gliner, brat, label-studio, "
+    "presidio, argilla or masked"
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectionRequest:
-    """What is to be done.
+class WorkSettings(DetectorSettings):
+    """The settings of a worker: those of the detector, and of masked texts. Pickles."""
 
-    ``out`` is a file that ends in ``.jsonl``, of native rows, or a folder in ``format`` (native). ``workers`` are processes; a detector
-    that asks a model or a service has none. ``resume`` goes on with what a killed run has done, if there is something; ``force`` begins
-    anew and replaces what is there. Raises ``UsageError`` for what makes no sense.
-    """
+    mask: Literal["type", "subtype", "numbered", "char"] | None = setting(
+        None,
+        "Write masked texts, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
+        panel=WRITING,
+    )
+    mask_char: str | None = setting(None, "Character of --mask char (else █).", metavar="C", panel=WRITING, advanced=True)
 
-    inputs: InputSettings
-    work: WorkSettings
-    out: Path
-    format: str | None = None
-    tokenizer: str = "whitespace"
-    workers: int = 1
-    resume: bool = False
-    force: bool = False
+    @model_validator(mode="after")
+    def _maskable(self) -> Self:
+        if self.mask_char is not None and self.mask is None:
+            raise UsageError("nothing is masked", where="--mask-char", remedy="Add --mask char, or leave it out")
+        if self.mask_char is not None and self.mask != "char":
+            raise UsageError(f"--mask {self.mask} uses no character", where="--mask-char", remedy="Use --mask char, or leave it out")
+        _ = self.masking
+        return self
 
-    def __post_init__(self) -> None:
-        if self.workers < 1:
-            raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
+    @property
+    def masking(self) -> Mask | None:
+        """The mask, if texts are to be masked. Raises ``UsageError`` if its character is not one."""
+        from piiloom.detection.running.masking import BLOCK, Mask
+
+        return None if self.mask is None else Mask(style=self.mask, character=BLOCK if self.mask_char is None else self.mask_char)
+
+
+class DetectionSettings(InputFields, WorkSettings):
+    """The settings of a detection besides the places of input and output."""
+
+    panels: ClassVar[tuple[str, ...]] = (READING, FINDING, WRITING, LOCAL_MODELS, MODEL, CALLS, MONEY, _WORK)
+
+    format: str | None = setting(None, f"Format of a folder as output: {_FORMATS}.", metavar="FORMAT", panel=WRITING)
+    tokenizer: str = setting("whitespace", "Tokenizer of formats with tokens.", metavar="NAME", panel=WRITING, advanced=True)
+    force: bool = setting(False, "Replace what is there, and begin an unfinished run anew.", panel=WRITING)
+    workers: Converted[int, int | str] = setting(
+        1, "Processes; the output is the same for any number.", metavar="N|auto", kind=str, panel=_WORK
+    )
+    resume: bool = setting(False, "Continue with what a stopped or killed run has done, if there is one.", panel=_WORK)
+
+    @field_validator("workers", mode="before")
+    @classmethod
+    def _number_of_workers(cls, given: object) -> int:
+        if given == "auto":
+            return len(os.sched_getaffinity(0))
+        text = str(given)
+        if not (text.isascii() and text.isdigit() and int(text)):
+            raise UsageError(f"{text!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, or auto")
+        return int(text)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
         if self.waits and self.workers > 1:
             raise UsageError(
                 "a detector that asks a model or a service works in one process", where="--workers", remedy="Use --concurrency"
             )
         if self.resume and self.force:
             raise UsageError("--resume goes on, and --force begins anew", where="--resume, --force", remedy="Give one of them")
+        return self
+
+    @property
+    def any_locale(self) -> bool:
+        """Whether the detector takes locales that have no catalogue."""
+        return not self.family.catalogue
+
+
+class DetectionRequest(DetectionSettings, InputSettings):
+    """A detection of ``source``. ``out`` is a file that ends in ``.jsonl``, of native rows, or a folder in ``format`` (native)."""
+
+    out: OptionalPath = setting(None, "A .jsonl file of native rows, or a folder for any --format.", flags="--out -o", metavar="PATH")
+
+    @model_validator(mode="after")
+    def _elsewhere(self) -> Self:
+        if self.source is None or self.out is None:
+            return self
         if self.out.name in {"", ".."}:  # the name of what is unfinished is made of its name
-            object.__setattr__(self, "out", self.out.resolve())
-        source, out = self.inputs.path.resolve(), self.out.resolve()
+            vars(self)["out"] = self.out.resolve()
+        source, out = self.source.resolve(), self.out.resolve()
         if out == source or source.is_relative_to(out):
             raise UsageError("the output would replace the input", where="--out", remedy="Name another place")
         if source.is_dir() and out.is_relative_to(source):
             raise UsageError("the output lies inside the input folder", where="--out", remedy="Name a place outside of it")
+        return self
 
     @property
-    def waits(self) -> bool:
-        """Whether the detector waits for a model or a service, and does many texts at once in one process."""
-        return self.work.detector.waits
-
-    def target(self) -> Target:
-        """Return what is written. Raises ``UsageError`` for an unknown format, or one that does not fit ``out``."""
-        return target_of(self.out, self.format, tokenizer=self.tokenizer, force=self.force)
+    def place(self) -> Path:
+        """The output. Raises ``UsageError`` if no input or no output is named."""
+        _ = self.path
+        if self.out is None:
+            raise UsageError("nothing says where to write", where="--out", remedy="Name a .jsonl file, or a folder")
+        return self.out
 
     @property
     def about(self) -> dict[str, Any]:
-        """What decides the result beside the texts."""
-        mask, own = self.work.mask, self.work.detector.own_types
+        """The settings that decide the result beside the texts."""
+        from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
+        from piiloom.taxonomy.own_types import to_json
+
+        mask, own = self.masking, self.own_types
         about: dict[str, Any] = {
             "schema": _SCHEMA,
             "tool": "piiloom detect",
             "piiloom": piiloom_version(),
-            "input": self.inputs.identity,
-            "detector": self.work.detector.identity,
+            "input": self.input_identity,
+            "detector": self.identity,
             "mask": None if mask is None else asdict(mask),
         }
         return about | {OWN_TYPES: to_json(own)} if own else about
 
     def named_after(self, files: Sequence[InputFile]) -> DetectionRequest:
         """Return this request with a name for what a model is asked about, by which sessions share a budget."""
-        model = self.work.detector.model
-        if model is None or model.run:
+        if self.asked is None or self.run:
             return self
-        name = digest(self.inputs.identity, [(file.name, file.path.stat().st_size) for file in files])[:16]
-        detector = replace(self.work.detector, model=replace(model, run=name))
-        return replace(self, work=replace(self.work, detector=detector))
+        name = digest(self.input_identity, [(file.name, file.path.stat().st_size) for file in files])[:16]
+        return self.model_copy(update={"run": name})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.releases.export_drafts import new_folders
+from piiloom.detection.running.outputs import target_of
 from piiloom.detection.running.progress import DetectionReport, Watch
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.detection.running.request import DetectionRequest
@@ -35,15 +36,16 @@ def run_detection(
     document. What was done until then is kept, and the error says how to go on.
     """
     started = time.monotonic()
-    target = request.target()
-    reader = DocumentReader(request.inputs)
+    out = request.place
+    target = target_of(out, request.format, tokenizer=request.tokenizer, force=request.force)
+    reader = DocumentReader(request)
     with ExitStack() as stack:
-        stack.enter_context(types_in_force(request.work.detector.own_types))
+        stack.enter_context(types_in_force(request.own_types))
         try:
-            stack.enter_context(new_folders([request.out.parent]))
+            stack.enter_context(new_folders([out.parent]))
         except OSError as error:
-            raise cannot_write(request.out, error) from error
-        kept = stack.enter_context(UnfinishedRun(request.out, request.about, resume=request.resume, force=request.force))
+            raise cannot_write(out, error) from error
+        kept = stack.enter_context(UnfinishedRun(out, request.about, resume=request.resume, force=request.force))
         if kept.is_published:
             told = kept.roll_forward()
             return _report(request, told["figures"], [Path(name) for name in told["files"]], told["figures"]["documents"], started)
@@ -64,4 +66,6 @@ def run_detection(
 def _report(
     request: DetectionRequest, figures: dict[str, Any], files: list[Path], kept: int, started: float, model: dict[str, Any] | None = None
 ) -> DetectionReport:
-    return DetectionReport(out=request.out, figures=figures, files=tuple(files), kept=kept, seconds=time.monotonic() - started, model=model)
+    return DetectionReport(
+        out=request.place, figures=figures, files=tuple(files), kept=kept, seconds=time.monotonic() - started, model=model
+    )

@@ -35,7 +35,7 @@ class Session:
 
     def __init__(self, request: DetectionRequest, reader: DocumentReader, kept: UnfinishedRun, watch: Watch, stack: ExitStack) -> None:
         self._request, self._reader, self._kept, self._watch, self._stack = request, reader, kept, watch, stack
-        self._writer = ChunkWriter(request.work)
+        self._writer = ChunkWriter(request)
         self._ids = IdDigests(kept.folder)
         stack.callback(self._ids.close)
         self._rejects: TextIO = stack.enter_context((kept.folder / REJECTS).open("w", encoding="utf-8", newline="\n"))
@@ -50,25 +50,25 @@ class Session:
         self._check_catalogues()
         request = self._request
         if request.waits:
-            self._driver = ModelDriver(request.work.detector, provider)
+            self._driver = ModelDriver(request, provider)
             agree()
             self._driver.run(self._jobs(_MODEL_DOCUMENTS), self._take_findings, self._tell)
         elif request.workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            make = partial(make_worker, request.work)
+            make = partial(make_worker, request)
             workers: WorkerProcesses[Chunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
             self._stack.callback(workers.close)
             for chunk, detected in workers.map(self._jobs(MOST_DOCUMENTS)):
                 self._take(chunk, detected)
         else:
-            do = make_worker(request.work)
+            do = make_worker(request)
             for chunk in self._jobs(MOST_DOCUMENTS):
                 self._take(chunk, do(chunk))
 
     def _check_catalogues(self) -> None:
         """Raise ``ConfigError`` for a fault in a user's catalogue, and ``UsageError`` if one has changed since the run was begun."""
-        self._writer.catalogue(self._request.inputs.locale or ENGLISH[0])
+        self._writer.catalogue(self._request.locale or ENGLISH[0])
         for locale, known in self._kept.catalogues.items():
             if self._writer.catalogue(locale) != known:
                 raise UsageError(
@@ -96,7 +96,7 @@ class Session:
         if next(notes, None) is not None:
             raise UsageError(
                 "the input has become shorter since the unfinished run was begun",
-                where=str(self._request.inputs.path),
+                where=str(self._request.path),
                 remedy="Begin anew with --force",
             )
 
@@ -153,7 +153,7 @@ class Session:
                 lines[name] = folder / f"{_UNIQUE}{name}"
                 with_unique_ids(path, repeated, lines[name], failed)
         rows = lines.pop(ROWS)
-        if self._request.work.mask is None:
+        if self._request.mask is None:
             del lines[MASKED]
         beside = {name: path for name, path in (lines | {REJECTS: folder / REJECTS}).items() if name == MASKED or path.stat().st_size}
         figures = self._tally.to_json() | {"rejected": self._reader.refused, "repeated_ids": renamed}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.json_rows import row_line
 from piiloom.detection.detector import Detector
 from piiloom.detection.findings import BatchDetector, ExaminingDetector, Findings, Text
-from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.detection.registry import make_detector
 from piiloom.detection.running.chunks import Chunk
 from piiloom.detection.running.documents import Refused
-from piiloom.detection.running.masking import Mask
 from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_of
+from piiloom.detection.running.request import WorkSettings
 from piiloom.detection.running.tally import Tally
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
@@ -21,14 +20,6 @@ from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 from piiloom.taxonomy.own_entities import user_file
 
 DOCUMENT: Final = "document"  # in the line of a document that failed: its number in the input, from 1 on
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkSettings:
-    """What every worker needs to know. Pickles."""
-
-    detector: DetectorSettings
-    mask: Mask | None = None
 
 
 class Detected(NamedTuple):
@@ -45,7 +36,7 @@ class ChunkWriter:
     """Makes the lines of chunks from what a detector found."""
 
     def __init__(self, settings: WorkSettings) -> None:
-        self._settings = settings
+        self._settings, self._mask = settings, settings.masking
         self._catalogues: dict[str, str] = {}
 
     def written(self, chunk: Chunk, found: Sequence[Findings]) -> Detected:
@@ -64,18 +55,18 @@ class ChunkWriter:
             spans = disjoint_spans(findings.spans)
             record = record_of(document, spans)
             rows.append(native_line(record, spans))
-            if self._settings.mask is not None:
-                masked.append(row_line(self._settings.mask.row(record)))
+            if self._mask is not None:
+                masked.append(row_line(self._mask.row(record)))
             tally.count(document.locale, spans, len(findings.spans) - len(spans), findings.set_aside)
         return Detected(b"".join(rows), b"".join(masked), b"".join(set_aside), b"".join(failed), tally)
 
     def catalogue(self, locale: str) -> str:
         """Return the digest of the catalogue of *locale*; empty if the detector uses none."""
-        if not self._settings.detector.family.catalogue:
+        if not self._settings.family.catalogue:
             return ""
         if locale not in self._catalogues:
-            chosen = self._settings.detector
-            own = [user_file(path) for path in chosen.own]
+            chosen = self._settings
+            own = [user_file(path) for path in chosen.types]
             self._catalogues[locale] = load_catalogue(locale, own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
         return self._catalogues[locale]
 
@@ -88,7 +79,7 @@ def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
     def do(chunk: Chunk) -> Detected:
         nonlocal examine
         try:
-            examine = examine or examiner_of(make_detector(settings.detector))
+            examine = examine or examiner_of(make_detector(settings))
             return writer.written(chunk, examine([Text(one.text, one.locale, one.question) for one in chunk.documents]))
         except (PiiloomError, OSError):
             raise

@@ -10,8 +10,8 @@ from piiloom.detection.adapters.label_targets import label_targets
 from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.spacy_pipeline.loading import load_pipeline
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
@@ -31,7 +31,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     del provider, policy
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
-    return SpacyDetector(local.path, threshold=settings.threshold, label_map=local.label_map, batch_size=local.batch_size)
+    return SpacyDetector(local.model_path, threshold=settings.threshold, label_map=local.label_map, batch_size=local.batch_size)
 
 
 class SpacyDetector:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.session import ModelSession
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.verifying.reasonings import INSTRUCTION, TEMPLATES, Case, Reasoned, ReasoningProgress, reasoned
 from piiloom.execution.asking import AGAIN
 from piiloom.execution.call_channel import CallPolicy
@@ -44,7 +44,7 @@ def write_reasonings(
     """
     stop = StopSignal()
     written = run_in_own_loop(
-        lambda: _write(cases, replace(model, run=digest), watch, policy, stop),
+        lambda: _write(cases, model.model_copy(update={"run": digest}), watch, policy, stop),
         on_interrupt=stop.request,
     )
     if written is None:

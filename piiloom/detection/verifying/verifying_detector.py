@@ -15,8 +15,8 @@ from piiloom.corpus.formats.instructions import verifying
 from piiloom.corpus.formats.verifier_messages import verifier_message
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import each_once
-from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.detector import Detector, ScoredSpan
+from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings, SetAside, Text
 from piiloom.detection.verifying.inner_detector import InnerDetector
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, Literal
 
+from piiloom.foundation.errors import DataError
 from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_names
 from piiloom.pii_values.names.parsing import Parts, parted
@@ -50,6 +52,20 @@ class NameFacts:
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data for JSON."""
         return asdict(self) | {"countries": [{"country": code, "share": share} for code, share in self.countries]}
+
+
+def read_name_list(file: Path) -> list[str]:
+    """Return the names of a text file with one name a line. Raises ``DataError`` if it cannot be read, or has none."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or 'not a file'}", where=str(file), remedy="Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8 text", where=str(file), remedy="Save the file as UTF-8.") from error
+    names = [line.strip() for line in text.splitlines() if line.strip()]
+    if not names:
+        raise DataError("has no name", where=str(file), remedy="Write one name a line.")
+    return names
 
 
 class Classifier:

@@ -90,6 +90,12 @@ class NamesIndex:
             self._lists[key] = RankedNames(table, table.listed(of, country)) if table else ()
         return self._lists[key]
 
+    def most_frequent(self, country: str, n: int, *, family: bool = False, gender: str | None = None) -> Any:
+        """Return the *n* most frequent names of *country*, as ``top_names`` has them. Raises ``UsageError`` for an unknown country."""
+        if country not in self.countries():
+            raise UsageError(f"the index has no names of {country!r}", remedy=f"It has {', '.join(self.countries())}.")
+        return self.top_names(n, not family, country, gender)[country]
+
     def top_names(
         self, n: int = 100, use_first_names: bool = True, country_alpha2: str | None = None, gender: str | None = None
     ) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from piiloom.detection.adapters.huggingface.reading import TextReader
 from piiloom.detection.adapters.label_targets import LabelTargets, label_targets, likeliest_map
 from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.token_decoding.decoding import mentions
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
@@ -28,7 +28,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
     return HuggingFaceDetector(
-        local.path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
+        local.model_path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
     )
 
 

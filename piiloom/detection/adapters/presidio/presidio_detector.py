@@ -13,8 +13,8 @@ from piiloom.detection.adapters.presidio.analyzers import import_presidio, make_
 from piiloom.detection.adapters.presidio.pipelines import blank_pipeline, check_language, load_pipeline
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.registry import DetectorSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.protocol import Provider
@@ -24,16 +24,16 @@ _BATCH: Final = 16
 
 
 def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> PresidioDetector:
-    """See ``registry.Make``; ``settings.own`` are files of recognizers in presidio's form."""
+    """See ``registry.Make``; ``settings.types`` are files of recognizers in presidio's form."""
     del provider, policy
     local = settings.local
     if local is not None and local.device == "cuda":
         raise UsageError("presidio reads texts on the CPU", where="--device cuda", remedy="Leave --device out")
     return PresidioDetector(
-        model=local.path if local is not None and local.path else None,
+        model=local.model_path if local is not None and local.model_path else None,
         threshold=settings.threshold,
         label_map=local.label_map if local is not None else None,
-        recognizers=settings.own,
+        recognizers=settings.types,
         batch_size=local.batch_size if local is not None else _BATCH,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from piiloom.detection.adapters.languages import language_of
 from piiloom.detection.adapters.mapped_findings import Found
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.calling import TextRefused
 from piiloom.detection.services.service_detector import ServiceDetector
 from piiloom.execution.call_channel import CallPolicy

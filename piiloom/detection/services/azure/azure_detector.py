@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from piiloom.detection.adapters.languages import language_of
 from piiloom.detection.adapters.mapped_findings import Found
-from piiloom.detection.registry import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.azure.gathering_texts import MOST_CHARACTERS, TextGatherer
 from piiloom.detection.services.azure.jobs import AzureJobs, JobLost, NotTaken, Piece
 from piiloom.detection.services.calling import TextRefused

@@ -1,0 +1,122 @@
+"""``piiloom entities``: the entity catalogue: listed, shown, tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+from rich.table import Table
+
+from piiloom.cli.options import json_setting
+from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.detection.catalogue_trial import EntityChoice, EntityFiles, as_json, drawn_values, try_entities
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.counting import counted
+from piiloom.foundation.settings import setting
+
+if TYPE_CHECKING:
+    from piiloom.taxonomy.entities.entity import EntityPattern
+
+_LIST = ("piiloom entities list --locale pl_PL", "piiloom entities list --domain Healthcare --json")
+_SHOW = ("piiloom entities show pl_pesel",)
+_TEST = ("piiloom entities test", "piiloom entities test --locale pt_BR", "piiloom entities test --types my_entities.yaml --locale nl_NL")
+
+entities_app = typer.Typer(
+    help="Look up and try the entity catalogue: the kinds of personal information that detectors know.",
+    epilog=examples(*_LIST, *_SHOW, *_TEST),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+class ListEntities(EntityChoice):
+    """The options of ``piiloom entities list``."""
+
+    domain: str | None = setting(None, "Only of this domain: Finance, Travel, Healthcare, IT, CPG or Media.")
+    as_json: bool = json_setting()
+
+
+class ShowEntity(EntityFiles):
+    """The options of ``piiloom entities show``."""
+
+    id: str = setting(..., "The id of an entity, as pl_pesel.", metavar="ID", argument=True)
+    as_json: bool = json_setting()
+
+
+class TryEntities(EntityChoice):
+    """The options of ``piiloom entities test``."""
+
+    id: tuple[str, ...] = setting((), "Only this entity. May be repeated.", metavar="ID")
+    seed: int = setting(0, "Seed of the drawn values.")
+    explain: bool = setting(False, "Print each text that went wrong.")
+    as_json: bool = json_setting()
+
+
+@entities_app.command("list", epilog=examples(*_LIST))
+@takes(ListEntities)
+def list_all(asked: ListEntities) -> None:
+    """List entities: the id, names, type, validator and source of each."""
+    found = asked.chosen(asked.domain)
+    if asked.as_json:
+        say_json({"entities": [as_json(one) for one in found]})
+        return
+    table = Table(title=counted(len(found), "entity"))
+    for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
+        table.add_column(column)
+    for one in found:
+        confirmed = ("yes" if one.default else "on request") if one.confirmed else "no: off"
+        row = (one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed)
+        table.add_row(*map(harmless, row))
+    say_table(table)
+
+
+@entities_app.command("show", epilog=examples(*_SHOW))
+@takes(ShowEntity)
+def show(asked: ShowEntity) -> None:
+    """Show one entity: its patterns and scores, context words, validator and source, with values drawn for it."""
+    entity = asked.entity(asked.id)
+    facts = {**as_json(entity), "drawn": drawn_values(entity)}
+    if asked.as_json:
+        say_json(facts)
+        return
+    for key, value in facts.items():
+        if key == "patterns":
+            for pattern in entity.patterns:
+                say(f"  pattern: {pattern.pattern}  ({', '.join(_options_of(pattern))})")
+        elif value not in (None, [], ""):
+            say(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+
+
+def _options_of(pattern: EntityPattern) -> Iterator[str]:
+    """Yield the score of a pattern, and its unusual options."""
+    yield f"score {pattern.score}"
+    if pattern.ignore_case:
+        yield "case: ignore"
+    for name, value in (("boundary", pattern.boundary), ("guard", pattern.guard)):
+        if value == "none":
+            yield f"{name}: none"
+    if pattern.validator is not None:
+        yield f"validator: {pattern.validator}"
+    if pattern.preceded_by:
+        yield f"preceded_by: {' | '.join(pattern.preceded_by)}"
+
+
+@entities_app.command("test", epilog=examples(*_TEST))
+@takes(TryEntities)
+def try_all(asked: TryEntities) -> None:
+    """Try entities: 20 drawn values of each must be found as what they are, 10 look-alikes refused. Exit code 1 if one fails."""
+    found = try_entities(asked, asked.id, seed=asked.seed)
+    if asked.as_json:
+        say_json(found.to_json())
+    else:
+        for entity, error in found.faults:
+            say(f"{entity.where} {entity.id}: {error}")
+        for one in (one for one in found.trials if not one.passed):
+            words = f"{one.found}/{one.positives} found, {one.refused}/{one.negatives} look-alikes refused"
+            say(f"{one.entity.where} {one.entity.id}: {words}{'' if one.validated else ', not validated'}")
+            for failure in one.failures if asked.explain else ():
+                say(f"    {failure.kind}: {failure.text!r}; found there: {', '.join(failure.found) or 'nothing'}")
+        say(f"{found.passed} of {counted(found.tried, 'entity')} passed")
+    if found.passed < found.tried:
+        raise typer.Exit(1)
