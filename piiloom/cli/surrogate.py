@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +13,7 @@ import typer
 
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import shown
-from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json, say_table
+from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json, say_rows
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
@@ -127,7 +127,7 @@ def _print_report(report: RunReport, *, as_json: bool) -> None:
     if residual is not None:
         rows.append(("still looks personal", sum(residual.values()), _counts(residual)))
     title = f"surrogates in {harmless(str(report.out))}"
-    _say_rows(
+    say_rows(
         title, ("what", "number", "of these"), [(name, f"{count:,}", told) for name, count, told in rows], right={"number"}, header=False
     )
     for row in engine.get("leakage", ()):
@@ -136,18 +136,6 @@ def _print_report(report: RunReport, *, as_json: bool) -> None:
     for warning in report.warnings:
         say_aside(f"warning: {warning}")
     say(f"records, mirror, offset map and report: {report.out}")
-
-
-def _say_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str], header: bool = True) -> None:
-    """Print *rows* as a table; the columns *right* are set to the right."""
-    from rich.table import Table
-
-    table = Table(title=title, show_header=header)
-    for name in columns:
-        table.add_column(name, justify="right" if name in right else "left")
-    for row in rows:
-        table.add_row(*map(harmless, row))
-    say_table(table)
 
 
 def _counts(counts: Mapping[str, int], most: int | None = None) -> str:
@@ -217,7 +205,7 @@ def _print_rules(title: str, mapping: TagMapping) -> None:
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         rows.append((rule.name, rule.kind, rule.role, rule.same, f"{rule.count:,}", sure, rule.runner_up))
-    _say_rows(title, ("pattern", "kind", "role", "same", "count", "sure", "or"), rows, right={"count", "sure"})
+    say_rows(title, ("pattern", "kind", "role", "same", "count", "sure", "or"), rows, right={"count", "sure"})
 
 
 class _Leakage(_Source, LeakageOptions):
@@ -254,7 +242,7 @@ def _print_leakage(report: Mapping[str, Any], source: Path) -> None:
     columns = ("missed", *(name.replace("_", " ") for name in shares))
     rows = [(f"{row['miss_rate']:.2%}", *(f"{row[name]:.1%}" for name in shares)) for row in report["leakage"]]
     title = f"documents of {harmless(source.name)} that leak recognisably ({counted(report['documents'], 'document')})"
-    _say_rows(title, columns, rows, right=columns)
+    say_rows(title, columns, rows, right=columns)
     names = report["names"]
     say(f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}")
     expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
