@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piiloom.api import (
-        EncoderOptions,
         ReleaseOptions,
         compare,
         detect,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from piiloom.foundation.errors import PiiloomError
 
 __all__ = [
-    "EncoderOptions",
     "PiiloomError",
     "ReleaseOptions",
     "__version__",

@@ -44,6 +44,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.encoder.encoder_settings import EncoderOptions
+from piiloom.detection.encoder.training_history import TrainingProgress
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.progress import Watch as DetectionWatch
 from piiloom.detection.running.request import DetectionRequest, DetectionSettings
@@ -62,10 +64,9 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.options import SurrogateOptions
 from piiloom.surrogates.progress import RunReport
-from piiloom.training_api import EncoderOptions, train_encoder
+from piiloom.tagging.model_card import About
 
 __all__ = [
-    "EncoderOptions",
     "ReleaseOptions",
     "compare",
     "detect",
@@ -428,6 +429,26 @@ def detect_files(source: str | Path, out: str | Path, asked: DetectFilesKeywords
 
     request = DetectionRequest.of({**asked.part(DetectionSettings).given(), "source": source, "out": out}, noun="keyword")
     return run_detection(request, watch=asked.watch or noop, agree=request.check_agreed)
+
+
+class EncoderKeywords(EncoderOptions):
+    """The keywords of ``train_encoder``: the options of ``piiloom train encoder``, and a watch."""
+
+    watch: Callable[[TrainingProgress], None] | None = setting(None, "A function that is called with the progress.", flags="-")
+
+
+@takes_keywords(EncoderKeywords)
+def train_encoder(model: str | Path, out: str | Path, asked: EncoderKeywords) -> About:
+    """Train the local encoder in the folder *model* on a ``release`` or on files (``train``), and write a detector to the folder *out*.
+
+    The keywords are the options of ``piiloom train encoder``, with its defaults. *watch* is called with the progress. Returns the content
+    of ``piiloom.json`` in *out*: data, settings and ``figures`` (``validation`` among them). ``piiloom.detect(text, detector="encoder",
+    model_path=out, locale=…)`` uses it. Needs the extra ``train``. Raises ``UsageError`` for a folder without a model or a library that
+    is missing, ``DataError`` for records that cannot be learnt from, and ``OutputError`` if *out* cannot be written.
+    """
+    from piiloom.detection.encoder.encoder_training import train_encoder_on  # noqa: PLC0415 - few scripts need it, all would load it
+
+    return train_encoder_on(Path(model), Path(out), asked, watch=asked.watch or noop)[0]
 
 
 def _record_row(number: int, record: Record) -> list[Row]:

@@ -44,7 +44,7 @@ FUNCTIONS = (
     "detect_files",
     "train_encoder",
 )
-OPTIONS = ("ReleaseOptions", "EncoderOptions")
+OPTIONS = ("ReleaseOptions",)
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -77,7 +77,7 @@ Keywords of `generate` are the settings of a run, keywords of `surrogate` the op
 misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
 `piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
 the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that concern the detector. Those of
-`train_encoder` are `piiloom.EncoderOptions`, the options of `piiloom train encoder`
+`train_encoder` are the options of `piiloom train encoder`
 ([training.md](training.md)).
 """
 _ERRORS = """

@@ -60,7 +60,7 @@ _COMMANDS: Final = {
     "report": _Command("report_cmd", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
     "surrogate": _Command("surrogate", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."),
     "detect": _Command("detect", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
-    "train": _Command("train_cmd", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
+    "train": _Command("train", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
     "probe": _Command("probe_cmd", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
     "evaluate": _Command("evaluate_cmd", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
     "compare": _Command("compare_cmd", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
