@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piiloom.api import (
-        EncoderOptions,
         ReleaseOptions,
-        SurrogateOptions,
         compare,
         detect,
         detect_files,
@@ -36,10 +34,8 @@ if TYPE_CHECKING:
     from piiloom.foundation.errors import PiiloomError
 
 __all__ = [
-    "EncoderOptions",
     "PiiloomError",
     "ReleaseOptions",
-    "SurrogateOptions",
     "__version__",
     "compare",
     "detect",

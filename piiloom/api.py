@@ -35,7 +35,6 @@ from piiloom.cli.keyword_checks import known_keywords
 from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.records_view import stored_records
-from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import NativeFormat, get_format
@@ -48,6 +47,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.encoder.encoder_settings import EncoderOptions
+from piiloom.detection.encoder.training_history import TrainingProgress
 from piiloom.detection.families import FAMILIES
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.progress import Watch as DetectionWatch
@@ -68,14 +69,13 @@ from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import check
+from piiloom.surrogates.options import SurrogateOptions
 from piiloom.surrogates.progress import RunReport
+from piiloom.tagging.model_card import About
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.training_api import EncoderOptions, train_encoder
 
 __all__ = [
-    "EncoderOptions",
     "ReleaseOptions",
-    "SurrogateOptions",
     "compare",
     "detect",
     "detect_files",
@@ -362,20 +362,20 @@ def probe(train: FileOrRecords, tests: FileOrRecords | Sequence[FileOrRecords], 
         return Figures(run_probe(learnt, tested, settings).to_json())
 
 
-@known_keywords(SurrogateOptions)
-def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOptions]) -> RunReport:
+@takes_keywords(SurrogateOptions)
+def surrogate(source: str | Path, out: str | Path, options: SurrogateOptions) -> RunReport:
     """Put surrogates where the corpus *source* (a file, or a folder of files) was redacted, and write the folder *out*.
 
-    *options* are those of ``piiloom surrogate run``, with its defaults. Gives the run's report: ``documents``, ``replaced``, ``warnings``,
-    and all figures in ``report``, as in ``report.json``. A model is asked for values with ``values="llm"`` and, since sentences
-    leave this machine then, ``yes=True`` only. Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers;
+    The keywords are the options of ``piiloom surrogate run``, with its defaults. Returns the run's report: ``documents``, ``replaced``,
+    ``warnings``, and all figures in ``report``, as in ``report.json``. A model is asked for values with ``values="llm"`` and, since
+    sentences leave this machine then, ``yes=True`` only. Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers;
     whatever happens, nothing half-written stays.
     """
-    from piiloom.cli.surrogate_running import Observer, run_corpus  # noqa: PLC0415 - few scripts want them, all would load them
+    from piiloom.surrogates.corpus_run import Observer, run_corpus  # noqa: PLC0415 - few scripts need them, all would load them
 
-    inputs, chosen, warnings = options_of(Path(source), Path(out), options)
-    observer = Observer(agree=(lambda _: True) if chosen.yes else None, tell=warnings.append)
-    report = run_corpus(inputs, chosen, observer)
+    warnings: list[str] = []
+    observer = Observer(agree=(lambda _: True) if options.yes else None, tell=warnings.append)
+    report = run_corpus(Path(source), Path(out), options, observer)
     return replace(report, warnings=(*warnings, *report.warnings))
 
 
@@ -443,6 +443,26 @@ def detect_files(source: str | Path, out: str | Path, asked: DetectFilesKeywords
 
     request = DetectionRequest.of({**asked.part(DetectionSettings).given(), "source": source, "out": out}, noun="keyword")
     return run_detection(request, watch=asked.watch or noop, agree=request.check_agreed)
+
+
+class EncoderKeywords(EncoderOptions):
+    """The keywords of ``train_encoder``: the options of ``piiloom train encoder``, and a watch."""
+
+    watch: Callable[[TrainingProgress], None] | None = setting(None, "A function that is called with the progress.", flags="-")
+
+
+@takes_keywords(EncoderKeywords)
+def train_encoder(model: str | Path, out: str | Path, asked: EncoderKeywords) -> About:
+    """Train the local encoder in the folder *model* on a ``release`` or on files (``train``), and write a detector to the folder *out*.
+
+    The keywords are the options of ``piiloom train encoder``, with its defaults. *watch* is called with the progress. Returns the content
+    of ``piiloom.json`` in *out*: data, settings and ``figures`` (``validation`` among them). ``piiloom.detect(text, detector="encoder",
+    model_path=out, locale=…)`` uses it. Needs the extra ``train``. Raises ``UsageError`` for a folder without a model or a library that
+    is missing, ``DataError`` for records that cannot be learnt from, and ``OutputError`` if *out* cannot be written.
+    """
+    from piiloom.detection.encoder.encoder_training import train_encoder_on  # noqa: PLC0415 - few scripts need it, all would load it
+
+    return train_encoder_on(Path(model), Path(out), asked, watch=asked.watch or noop)[0]
 
 
 def _record_row(number: int, record: Record) -> list[Row]:

@@ -44,7 +44,7 @@ FUNCTIONS = (
     "detect_files",
     "train_encoder",
 )
-OPTIONS = ("ReleaseOptions", "SurrogateOptions", "EncoderOptions")
+OPTIONS = ("ReleaseOptions",)
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -73,11 +73,11 @@ path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `Weight
 that `frame_rows()` names.
 """
 _OPTIONS = """
-Keywords of `generate` are the settings of a run, keywords of `surrogate` those of `piiloom.SurrogateOptions`; a type checker finds a
+Keywords of `generate` are the settings of a run, keywords of `surrogate` the options of `piiloom surrogate run`; a type checker finds a
 misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
 `piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
 the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that concern the detector. Those of
-`train_encoder` are `piiloom.EncoderOptions`, the options of `piiloom train encoder`
+`train_encoder` are the options of `piiloom train encoder`
 ([training.md](training.md)).
 """
 _ERRORS = """

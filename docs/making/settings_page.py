@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from docs.making.markdown import page, table
-from piiloom.cli import surrogate_cmd
-from piiloom.cli.surrogate_keywords import SurrogateOptions
 from piiloom.foundation.settings import flags_of, option_of
 from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
+from piiloom.surrogates.options import SurrogateOptions
 
 _INTRO = """
 Every setting has a default. A setting is given as an option of `piiloom generate`, as a key of a run file
@@ -47,20 +45,10 @@ def settings_page() -> str:
 
 
 def _surrogate_options() -> str:
-    """The options of ``piiloom surrogate run``, in the order of its help: those of the input first."""
+    """The options of ``piiloom surrogate run``, in the order of its panels."""
     heads = ("keyword, option", "default", "what it does")
-    parameters = inspect.signature(surrogate_cmd.run).parameters
-    rows = []
-    for name in get_type_hints(SurrogateOptions):
-        (option,) = parameters[name].annotation.__metadata__
-        rows.append(
-            (
-                f"`{name}`<br>`{option.default}{' ' + option.metavar if option.metavar else ''}`",
-                _shown(parameters[name].default),
-                option.help,
-            )
-        )
-    return table(heads, rows)
+    fields = sorted(SurrogateOptions.model_fields.items(), key=lambda one: SurrogateOptions.panels.index(option_of(one[1]).panel))
+    return table(heads, [(_names(name, field), _shown(field.get_default()), field.description or "") for name, field in fields])
 
 
 def _row(name: str) -> tuple[str, ...]:

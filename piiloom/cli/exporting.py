@@ -7,13 +7,13 @@ from pathlib import Path
 
 from rich.table import Table
 
-from piiloom.cli.options import COST_OF_SEEDS
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.releasing import HASH_SHOWN
 from piiloom.cli.terminal import say, say_aside, say_json, say_table
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_formats
 from piiloom.corpus.releases.manifest import AT_IMPORT
+from piiloom.foundation.seeding import COST_OF_SEEDS
 from piiloom.foundation.words import counted
 
 

@@ -58,11 +58,9 @@ _COMMANDS: Final = {
     "releases": _Command("releases_cmd", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
     "export": _Command("export_cmd", "export", "Annotate and release", "Write a release to files that trainers load."),
     "report": _Command("report", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
-    "surrogate": _Command(
-        "surrogate_cmd", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
-    ),
+    "surrogate": _Command("surrogate", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."),
     "detect": _Command("detect", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
-    "train": _Command("train_cmd", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
+    "train": _Command("train", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
     "probe": _Command("probe", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
     "evaluate": _Command("evaluate", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
     "compare": _Command("compare", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),

@@ -47,12 +47,6 @@ ConfigOption = Annotated[
 ]
 
 
-COST_OF_SEEDS = (
-    "--seed makes surrogates reproducible for everybody: whoever knows or guesses the seed can recover dates and predict names from "
-    "what is published. Leave it out for a corpus that others get"
-)
-
-
 def given(**options: Any) -> dict[str, Any]:
     """Keep the options that were given on the command line."""
     return {name: value for name, value in options.items() if value is not None and value != []}

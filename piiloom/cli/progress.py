@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,7 +54,7 @@ def shown(
     if not wanted or is_quiet():
         yield noop
         return
-    if not error_console().is_terminal:
+    if not (sys.stderr.isatty() and error_console().is_terminal):
         yield _lines(before, described, lasting)
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

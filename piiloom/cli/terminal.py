@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import sys
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +120,40 @@ def say_table(table: Table, to: Console | None = None) -> None:
     to.width = max(usual, widths.minimum) if to.is_terminal or table.expand else widths.maximum
     to.print(table, crop=False, soft_wrap=False)
     to.width = usual
+
+
+def say_rows(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = (), header: bool = True
+) -> None:
+    """Print a table of *rows*; the columns *right* are set to the right. A pipe gets the same signs without ``rich``, which takes 50 ms."""
+    texts = [[harmless(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty() and not os.environ.get("FORCE_COLOR"):
+        from rich.cells import cell_len
+
+        heads = columns if header else [max(name.split(), key=cell_len) for name in columns]  # rich leaves room for the words of these
+        widths = [max(map(cell_len, cells)) for cells in zip(heads, *texts, strict=True)]
+
+        def line(cells: Sequence[str], bar: str) -> str:
+            padded = []
+            for name, cell, width in zip(columns, cells, widths, strict=True):
+                blanks = " " * (width - cell_len(cell))
+                padded.append(f" {blanks}{cell} " if name in right else f" {cell}{blanks} ")
+            return bar + bar.join(padded) + bar
+
+        def rule(left: str, middle: str, end: str, sign: str) -> str:
+            return left + middle.join(sign * (width + 2) for width in widths) + end
+
+        top = [rule("┏", "┳", "┓", "━"), line(columns, "┃"), rule("┡", "╇", "┩", "━")] if header else [rule("┌", "┬", "┐", "─")]
+        say("\n".join([title, *top, *(line(row, "│") for row in texts), rule("└", "┴", "┘", "─")]))
+        return
+    from rich.table import Table
+
+    table = Table(title=title, show_header=header)
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left")
+    for row in texts:
+        table.add_row(*row)
+    say_table(table)
 
 
 def say(text: str) -> None:

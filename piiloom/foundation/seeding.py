@@ -9,6 +9,10 @@ import secrets
 from typing import Final
 
 KEY_BYTES: Final = 32
+COST_OF_SEEDS: Final = (
+    "--seed makes surrogates reproducible for everybody: whoever knows or guesses the seed can recover dates and predict names from "
+    "what is published. Leave it out for a corpus that others get"
+)
 
 
 def digest(*parts: object) -> str:

@@ -42,7 +42,7 @@ class RayExecutor:
     """
 
     def __init__(self, settings: WorkerSettings, workers: int | None = None, address: str | None = None) -> None:
-        self._ray = import_ray("--workers ray")
+        self._ray = import_ray("--ray")
         self._ours = not self._ray.is_initialized()
         if self._ours:
             join(self._ray, address, object_store_bytes=_OBJECT_STORE)

@@ -194,26 +194,27 @@ def run_surrogates(
     factory: Callable[[], RunEngine],
     *,
     locale: str = "en_US",
-    workers: int | Literal["ray"] = 1,
+    workers: int | None = 1,
+    ray: bool = False,
+    ray_address: str | None = None,
     progress: OnProgress | None = None,
     force: bool = False,
     vault: Path | None = None,
     key: bytes = b"",
     about: Mapping[str, object] | None = None,
-    ray_address: str | None = None,
     cautions: Cautions | None = None,
     add_files: Callable[[Path], object] | None = None,
     rows: KeptRows | None = None,
 ) -> RunReport:
     """Put surrogates into all documents of the input and write the folder *out*, which appears only when it is complete.
 
-    *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
-    file for the originals and the *key* of the run. *about* goes into the report (settings, versions), and must be the same for equal
-    runs. *cautions* gives further warnings, *add_files* is called with the folder right before it is published. *rows* are those of the
-    input that were read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any error, including Ctrl-C,
-    no partial output stays behind.
+    *factory* makes the engine in each process and must be picklable. *workers* None: with *ray*, one for each CPU. *force* allows
+    replacing an earlier run's folder. *vault* is a file for the originals and the *key* of the run. *about* goes into the report (settings,
+    versions), and must be the same for equal runs. *cautions* gives further warnings, *add_files* is called with the folder right before
+    it is published. *rows* are those of the input that were read before. Raises ``UsageError``, ``DataError``, ``OutputError`` or
+    ``RunError``. On any error, including Ctrl-C, no partial output stays behind.
     """
-    if workers != "ray" and workers < 1:
+    if workers is not None and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
     settings = WorkerSettings(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
     with ExitStack() as stack:
@@ -226,7 +227,7 @@ def run_surrogates(
                 stack.enter_context(vault_file)
         run = _Run(settings, folder.partial, progress, stack)
         run.prepare()
-        run.start(workers, ray_address, rows)
+        run.start(workers, rows, ray=ray, ray_address=ray_address)
         run.scan()
         run.replace(vault_file)
         report = run.write_report(about or {}, cautions)
@@ -273,13 +274,13 @@ class _Run:
         self._source.prepare()
         self._stack.callback(self._worker.close)
 
-    def start(self, workers: int | Literal["ray"], ray_address: str | None, rows: KeptRows | None) -> None:
+    def start(self, workers: int | None, rows: KeptRows | None, *, ray: bool, ray_address: str | None) -> None:
         """Start the executor."""
-        if workers == "ray":
+        if ray:
             from piiloom.surrogates.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is an extra
 
-            self._executor = RayExecutor(self._settings, address=ray_address)
-        elif workers > 1:
+            self._executor = RayExecutor(self._settings, workers, ray_address)
+        elif workers is not None and workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
             make = partial(make_worker, self._settings)

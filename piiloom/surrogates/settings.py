@@ -6,8 +6,11 @@ from dataclasses import InitVar, asdict, dataclass, field
 from datetime import date
 from typing import Literal
 
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import secret_key
+from piiloom.pii_values.names.regions import region_of
 from piiloom.surrogates.persona_assignment.groups import Weights
+from piiloom.taxonomy.locales import resolve_locale
 
 Strategy = Literal["consistent", "per-mention", "markov"]
 Scope = Literal["document", "corpus"]
@@ -80,3 +83,13 @@ class Settings:
             "keep_weekdays": self.keep_weekdays,
             "anchor": self.anchor.isoformat(),
         }
+
+
+def checked_locale(locale: str) -> str:
+    """Return the locale that *locale* names. Raises ``UsageError`` for an unknown locale, or a country of which no names are known."""
+    try:
+        found = resolve_locale(locale)
+        region_of(found.partition("_")[2])
+    except UsageError as error:
+        raise UsageError(error.message, where="--locale", remedy=error.remedy) from None
+    return found

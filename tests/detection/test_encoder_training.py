@@ -52,7 +52,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
 @pytest.fixture(scope="module")
 def trained(base: Path, data: TrainingData, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, About]:
     out = tmp_path_factory.mktemp("trained") / "encoder"
-    about, _ = train_encoder(data, base, out, replace(QUICK, epochs=12, patience=0), watch=lambda _: None, onnx=True)
+    about, _ = train_encoder(data, base, out, QUICK.model_copy(update={"epochs": 12, "patience": 0}), watch=lambda _: None, onnx=True)
     return out, about
 
 
@@ -78,7 +78,7 @@ def test_it_learns_spans_types_and_what_a_question_changes(trained: tuple[Path, 
 
 def test_a_killed_training_goes_on_to_the_very_same_weights(base: Path, data: TrainingData, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    settings = replace(QUICK, checkpoint_minutes=0)
+    settings = QUICK.model_copy(update={"checkpoint_minutes": 0})
     train_encoder(data, base, whole, settings, watch=lambda _: None)
     for stop in (3, 5, 8):  # in an epoch, at its end, and in the next one
         with pytest.raises(KeyboardInterrupt):
@@ -108,7 +108,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_learns_the_same(
 
     from piiloom.detection.encoder.network import EncoderNetwork
 
-    settings = replace(QUICK, epochs=1, batch_size=8, question_dropout=0.0)
+    settings = QUICK.model_copy(update={"epochs": 1, "batch_size": 8, "question_dropout": 0.0})
     without = {"hidden_dropout_prob": 0.0}
     quiet_base = tmp_path / "base"
     shutil.copytree(base, quiet_base)
@@ -138,7 +138,7 @@ def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp
 
     scores = iter([0.5, 0.7, 0.6, 0.65, 0.9, 0.9])
     monkeypatch.setattr(Validator, "measure", lambda *_: Measured(figures={"score": next(scores)}))
-    about, _ = train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=6), watch=lambda _: None)
+    about, _ = train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 6}), watch=lambda _: None)
     assert (about.figures["best_epoch"], about.figures["epochs"]) == (2, 4)
 
 
@@ -146,7 +146,7 @@ def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp
     "changed", [{"class_weights": False, "contrast": False}, {"relevance": False}, {"hide_question": True}, {"precision": "bf16"}]
 )
 def test_its_variants(base: Path, data: TrainingData, tmp_path: Path, changed: dict[str, Any]) -> None:
-    about, _ = train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=1, **changed), watch=lambda _: None)
+    about, _ = train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 1, **changed}), watch=lambda _: None)
     assert ("relevance_balanced" in about.figures["validation"]) == changed.get("relevance", True)
     found = EncoderDetector(LocalModel(model_path=str(tmp_path / "out")), taxonomy=shipped_taxonomy()).detect(
         "Entry 1: I have asthma1.", "en_US", "May I drive?"
@@ -165,7 +165,7 @@ def test_a_training_is_not_lost_for_an_export_that_fails(
 
     monkeypatch.setattr(torch.onnx, "export", fails)
     with pytest.raises(UsageError, match=r"--onnx: .*ValueError.*complete without it"):
-        train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=1), watch=lambda _: None, onnx=True)
+        train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 1}), watch=lambda _: None, onnx=True)
     assert not (tmp_path / "out" / "model.onnx").exists()
     EncoderDetector(LocalModel(model_path=str(tmp_path / "out")), taxonomy=shipped_taxonomy()).detect("Entry 1: I have asthma1.", "en_US")
 
@@ -266,10 +266,10 @@ def test_bases_that_cannot_be_trained(base: Path, data: TrainingData, tmp_path: 
     broken = tmp_path / "broken"
     shutil.copytree(base, broken)
     (broken / "model.safetensors").write_bytes(b"not weights")
-    with pytest.raises(UsageError, match=r"--base .*cannot be loaded"):
+    with pytest.raises(UsageError, match=r"--model .*cannot be loaded"):
         train_encoder(data, broken, tmp_path / "out", QUICK, watch=lambda _: None)
     with pytest.raises(UsageError, match="fp16 needs a CUDA device"):
-        train_encoder(data, base, tmp_path / "out", replace(QUICK, precision="fp16", device="cpu"), watch=lambda _: None)
+        train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"precision": "fp16", "device": "cpu"}), watch=lambda _: None)
 
 
 def test_checkpoints_that_are_none(base: Path, data: TrainingData, tmp_path: Path) -> None:
@@ -277,9 +277,9 @@ def test_checkpoints_that_are_none(base: Path, data: TrainingData, tmp_path: Pat
     with pytest.raises(UsageError, match="no checkpoint to go on from"):
         train_encoder(data, base, out, QUICK, watch=lambda _: None, resume=True)
     with pytest.raises(KeyboardInterrupt):
-        train_encoder(data, base, out, replace(QUICK, checkpoint_minutes=0), watch=stopping_at(2))
+        train_encoder(data, base, out, QUICK.model_copy(update={"checkpoint_minutes": 0}), watch=stopping_at(2))
     with pytest.raises(UsageError, match="other records, settings or another base"):
-        train_encoder(data, base, out, replace(QUICK, epochs=3), watch=lambda _: None, resume=True)
+        train_encoder(data, base, out, QUICK.model_copy(update={"epochs": 3}), watch=lambda _: None, resume=True)
     (out / CHECKPOINT).write_bytes((out / CHECKPOINT).read_bytes()[:1000])
     with pytest.raises(DataError, match="the checkpoint is damaged"):
         train_encoder(data, base, out, QUICK, watch=lambda _: None, resume=True)

@@ -66,8 +66,8 @@ def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question:
 def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
     base = write_model(tmp_path / "base", also=[extracting(relevance=True, taxonomy=shipped_taxonomy())] * 3, size=2000)
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
-    settings = LoraSettings(batch=1, accumulation=1, epochs=60, learning_rate=1e-2, warmup=0.0)
-    train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
+    settings = LoraSettings(batch_size=1, accumulation=1, epochs=60, learning_rate=1e-2, warmup=0.0)
+    train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "adapter"))
     local = ModelSettings(
         provider="local", replies=tmp_path / "replies.duckdb", model=str(base), adapter=tmp_path / "adapter", max_attempts=1
     )
@@ -93,8 +93,8 @@ def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData,
     """A model of a few thousand numbers that knows what one record teaches of *task*, and how a detector asks it."""
     base = write_model(tmp_path / "base", also=[instruction] * 3, size=2000)
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
-    settings = LoraSettings(task=task, batch=1, accumulation=1, epochs=60 if task == MARKERS else 20, learning_rate=1e-2, warmup=0.0)
-    train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
+    settings = LoraSettings(task=task, batch_size=1, accumulation=1, epochs=60 if task == MARKERS else 20, learning_rate=1e-2, warmup=0.0)
+    train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "adapter"))
     return data, ModelSettings(
         provider="local", replies=tmp_path / "replies.duckdb", model=str(base), adapter=tmp_path / "adapter", max_attempts=1
     )

@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from piiloom.cli.train_options import VerifierCommand
-from piiloom.cli.train_verifier_running import make_and_report
+from piiloom.cli.train import verifier_data
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.detection.training.training_data import TrainingChoice, read_training
@@ -50,11 +49,11 @@ def make(tmp_path, capsys):
 
         def make(model, count=2, **options):
             data = write_jsonl(tmp_path / "train.jsonl", (row(number) for number in range(count)))
-            chosen = {"provider": "openai", "model": MODELS["openai"], "base_url": server.openai_url, "store": tmp_path / "s.duckdb"}
+            chosen = {"provider": "openai", "model": MODELS["openai"], "base_url": server.openai_url, "replies": tmp_path / "s.duckdb"}
             given = {"unpriced": True, "yes": True, "as_json": True, "validation_size": "0", "concurrency": 2, **options}
             server.answer, before, out = model, server.requests, tmp_path / "out"
             try:
-                make_and_report(VerifierCommand(out=out, train=[data], **chosen, **given))
+                verifier_data(out=out, train=[data], **chosen, **given)
             finally:
                 make.asked = server.bodies[before:]
             return json.loads(capsys.readouterr().out), [rows(out / "train" / name) for name in FILES]
@@ -110,13 +109,13 @@ def test_without_a_right_verdict_in_six_tries_the_answer_is_t(make):
 
 
 def test_doubtful_candidates_can_be_dropped(make):
-    told, (labels, reasons) = make(Reasoner(first=lambda right: 1 if right else 99), default="drop", attempts=2)
+    told, (labels, reasons) = make(Reasoner(first=lambda right: 1 if right else 99), default="drop", max_attempts=2)
     assert len(make.asked) == 4 + 2 * 4
     assert (split_of(told)["rows"], split_of(told)["dropped"], len(labels), len(reasons)) == (4, 4, 4, 4)
 
 
 def test_where_no_reply_is_usable_the_rules_write(make):
-    told, (labels, reasons) = make(Reasoner(spoil=lambda reply, tries: "T"), attempts=2)
+    told, (labels, reasons) = make(Reasoner(spoil=lambda reply, tries: "T"), max_attempts=2)
     assert split_of(told)["reasonings"] == {"by the model": 0, "T by default": 0, "by rule": 8}
     assert [answer for *_, answer in labels] == ["T", "F"] * 4
     assert all(json.loads(answer)["reasoning"] for *_, answer in reasons)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -140,7 +139,7 @@ def test_pipelines_that_cannot_be_used(rules: Path, tmp_path: Path) -> None:
 def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: Path) -> None:
     heard: list[SpacyProgress] = []
     place = SpacyPlace(out=tmp_path / "out")
-    report = train_spacy(data, replace(QUICK, epochs=8), place, watch=heard.append)
+    report = train_spacy(data, QUICK.model_copy(update={"epochs": 8}), place, watch=heard.append)
     assert report.figures["validation"]["f"] > 0.5
     assert "best" in heard[-1].line()
     about = read_about(place.out, "spacy")
@@ -161,10 +160,12 @@ def test_a_stopped_training_goes_on(data: TrainingData, tmp_path: Path) -> None:
     with pytest.raises(Interrupted, match="--resume"):
         train_spacy(data, QUICK, place, watch=stopped_at(1))
     with pytest.raises(UsageError, match="other data, settings or another base"):
-        train_spacy(data, replace(QUICK, dropout=0.5), replace(place, resume=True))
+        train_spacy(data, QUICK.model_copy(update={"dropout": 0.5}), place.model_copy(update={"resume": True}))
     kept = Path(shutil.copytree(place.out, tmp_path / "kept"))
     seen: list[int] = []
-    assert train_spacy(data, QUICK, replace(place, resume=True), watch=lambda now: seen.append(now.epoch)).figures["epochs"] == 2
+    assert (
+        train_spacy(data, QUICK, place.model_copy(update={"resume": True}), watch=lambda now: seen.append(now.epoch)).figures["epochs"] == 2
+    )
     assert seen == [2]
     (kept / "checkpoints" / "checkpoint-1" / "pipeline" / "ner" / "model").write_bytes(b"cut off")
     with pytest.raises(DataError, match="the checkpoint is damaged"):
@@ -174,7 +175,7 @@ def test_a_stopped_training_goes_on(data: TrainingData, tmp_path: Path) -> None:
 def test_equal_seeds_give_equal_pipelines(data: TrainingData, tmp_path: Path) -> None:
     weights = []
     for name in ("a", "b"):
-        train_spacy(data, replace(QUICK, epochs=1), SpacyPlace(out=tmp_path / name))
+        train_spacy(data, QUICK.model_copy(update={"epochs": 1}), SpacyPlace(out=tmp_path / name))
         weights.append((tmp_path / name / "ner" / "model").read_bytes())
     assert weights[0] == weights[1]
 
@@ -186,7 +187,7 @@ def test_spans_that_do_not_fit_tokens_are_told(tmp_path: Path) -> None:
     span["text"] = span["text"][:-2]
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", rows),), validation_size=0))
     told: list[str] = []
-    report = train_spacy(data, replace(QUICK, epochs=1), SpacyPlace(out=tmp_path / "out"), tell=told.append)
+    report = train_spacy(data, QUICK.model_copy(update={"epochs": 1}), SpacyPlace(out=tmp_path / "out"), tell=told.append)
     assert list(report.figures["spans_changed"].values()) == [1]
     assert told[0].startswith("1 span: begins or ends within a token")
     assert "no validation records" in told[1]
@@ -201,7 +202,7 @@ def test_a_base_gives_its_word_layers(data: TrainingData) -> None:
     assert recognizer.model.get_ref("tok2vec").to_bytes() == before
     assert recognizer.labels == ("HEALTH", "OCCUPATION")
     assert made.nlp.pipe_names == ["ner"]
-    with pytest.raises(UsageError, match=r"--base xy_none: there is no such spaCy pipeline"):
+    with pytest.raises(UsageError, match=r"--model xy_none: there is no such spaCy pipeline"):
         make_pipeline("xy_none", "en")
 
 

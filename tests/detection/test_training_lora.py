@@ -35,7 +35,7 @@ from tests.providers.tiny_llama import TEMPLATE, make_tokenizer, write_adapter, 
 pytestmark = pytest.mark.train
 
 # The shortest examples, and steps of one: a second is enough for a training.
-QUICK = LoraSettings(task="verifier-1", rank=2, alpha=2, batch=1, accumulation=1, max_steps=3, learning_rate=1e-3)
+QUICK = LoraSettings(task="verifier-1", rank=2, alpha=2, batch_size=1, accumulation=1, max_steps=3, learning_rate=1e-3)
 
 
 def instructions() -> list[str]:
@@ -102,8 +102,8 @@ def test_the_tasks_are_those_of_the_exports(data: TrainingData) -> None:
 
 def test_from_records_to_an_adapter_that_answers(base: Path, data: TrainingData, tmp_path: Path) -> None:
     steps: list[LoraProgress] = []
-    place = LoraPlace(base=base, out=tmp_path / "out")
-    report = train_lora(data, replace(QUICK, max_steps=4, learning_rate=2e-2), place, watch=steps.append)
+    place = LoraPlace(model=base, out=tmp_path / "out")
+    report = train_lora(data, QUICK.model_copy(update={"max_steps": 4, "learning_rate": 2e-2}), place, watch=steps.append)
     assert sorted(path.name for path in place.out.iterdir()) == ["adapter_config.json", "adapter_model.safetensors", "piiloom.json"]
     about = read_about(place.out, "lora")
     assert about.settings["task"] == "verifier-1"
@@ -129,7 +129,7 @@ def test_the_saved_adapter_is_the_trained_one(base: Path, data: TrainingData, tm
     kept: list[Any] = []
     make = lora_training.make_trainer
     monkeypatch.setattr(lora_training, "make_trainer", lambda *given, **options: kept.append(made := make(*given, **options)) or made)
-    train_lora(data, replace(QUICK, device="cpu"), LoraPlace(base=base, out=tmp_path / "out"))
+    train_lora(data, QUICK.model_copy(update={"device": "cpu"}), LoraPlace(model=base, out=tmp_path / "out"))
     ids = torch.tensor([[5, 9, 30, 7]])
     loaded = load_model(open_folder(base, tmp_path / "out"), device="cpu")
     with torch.inference_mode():
@@ -138,7 +138,7 @@ def test_the_saved_adapter_is_the_trained_one(base: Path, data: TrainingData, tm
 
 
 def test_a_stopped_training_goes_on_to_the_same_adapter(base: Path, data: TrainingData, tmp_path: Path) -> None:
-    whole, parts = LoraPlace(base=base, out=tmp_path / "whole"), LoraPlace(base=base, out=tmp_path / "parts")
+    whole, parts = LoraPlace(model=base, out=tmp_path / "whole"), LoraPlace(model=base, out=tmp_path / "parts")
     train_lora(data, QUICK, whole)
     with pytest.raises(Interrupted, match="--resume"):
         train_lora(data, QUICK, parts, watch=stopped_at(2))
@@ -146,44 +146,44 @@ def test_a_stopped_training_goes_on_to_the_same_adapter(base: Path, data: Traini
     with pytest.raises(OutputError, match="not empty"):
         train_lora(data, QUICK, parts)
     with pytest.raises(UsageError, match="other data, settings or another base"):
-        train_lora(data, replace(QUICK, rank=3), replace(parts, resume=True))
+        train_lora(data, QUICK.model_copy(update={"rank": 3}), parts.model_copy(update={"resume": True}))
     seen: list[int] = []
-    report = train_lora(data, QUICK, replace(parts, resume=True), watch=lambda now: seen.append(now.step))
+    report = train_lora(data, QUICK, parts.model_copy(update={"resume": True}), watch=lambda now: seen.append(now.step))
     assert seen[0] in {1, 2}
     assert weights(parts.out) == weights(whole.out)
     assert report.figures["steps"] == 3
     with pytest.raises(UsageError, match="finished"):
-        train_lora(data, QUICK, replace(parts, resume=True))
+        train_lora(data, QUICK, parts.model_copy(update={"resume": True}))
 
 
 def test_a_damaged_checkpoint(base: Path, data: TrainingData, tmp_path: Path) -> None:
-    place = LoraPlace(base=base, out=tmp_path / "out")
+    place = LoraPlace(model=base, out=tmp_path / "out")
     with pytest.raises(Interrupted):
         train_lora(data, QUICK, place, watch=stopped_at(2))
     newest = max((place.out / CHECKPOINTS).iterdir())
     (newest / "adapter_model.safetensors").write_bytes(b"cut off")
     with pytest.raises(DataError, match=f"{newest.name}: the checkpoint is damaged"):
-        train_lora(data, QUICK, replace(place, resume=True))
+        train_lora(data, QUICK, place.model_copy(update={"resume": True}))
     (newest / "trainer_state.json").write_text("{")
     with pytest.raises(DataError, match="the checkpoint is damaged"):
-        train_lora(data, QUICK, replace(place, resume=True))
+        train_lora(data, QUICK, place.model_copy(update={"resume": True}))
     (place.out / NOTE).write_text("[]")
     with pytest.raises(DataError, match="note of the unfinished training"):
-        train_lora(data, QUICK, replace(place, resume=True))
+        train_lora(data, QUICK, place.model_copy(update={"resume": True}))
 
 
 def test_memory_that_is_not_enough_halves_the_batch(
     base: Path, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = replace(QUICK, batch=4, accumulation=1, max_steps=1)
+    settings = QUICK.model_copy(update={"batch_size": 4, "accumulation": 1, "max_steps": 1})
     monkeypatch.setattr(lora_training, "make_trainer", with_room_for(2))
     told: list[str] = []
-    report = train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "out"), tell=told.append)
+    report = train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "out"), tell=told.append)
     assert (report.figures["batch"], report.figures["accumulation"]) == (2, 2)
     assert told[-1] == "the memory is not enough: batch 2 with accumulation 2 from now on"  # with CUDA there may be others before
     monkeypatch.setattr(lora_training, "make_trainer", with_room_for(0))
     with pytest.raises(RunError, match="not enough for a single example"):
-        train_lora(data, replace(settings, batch=1), LoraPlace(base=base, out=tmp_path / "none"))
+        train_lora(data, settings.model_copy(update={"batch_size": 1}), LoraPlace(model=base, out=tmp_path / "none"))
 
 
 def with_room_for(examples: int) -> Any:
@@ -218,16 +218,16 @@ def test_what_is_too_long_is_left_out_and_counted(data: TrainingData) -> None:
 
 
 def test_what_cannot_be_trained_is_told_in_a_line(base: Path, data: TrainingData, tmp_path: Path) -> None:
-    place = LoraPlace(base=base, out=tmp_path / "out")
-    with pytest.raises(DataError, match=r"--max-length: all 24 examples|--max-length: all 20 examples"):
-        train_lora(data, replace(QUICK, max_length=20), place)
+    place = LoraPlace(model=base, out=tmp_path / "out")
+    with pytest.raises(DataError, match=r"--max-tokens: all 24 examples|--max-tokens: all 20 examples"):
+        train_lora(data, QUICK.model_copy(update={"max_tokens": 20}), place)
     with pytest.raises(UsageError, match="4 bits need a GPU"):
-        train_lora(data, replace(QUICK, precision="4bit", device="cpu"), place)
+        train_lora(data, QUICK.model_copy(update={"precision": "4bit", "device": "cpu"}), place)
     with pytest.raises(UsageError, match="an adapter, not a base model"):
-        train_lora(data, QUICK, replace(place, base=write_adapter(base, tmp_path / "adapter")))
-    for settings, words in (({"task": "ner"}, "no task 'ner'"), ({"batch": 0}, "--batch"), ({"warmup": 1.0}, "--warmup")):
+        train_lora(data, QUICK, place.model_copy(update={"model": write_adapter(base, tmp_path / "adapter")}))
+    for settings, words in (({"task": "ner"}, "no task 'ner'"), ({"batch_size": 0}, "--batch-size"), ({"warmup": 1.0}, "--warmup")):
         with pytest.raises(UsageError, match=words):
-            replace(QUICK, **settings)  # type: ignore[arg-type]
+            LoraSettings(**settings)  # type: ignore[arg-type]
     assert not place.out.exists(), "nothing was written"
 
 

@@ -74,8 +74,8 @@ MORE = [
 ]
 # Commands that keep paid replies in a store of their own.
 REPLIES = {"benchmark write": ("--locale", "pl_PL", "--out", "OUT", *NOBODY)}
-# Tests of their own: they need a server (surrogate has two names), or their other checks take seconds.
-ELSEWHERE = {"surrogate run", "surrogate fill", "detect", "doctor", "train encoder"}
+# Tests of their own: they need a server, or their other checks take seconds.
+ELSEWHERE = {"detect", "doctor", "train encoder"}
 
 
 def _commands_with_a_store(group, path=()):
@@ -149,7 +149,7 @@ def test_replies_of_a_model_are_not_paid_for_and_lost(cli, notes, tmp_path, monk
     data.write_bytes(b"a,b\n1,2\n")
     with LLMServer(naming()) as server:
         server_words = ("--provider", "openai", "--model", MODELS["openai"], "--base-url", server.openai_url, "--yes")
-        words = ("--values", "llm", "--store", data, "--out", tmp_path / "out", "--workers", 1)
+        words = ("--values", "llm", "--replies", data, "--out", tmp_path / "out", "--workers", 1)
         outcome = cli("surrogate", "run", notes, *words, *server_words)
         assert server.requests == 0
     assert outcome.code == 1

@@ -94,7 +94,7 @@ def test_formats_that_nobody_knows(refused, tmp_path, name, text):
     else:
         source.write_text(text)
     line = refused(source, code=2, says=(name, ".jsonl"))
-    assert text is None or "--format" in line
+    assert text is None or "--input-format" in line
 
 
 @pytest.mark.parametrize(

@@ -27,17 +27,20 @@ __all__ = ["_own_names", "notes", "refused"]
         (("--strategy", "random"), ("--strategy",)),
         (("--scope", "world"), ("--scope",)),
         (("--on-unknown", "guess"), ("--on-unknown",)),
-        (("--keep", "2"), ("--keep",)),
+        (("--keep-probability", "2"), ("--keep-probability",)),
         (("--seed", "x"), ("--seed",)),
         (("--max-unpacked", "0"), ("--max-unpacked",)),
         (("--delimiter", "ab"), ("--delimiter",)),
-        (("--format", "doc"), ("doc", "jsonl")),
+        (("--input-format", "doc"), ("doc", "jsonl")),
         (("--text-field", "a", "--text-field", "a"), ("--text-field", "twice")),
         (("--values", "dice"), ("--values",)),
         (("--values", "llm"), ("--provider openai",)),
         (("--values", "llm", "--provider", "openia", "--yes"), ("openai",)),
         (("--values", "llm", "--provider", "compatible", "--model", "m", "--yes"), ("--base-url",)),
         (("--provider", "openai"), ("--values llm",)),
+        (("--values", "local"), ("--values",)),
+        (("--groups", "exact"), ("--groups",)),
+        (("--ray-address", "a:1"), ("--ray-address", "--ray")),
     ],
 )
 def test_options_that_make_no_sense(refused, notes, words, says):
@@ -63,7 +66,7 @@ def test_names_of_a_broken_file(refused, notes, tmp_path, command, data):
     index = tmp_path / "names.idx"
     if data is not None:
         index.write_bytes(data)
-    refused(notes, "--names", index, command=command, code=1, says=("names.idx",))
+    refused(notes, "--names-index", index, command=command, code=1, says=("names.idx",))
 
 
 def test_a_language_without_words_needs_a_mapping_or_consent(cli, notes, tmp_path):

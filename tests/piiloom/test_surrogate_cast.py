@@ -28,7 +28,7 @@ def test_strategies_differ_in_how_many_names_a_person_has(fill, tmp_path, strate
 def test_markov_keeps_as_often_as_it_is_told(fill, tmp_path):
     source = lines(tmp_path / "a.jsonl", OFTEN)
     for keep, out in (("1", "always"), ("0", "never")):
-        assert fill(source, "--strategy", "markov", "--keep", keep, out=out)["about"]["keep"] == float(keep)
+        assert fill(source, "--strategy", "markov", "--keep-probability", keep, out=out)["about"]["keep"] == float(keep)
     assert len(set(put_in(tmp_path / "always"))) == 2 < len(set(put_in(tmp_path / "never")))
 
 
@@ -94,4 +94,4 @@ def test_names_come_from_the_index_that_is_named(fill, cli, package, tmp_path, n
     index = tmp_path / "own.idx"
     assert cli("names", "build", "--out", index, "--quiet").code == 0
     assert fill(notes, out="shipped")["engine"]["names"].startswith("built-in")
-    assert fill(notes, "--names", index)["engine"]["names"] == "names-dataset 0.0.1"
+    assert fill(notes, "--names-index", index)["engine"]["names"] == "names-dataset 0.0.1"

@@ -17,7 +17,7 @@ __all__ = ["_own_names", "fill", "notes"]
 
 
 def _asking(server, notes, tmp_path, *more):
-    url = ("--base-url", server.openai_url, "--store", tmp_path / "kept" / "replies.duckdb", "--workers", 1)
+    url = ("--base-url", server.openai_url, "--replies", tmp_path / "kept" / "replies.duckdb", "--workers", 1)
     return ("surrogate", "run", notes, "--values", "llm", "--provider", "openai", "--model", MODELS["openai"], *url, *more)
 
 

@@ -26,7 +26,7 @@ def test_from_a_release_to_detected_rows(cli: Cli, base: Path, tmp_path: Path) -
     store, out, found = tmp_path / "s.duckdb", tmp_path / "encoder", tmp_path / "found.jsonl"
     assert cli("generate", "--samples", 12, "--store", store, "--quiet").code == 0
     assert cli("release", "--name", "v1", "--test-size", 0, "--store", store).code == 0
-    trained = cli("train", "encoder", "--release", "v1", "--store", store, "--base", base, "--out", out, *QUICK, "--validation-size", 2)
+    trained = cli("train", "encoder", "--release", "v1", "--store", store, "--model", base, "--out", out, *QUICK, "--validation-size", 2)
     assert trained.code == 0, trained.err
     assert "trained on 10 records, 1 epoch" in trained.out
     assert "validation: 2 records of 12" in trained.err
@@ -37,14 +37,14 @@ def test_from_a_release_to_detected_rows(cli: Cli, base: Path, tmp_path: Path) -
     assert detected.code == 0, detected.err
     (read,) = [json.loads(line) for line in found.read_text().splitlines()]
     assert all(span["text"] == read["context"][span["start"] : span["end"]] for span in read["spans"])
-    again = cli("train", "encoder", "--release", "v1", "--store", store, "--base", base, "--out", out, *QUICK)
+    again = cli("train", "encoder", "--release", "v1", "--store", store, "--model", base, "--out", out, *QUICK)
     assert (again.code, "the folder is not empty" in again.err) == (1, True)
 
 
 def test_the_result_as_json(cli: Cli, base: Path, tmp_path: Path) -> None:
     file = write_jsonl(tmp_path / "train.jsonl", [row(n) for n in range(6)])
     done = cli(
-        "train", "encoder", "--train", file, "--base", base, "--out", tmp_path / "out", *QUICK, "--validation-size", 0, "--quiet", "--json"
+        "train", "encoder", "--train", file, "--model", base, "--out", tmp_path / "out", *QUICK, "--validation-size", 0, "--quiet", "--json"
     )
     told = json.loads(done.out)
     assert told["data"]["files"][0]["name"] == "train.jsonl"
@@ -74,7 +74,7 @@ def test_from_python(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
             1,
             "no span has a relevance to a question, so that relevance cannot be learnt. Train spans and types alone with --no-relevance",
         ),
-        (("--no-relevance", "--base", "{tmp}"), 2, "the folder has no config.json"),
+        (("--no-relevance", "--model", "{tmp}"), 2, "the folder has no config.json"),
         (("--no-relevance", "--release", "v1"), 2, "Give one of the two"),
         (("--no-relevance", "--resume"), 2, "there is no checkpoint to go on from"),
         (("--no-relevance", "--precision", "int4"), 2, "Choose one of auto, fp32, bf16, fp16"),
@@ -86,7 +86,7 @@ def test_what_is_told(cli: Cli, base: Path, tmp_path: Path, options: tuple[str, 
     file = write_jsonl(tmp_path / "train.jsonl", [row(n, relevances=(None, None)) for n in range(6)])
     given = [word.format(tmp=tmp_path) for word in options]
     store = tmp_path / "s.duckdb"
-    done = cli("train", "encoder", "--train", file, "--base", base, "--out", tmp_path / "out", "--store", store, *QUICK, *given)
+    done = cli("train", "encoder", "--train", file, "--model", base, "--out", tmp_path / "out", "--store", store, *QUICK, *given)
     assert (done.code, done.out) == (code, "")
     assert said in done.err
     assert "Traceback" not in done.err

@@ -12,7 +12,7 @@ import typer
 
 from piiloom.cli.main import app_of, run
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
-from piiloom.detection.training.openai_tuning.preparing import JobSettings
+from piiloom.detection.training.openai_tuning.tuning_options import JobSettings
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.openai_tuning import JobPlan
 from tests.fakes.openai_tuning_http import TuningServer

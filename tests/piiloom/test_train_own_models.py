@@ -28,7 +28,7 @@ def test_an_adapter(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
         "lora",
         "--train",
         str(rows),
-        "--base",
+        "--model",
         str(base),
         "--out",
         str(out),
@@ -37,10 +37,10 @@ def test_an_adapter(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
         "--validation-size",
         "1",
     ]
-    assert run([*words, "--max-steps", "1", "--batch", "1", "--accumulation", "1", "--rank", "2"]) == 0
+    assert run([*words, "--max-steps", "1", "--batch-size", "1", "--accumulation", "1", "--rank", "2"]) == 0
     shown = capsys.readouterr()
     assert "trained on 20 examples of the task verifier-1: 1 step" in shown.out
-    assert f"--verify 1 --base {base} --adapter {out}" in shown.out
+    assert f"--verify 1 --provider local --model {base} --adapter {out}" in shown.out
     assert "validation: 1 record of 6" in shown.err
     assert run([*words, "--json"]) == 1
     assert "the folder is not empty" in capsys.readouterr().err
@@ -60,5 +60,5 @@ def test_a_pipeline(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert report["best_epoch"] == 1
     assert run(["detect", str(rows), "--detector", "spacy", "--model-path", str(out), "--out", str(found)]) == 0
     assert len(found.read_text().splitlines()) == 6
-    assert run([*words, "--base", "xy_none_sm", "--force"]) == 2
-    assert "--base xy_none_sm: there is no such spaCy pipeline here" in capsys.readouterr().err
+    assert run([*words, "--model", "xy_none_sm", "--force"]) == 2
+    assert "--model xy_none_sm: there is no such spaCy pipeline here" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def test_a_base_that_lacks_a_file_is_told_in_a_line(base: Path, missing: str, wo
 
 
 def test_folders_that_are_none(base: Path, adapter: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"--base .*none: there is no such folder"):
+    with pytest.raises(UsageError, match=r"--model .*none: there is no such folder"):
         open_folder(tmp_path / "none")
     with pytest.raises(UsageError, match=r"--adapter .*none: there is no such folder"):
         open_folder(base, tmp_path / "none")

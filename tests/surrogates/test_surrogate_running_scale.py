@@ -113,7 +113,7 @@ def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
         kind, words = expected[how]
         factory = partial(TagEngine, fault=f"scan {how}", at="word 400")
         with pytest.raises(kind, match=words):
-            run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, workers="ray")
+            run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, workers=None, ray=True)
         assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
 
@@ -124,7 +124,7 @@ def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
     large(path, 2)
     settings = InputSettings(path=path, chunk_bytes=100_000)
     run_surrogates(settings, tmp_path / "one", TagEngine)
-    run_surrogates(settings, tmp_path / "ray", TagEngine, workers="ray")
+    run_surrogates(settings, tmp_path / "ray", TagEngine, workers=None, ray=True)
     for name in ("records.jsonl", "map.jsonl", "report.json", "mirror/in.jsonl"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     verify_folder(tmp_path / "ray", path)

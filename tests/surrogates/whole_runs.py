@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
@@ -68,7 +68,7 @@ def whole_run(
     *,
     locale: str = "en_US",
     mapping: Mapping | None = None,
-    workers: int | Literal["ray"] = 1,
+    workers: int = 1,
 ) -> WholeRun:
     """Learn the tags, unless a mapping is given, run, and read everything back."""
     mapping = mapping or learnt(inputs)

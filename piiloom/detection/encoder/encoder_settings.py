@@ -1,13 +1,17 @@
-"""How an encoder is trained, and how its texts are cut."""
+"""The settings of the training of an encoder, and of the windows into which its texts are cut."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
+from pydantic import model_validator
+
+from piiloom.detection.training.training_options import HOW, Continuing, TrainingInput
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import Settings, setting
 from piiloom.foundation.torch_devices import DEVICES
 
 PRECISIONS: Final = ("auto", "fp32", "bf16", "fp16")
@@ -37,42 +41,66 @@ class Windows:
         return Windows(max_tokens=size, overlap=min(self.overlap, size // 4), question_tokens=min(self.question_tokens, size // 3))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncoderSettings:
+class EncoderSettings(Settings):
     """The settings of a training.
 
-    ``epochs``: how often all records are read, at most; None: as often as their number asks for (``EncoderSettings.for_examples``).
-    ``relevance``: whether it is learnt. ``contrast``: records of a contrast group are read in one batch, and a mention that matters to one
-    of their questions only is to be told apart (``losses``). ``hide_question``: an ablation, in which the model never sees a question.
-    ``question_dropout``: the share of the records that are read without their question, so that spans are found without one, too.
-    ``patience``: the training ends after so many epochs in a row that do no better on the validation records; 0: never early,
-    None: a third of the epochs, but at least 2.
-    ``checkpoint_minutes``: how often its state is kept; 0: after each step. ``threads``: of the processor; 0: as PyTorch chooses.
-
-    Raises ``UsageError`` for a number out of range.
+    ``contrast``: records of a contrast group are read in one batch, and mentions of high relevance to one of their questions only are
+    told apart (``losses``). ``question_dropout``: share of the records that are read without their question, so that spans are found
+    without one, too. Raises ``UsageError`` for a number out of range.
     """
 
-    epochs: int | None = None
-    batch_size: int = 16
-    learning_rate: float = 8e-5
-    head_learning_rate: float = 1e-3
-    warm_up: float = 0.1
-    weight_decay: float = 0.01
-    relevance: bool = True
-    contrast: bool = False
-    contrast_weight: float = 0.5
-    class_weights: bool = True
-    hide_question: bool = False
-    question_dropout: float = 0.1
-    patience: int | None = None
-    precision: str = "auto"
-    device: str = "auto"
-    threads: int = 0
-    max_tokens: int = MAX_TOKENS
-    seed: int = 7
-    checkpoint_minutes: float = 5.0
+    epochs: int | None = setting(
+        None, "Largest number of passes over the records (default 4; for fewer than 1,900 records up to 24).", metavar="N", panel=HOW
+    )
+    batch_size: int = setting(16, "Windows of one step.", metavar="N", panel=HOW)
+    learning_rate: float = setting(8e-5, "Learning rate of the encoder; larger ones need 1e-5 to 3e-5.", metavar="X", panel=HOW)
+    head_learning_rate: float = setting(1e-3, "Learning rate of the heads.", flags="-")
+    warm_up: float = setting(0.1, "Share of the steps in which the learning rate rises.", flags="-")
+    weight_decay: float = setting(0.01, "Weight decay.", flags="-")
+    relevance: bool = setting(
+        True, "Learn the relevance to the question; without it, spans and types only.", flags="--relevance/--no-relevance", panel=HOW
+    )
+    contrast: bool = setting(
+        False,
+        "Learn also from the differences between questions of one text, at a price in spans.",
+        panel=HOW,
+        advanced=True,
+        flags="--contrast/--no-contrast",
+    )
+    contrast_weight: float = setting(0.5, "Weight of that loss.", flags="-")
+    class_weights: bool = setting(
+        True,
+        "Larger weights of rare types and of the rarer relevance.",
+        flags="--class-weights/--no-class-weights",
+        panel=HOW,
+        advanced=True,
+    )
+    hide_question: bool = setting(False, "Ablation: never read the question, and guess the relevance without it.", panel=HOW, advanced=True)
+    question_dropout: float = setting(0.1, "Share of records that are read without their question.", flags="-")
+    patience: int | None = setting(
+        None,
+        "Epochs without progress in validation after which the training ends; 0: never early (default: a third of the epochs, at least 2).",
+        metavar="N",
+        panel=HOW,
+        advanced=True,
+    )
+    precision: str = setting("auto", f"Precision: {', '.join(PRECISIONS)}; auto is bf16 where the device is quick at it.", panel=HOW)
+    device: str = setting("auto", f"Device: {', '.join(DEVICES)}.", panel=HOW)
+    threads: int = setting(0, "Threads on the processor; 0: as PyTorch chooses.", metavar="N", panel=HOW, advanced=True)
+    max_tokens: int = setting(
+        MAX_TOKENS, "Tokens of a window; longer texts are read in several, which overlap.", metavar="N", panel=HOW, advanced=True
+    )
+    seed: int = setting(7, "Seed of the order of the records and of other random numbers.", panel=HOW)
+    checkpoint_minutes: float = setting(
+        5.0,
+        "Minutes between two checkpoints (besides one after each epoch); 0: one after each step.",
+        metavar="N",
+        panel=HOW,
+        advanced=True,
+    )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
         least = {"epochs": 1, "batch_size": 1, "patience": 0, "threads": 0, "checkpoint_minutes": 0, "max_tokens": _LEAST_TOKENS}
         for name, bound in least.items():
             if (given := getattr(self, name)) is not None and given < bound:
@@ -85,13 +113,15 @@ class EncoderSettings:
                 raise UsageError(
                     f"there is no {name} {getattr(self, name)!r}", where=_option(name), remedy=f"Choose one of {', '.join(known)}"
                 )
+        return self
 
     def for_examples(self, count: int) -> EncoderSettings:
         """Return the settings for *count* examples, with the epochs for ``_LEAST_STEPS`` steps where none are given, within bounds."""
         least, most = _EPOCHS
         enough = math.ceil(_LEAST_STEPS / math.ceil(count / self.batch_size))
         epochs = self.epochs or min(most, max(least, enough))
-        return replace(self, epochs=epochs, patience=max(2, epochs // 3) if self.patience is None else self.patience)
+        patience = max(2, epochs // 3) if self.patience is None else self.patience
+        return self.model_copy(update={"epochs": epochs, "patience": patience})
 
     @property
     def windows(self) -> Windows:
@@ -100,18 +130,23 @@ class EncoderSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in EncoderSettings.model_fields}
 
     @property
     def shaping(self) -> dict[str, Any]:
-        """Those that shape the result: a training goes on only with the same ones."""
+        """The settings that shape the result: a training goes on only with the same ones."""
         return {name: value for name, value in self.to_json().items() if name not in {"checkpoint_minutes", "threads"}}
+
+
+class EncoderOptions(Continuing, EncoderSettings, TrainingInput):
+    """The options of a training besides the folders of the base model and of the result."""
+
+    onnx: bool = setting(False, "Also write model.onnx, for detection without PyTorch.")
 
 
 def settings_of(row: Mapping[str, Any]) -> EncoderSettings:
     """Return the settings that ``to_json`` gave; keys that are not known are left out."""
-    known = {one.name for one in fields(EncoderSettings)}
-    return EncoderSettings(**{name: value for name, value in row.items() if name in known})
+    return EncoderSettings(**{name: value for name, value in row.items() if name in EncoderSettings.model_fields})
 
 
 def _option(name: str) -> str:

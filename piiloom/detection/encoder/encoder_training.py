@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
+from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderOptions, EncoderSettings
 from piiloom.detection.encoder.onnx_backend import MODEL
 from piiloom.detection.training.base_model import base_facts
-from piiloom.detection.training.training_data import TrainingData
-from piiloom.foundation.errors import UsageError
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.foundation.errors import Interrupted, UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, output_errors
 from piiloom.tagging.model_card import CARD, About
 
 if TYPE_CHECKING:
     from piiloom.detection.encoder.training_history import History, TrainingProgress
 
+_NO_RELEVANCE: Final = "Train spans and types alone with --no-relevance"
 _NEEDED: Final = ("sklearn", "torch", "transformers", "safetensors", "tokenizers")
 
 
@@ -51,6 +56,32 @@ def train_encoder(
     with output_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     return session.train(out, watch, onnx=onnx)
+
+
+def train_encoder_on(
+    model: Path,
+    out: Path,
+    asked: EncoderOptions,
+    *,
+    watch: Callable[[TrainingProgress], None] = noop,
+    tell: Callable[[str], object] = noop,
+    opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
+) -> tuple[About, History]:
+    """Read the records of *asked* and train the encoder in *model* on them; *tell* gets the notes about the records.
+
+    Raises what ``train_encoder`` raises, and ``Interrupted`` after Ctrl-C if there is a checkpoint.
+    """
+    base_facts(model)  # before the records, which take longer to read
+    data = read_input(asked, asked.seed, tell=tell, opening=opening, relevance=asked.relevance, without_relevance=_NO_RELEVANCE)
+    try:
+        return train_encoder(
+            data, model, out, asked.part(EncoderSettings), watch=watch, resume=asked.resume, force=asked.force, onnx=asked.onnx
+        )
+    except KeyboardInterrupt:
+        if not (out / CHECKPOINT).exists():
+            raise
+        remedy = "Give the same command with --resume, and it goes on from there"
+        raise Interrupted("the training was stopped; its last checkpoint is kept", where=str(out), remedy=remedy) from None
 
 
 def _check_out(out: Path, *, resume: bool, force: bool) -> None:

@@ -59,7 +59,7 @@ class EncoderNetwork(nn.Module):  # type: ignore[misc]
         return {name: weight.detach().cpu().contiguous() for name, weight in self.state_dict().items() if not name.startswith("body.")}
 
 
-def load_body(folder: Path, *, eager: bool, where: str = "--base") -> nn.Module:
+def load_body(folder: Path, *, eager: bool, where: str = "--model") -> nn.Module:
     """Return the encoder in *folder* without its pooling. *eager*: attention as plain products, the quicker one in bf16 on a processor.
 
     Raises ``UsageError`` if transformers can't load it: it has another kind of model, or its weights are damaged or missing.

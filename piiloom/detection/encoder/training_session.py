@@ -143,7 +143,7 @@ def fast_tokenizer(base: Path) -> Any:
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(base, local_files_only=True)
     except Exception as error:  # the library raises what it likes
-        raise UsageError(f"the tokenizer cannot be loaded ({type(error).__name__})", where=f"--base {base}", remedy=remedy) from error
+        raise UsageError(f"the tokenizer cannot be loaded ({type(error).__name__})", where=f"--model {base}", remedy=remedy) from error
     if not getattr(tokenizer, "is_fast", False):
-        raise UsageError("the tokenizer does not tell where its tokens stand in the text", where=f"--base {base}", remedy=remedy)
+        raise UsageError("the tokenizer does not tell where its tokens stand in the text", where=f"--model {base}", remedy=remedy)
     return tokenizer

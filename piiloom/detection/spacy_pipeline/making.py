@@ -47,7 +47,7 @@ def make_pipeline(base: str | None, language: str) -> Made:
         nlp = blank_pipeline(language)
         nlp.add_pipe(RECOGNIZER)
         return Made(nlp=nlp, base={"name": f"blank {nlp.lang}"})
-    nlp = load_any(base, where="--base")
+    nlp = load_any(base, where="--model")
     about = {"name": f"{nlp.meta['lang']}_{nlp.meta['name']}", "version": nlp.meta.get("version"), "vectors": nlp.vocab.vectors_length}
     old = nlp.get_pipe(RECOGNIZER) if nlp.has_pipe(RECOGNIZER) else None
     config = nlp.get_pipe_config(RECOGNIZER) if old is not None else {}

@@ -1,30 +1,28 @@
-"""How a spaCy pipeline is trained."""
+"""The settings of the training of a spaCy pipeline."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from pydantic import model_validator
+
+from piiloom.detection.training.training_options import HOW, TrainingPlace
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import Settings, setting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpacySettings:
-    """How it is trained.
+class SpacySettings(Settings):
+    """The settings of a training. The best epoch is kept. Raises ``UsageError`` for numbers out of range."""
 
-    It ends after ``epochs``, or when the F1 on the validation records has not risen for ``patience`` epochs; the best epoch is kept.
-    ``words`` are the tokens of a step, at most (one text at least). Raises ``UsageError`` for what makes no sense.
-    """
+    epochs: int = setting(30, "Largest number of epochs.", metavar="N", panel=HOW)
+    patience: int = setting(5, "Epochs without a rise of F1 on validation after which the training ends.", metavar="N", panel=HOW)
+    words: int = setting(2000, "Largest number of tokens of a step (one text at least).", metavar="N", panel=HOW, advanced=True)
+    dropout: float = setting(0.1, "Share of values left out.", metavar="SHARE", panel=HOW, advanced=True)
+    learning_rate: float = setting(1e-3, "The learning rate of Adam.", metavar="X", panel=HOW, advanced=True)
+    seed: int = setting(7, "Seed of the order of the records and of other random numbers.", panel=HOW)
 
-    epochs: int = 30
-    patience: int = 5
-    words: int = 2000
-    dropout: float = 0.1
-    learning_rate: float = 1e-3
-    seed: int = 7
-
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
         for name in ("epochs", "patience", "words"):
             if getattr(self, name) < 1:
                 raise UsageError("it must be at least 1", where=f"--{name}", remedy="Give 1 or more")
@@ -32,18 +30,17 @@ class SpacySettings:
             raise UsageError("it is a share from 0 to less than 1", where="--dropout")
         if self.learning_rate <= 0:
             raise UsageError("it must be more than 0", where="--learning-rate")
+        return self
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What shapes the result, for digests."""
-        return asdict(self)
+        """The settings that shape the result, for digests."""
+        return {name: getattr(self, name) for name in SpacySettings.model_fields}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpacyPlace:
-    """The pipeline to begin with, a folder or the name of a package (None: a blank one), and where the trained one goes."""
+class SpacyPlace(TrainingPlace):
+    """The pipeline to begin with, and the folder of the trained one."""
 
-    out: Path
-    base: str | None = None
-    resume: bool = False
-    force: bool = False
+    model: str | None = setting(
+        None, "Begin with the tokenizer, vectors and word layers of this pipeline; without it, blank.", metavar="NAME|DIR"
+    )

@@ -66,14 +66,14 @@ def train_spacy(
     checkpoint, and ``Interrupted`` after Ctrl-C.
     """
     began = time.monotonic()
-    made = make_pipeline(place.base, language_for(data.train))
+    made = make_pipeline(place.model, language_for(data.train))
     about_base = {name: value for name, value in made.base.items() if not name.startswith("_")}
     (train, validation), changed = make_examples(made.nlp, data.taxonomy, data.train, data.validation)
     notes = [*([made.note] if made.note else []), *_told(changed, has_validation=bool(validation))]
     for note in notes:
         tell(note)
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
-    unfinished.begin(Note(digest=digest(data.digest, settings.identity, about_base, place.base)), resume=place.resume, force=place.force)
+    unfinished.begin(Note(digest=digest(data.digest, settings.identity, about_base, place.model)), resume=place.resume, force=place.force)
     session = _Session(made, settings, train, validation, unfinished, watch)
     try:
         state = session.train()
@@ -99,7 +99,7 @@ def train_spacy(
             types=data.types,
             base=about_base,
             data=data.about,
-            settings=asdict(settings) | {"language": nlp.lang, "labels": {label_of(one): one for one in data.types}},
+            settings=settings.identity | {"language": nlp.lang, "labels": {label_of(one): one for one in data.types}},
             figures=figures,
             own_types=data.own_types,
         ),

@@ -13,7 +13,7 @@ _TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "tokenizer.model", "spiece.
 _CONFIG: Final = "config.json"
 
 
-def base_facts(folder: Path, *, where: str = "--base") -> dict[str, Any]:
+def base_facts(folder: Path, *, where: str = "--model") -> dict[str, Any]:
     """Return what the card says of the base model in *folder* (its name and the SHA-256 of its configuration).
 
     Raises ``UsageError`` if *folder* is no local model: no folder, no ``config.json`` or no tokenizer.

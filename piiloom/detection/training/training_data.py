@@ -9,20 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.sizes import parse_size
 from piiloom.corpus.releases.splits import split_records
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in
 from piiloom.detection.training.training_files import OneFile, read_file
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
@@ -84,6 +89,36 @@ class TrainingData:
     def digest(self) -> str:
         """The digest of the training and validation records: equal if a training would see the same."""
         return str(self.about["digest"])
+
+
+def read_input(
+    asked: TrainingInput,
+    seed: int,
+    *,
+    tell: Callable[[str], object] = noop,
+    opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
+    **more: Any,
+) -> TrainingData:
+    """Return the records of *asked*; *opening* opens its store, *tell* gets the notes, *more* are other fields of ``TrainingChoice``.
+
+    Raises what ``read_training`` raises, and ``UsageError`` for a validation size that is none.
+    """
+    choice = TrainingChoice(
+        release=asked.release,
+        train=asked.train,
+        train_splits=tuple(dict.fromkeys(asked.split)) or (TRAIN,),
+        validation=asked.validation,
+        validation_size=parse_size(asked.validation_size, VALIDATION),
+        file_format=asked.input_format,
+        skip_values=asked.skip_values,
+        seed=seed,
+        **more,
+    )
+    with nullcontext() if choice.release is None else opening(asked.store) as store:
+        data = read_training(choice, store)
+    for note in data.notes:
+        tell(note)
+    return data
 
 
 def read_training(choice: TrainingChoice, store: Store | None = None) -> TrainingData:

@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
+from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.instructions import verifying
 from piiloom.corpus.formats.native_rows import row_line
-from piiloom.corpus.formats.verifier import COUNTS, FILES, counts_of
+from piiloom.corpus.formats.verifier import BLANK, COUNTS, FILES, NO_TWIN, counts_of
 from piiloom.corpus.split_names import TRAIN, VALIDATION
-from piiloom.detection.verifying.reasonings import HOW, Reasoned
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
+from piiloom.detection.detector_settings import ModelSettings
+from piiloom.detection.training.training_data import read_input
+from piiloom.detection.training.training_options import ReasoningOptions
+from piiloom.detection.verifying.reasoning_run import Written, write_reasonings
+from piiloom.detection.verifying.reasonings import HOW, Reasoned, ReasoningProgress, cases_of
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, drafted, write_folder
+from piiloom.foundation.words import counted
 
 DEFAULTS: Final = ("T", "drop")  # what becomes of a wrong candidate that the model always takes for right
 
@@ -27,6 +38,52 @@ def check_place(out: Path, *, force: bool) -> None:
     """Raise ``OutputError`` if *out* is not a folder, or not empty (allowed with *force*, and after a run that was killed at writing)."""
     unfinished = out.is_dir() and {one.name for one in out.iterdir()} <= {TRAIN, VALIDATION}
     check_folder(out, force=force or unfinished)
+
+
+def make_training_sets(
+    out: Path,
+    asked: ReasoningOptions,
+    *,
+    force: bool,
+    agree: Callable[[str], object],
+    watching: Callable[[], AbstractContextManager[Callable[[ReasoningProgress], object]]],
+    tell: Callable[[str], object] = noop,
+    opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
+) -> tuple[dict[str, Any], list[str], Written]:
+    """Have the reasonings written and write the files to *out*; return the counts, the files, and what was asked and paid.
+
+    *agree* is called with a description of the texts that would be sent, and raises ``UsageError`` to refuse; *watching* opens a view of
+    the progress. Faults of the options are found before anything is sent.
+    """
+    model = asked.part(ModelSettings)
+    model.spec()
+    if asked.default not in DEFAULTS:
+        raise UsageError(f"{asked.default!r} is no default", where="--default", remedy=f"Choose one of {', '.join(DEFAULTS)}")
+    check_place(out, force=force)
+    data = read_input(asked, asked.seed, tell=tell, opening=opening)
+    splits = {TRAIN: data.train, VALIDATION: data.validation} if data.validation else {TRAIN: data.train}
+    lost: dict[str, list[LossEntry]] = {split: [] for split in splits}
+    cases = {split: list(cases_of(records, lost[split], data.taxonomy)) for split, records in splits.items()}
+    total = sum(map(len, cases.values()))
+    if not total:
+        raise DataError("no span has a wrong candidate beside it", where=str(out), remedy="Give records with longer texts")
+    agree(f"the texts of {counted(total, 'candidate')} would be sent to {model.recipient}; replies are kept in {model.replies}")
+    with watching() as watch:
+        written = write_reasonings([one for split in cases.values() for one in split], model, digest=data.digest, watch=watch)
+    files: list[str] = []
+    counts: dict[str, Any] = {"by": f"{model.provider} {model.name}", "default": asked.default, "splits": {}}
+    at = 0
+    # Without this file the folder is not complete; the file of an earlier run would claim that it is.
+    (out / COUNTS).unlink(missing_ok=True)
+    for split, own in cases.items():
+        made = written.rows[at : at + len(own)]
+        at += len(own)
+        kept = kept_rows(made, asked.default)
+        files += map(str, write_split(out, split, kept))
+        counts["splits"][split] = counted_rows(kept, made, sum(one.reason in {NO_TWIN, BLANK} for one in lost[split]))
+    counts["data"] = dict(data.about)
+    files.append(str(write_counts(out, counts)))
+    return counts, files, written
 
 
 def kept_rows(rows: Iterable[Reasoned], default: str) -> list[Reasoned]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import UsageError
 
-BASE_OPTION: Final = "--base"
+BASE_OPTION: Final = "--model"
 ADAPTER_OPTION: Final = "--adapter"
 CARD: Final = "piiloom.json"  # what a training of piiloom writes into a folder, as its last file
 ADAPTER_CONFIG: Final = "adapter_config.json"

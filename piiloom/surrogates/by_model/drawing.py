@@ -30,13 +30,14 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.providers.factory import make_provider
+from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
 from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
 from piiloom.surrogates.by_model.rejects import RejectRows, put_rejects
-from piiloom.surrogates.by_model.terms import ModelOptions, Terms
+from piiloom.surrogates.by_model.terms import Terms
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
 from piiloom.surrogates.inputs.parts import InputSettings
@@ -44,6 +45,7 @@ from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.outputs.folder import REJECTS
 
 VALUES: Final = "values.sqlite"
+_BATCH_WINDOW: Final = 4096  # values that wait at once in batch mode
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
 
 
@@ -90,7 +92,7 @@ Watch = Callable[[AskProgress], None]
 def draw_by_model(
     inputs: InputSettings,
     factory: EngineFactory,
-    options: ModelOptions,
+    options: ModelCalls,
     *,
     store: Path,
     folder: Path,
@@ -123,18 +125,18 @@ def draw_by_model(
         run_in_own_loop(provider.aclose)
 
 
-def _open_provider(options: ModelOptions) -> Provider:
-    prices = parse_prices(options.prices) if options.prices else None
-    provider = make_provider(options.provider, model=options.model, base_url=options.base_url, timeout_s=options.timeout_s, prices=prices)
+def _open_provider(options: ModelCalls) -> Provider:
+    prices, name = parse_prices(options.price) if options.price else None, options.provider or ""
+    provider = make_provider(name, model=options.model, base_url=options.base_url, timeout_s=options.timeout_s, prices=prices)
     budget = options.budget_usd is not None
-    check_priced(options.provider, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
+    check_priced(name, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
     return provider
 
 
 class _AskSession:
     """One asking session: opens the run in the store, sends the requests to the provider, and records each value as it is decided."""
 
-    def __init__(self, plan: AskPlan, terms: Terms, options: ModelOptions, watch: Watch, folder: Path) -> None:
+    def __init__(self, plan: AskPlan, terms: Terms, options: ModelCalls, watch: Watch, folder: Path) -> None:
         self._plan, self._terms, self._options, self._watch = plan, terms, options, watch
         self._values, self._rejects = folder / VALUES, folder / REJECTS
         self._drawn: Counter[str] = Counter()
@@ -152,7 +154,13 @@ class _AskSession:
     def _policy(self, sink: EventSink, retry: RetryPolicy) -> CallPolicy:
         options = self._options
         return CallPolicy(
-            concurrency=options.concurrency, rpm=options.rpm, tpm=options.tpm, budget_usd=options.budget_usd, retry=retry, sink=sink
+            concurrency=options.concurrency,
+            rpm=options.rpm,
+            tpm=options.tpm,
+            budget_usd=options.budget_usd,
+            batch=options.batch,
+            retry=retry,
+            sink=sink,
         )
 
     def _ask(
@@ -176,8 +184,9 @@ class _AskSession:
             set_run_status(store, run.id, status)
 
     async def _answer(self, spool: RequestSpool, channel: CallChannel, provider: Provider, consume: Callable[[Outcome], None]) -> None:
-        at_once = self._options.concurrency + self._options.concurrency // 2  # more than in flight: some outcomes are still being stored
-        asker = Asker(channel.calls, self._terms, self._options.concurrency)
+        concurrency = self._options.concurrency
+        at_once = _BATCH_WINDOW if self._options.batch else concurrency + concurrency // 2  # some outcomes are still being stored
+        asker = Asker(channel.calls, self._terms, concurrency)
         try:
             await OrderedRun(
                 source=iter(spool),

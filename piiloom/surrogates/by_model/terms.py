@@ -1,15 +1,14 @@
-"""The user's settings for a model, and what all calls of a run have in common."""
+"""Terms of the calls of a run: the parts that all its calls have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from piiloom.execution.prompt_calls import prompt_call
-from piiloom.foundation.errors import UsageError
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
+from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.by_model.kinds import language_name, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
@@ -23,33 +22,6 @@ _SAMPLING: Final = SamplingSettings(max_output_tokens=256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
-    """Settings: which model to ask, and how.
-
-    ``prices`` has the format of --price, in USD per million tokens. ``rpm`` and ``tpm`` limit requests and tokens per minute.
-    ``unpriced`` accepts calls of unknown cost. ``prompts`` is a folder with a custom template. ``attempts`` is the number of tries for
-    one value before code draws it. Raises ``UsageError`` if ``attempts`` or ``concurrency`` is below 1.
-    """
-
-    provider: str
-    model: str | None = None
-    base_url: str | None = None
-    concurrency: int = 16
-    rpm: float | None = None
-    tpm: float | None = None
-    budget_usd: float | None = None
-    prices: str | None = None
-    unpriced: bool = False
-    timeout_s: float = 60.0
-    prompts: Path | None = None
-    attempts: int = 3
-
-    def __post_init__(self) -> None:
-        if self.attempts < 1 or self.concurrency < 1:
-            raise UsageError("attempts and concurrency must be at least 1", where="--concurrency")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Everything besides the request that determines a call: template, seed, language, country and number of attempts."""
 
@@ -60,11 +32,11 @@ class Terms:
     attempts: int
 
     @classmethod
-    def of(cls, options: ModelOptions, settings: Settings) -> Terms:
+    def of(cls, options: ModelCalls, settings: Settings) -> Terms:
         """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
         template = open_library(options.prompts).find(TEMPLATE)
         seed = keyed_seeds(settings.key, "letters")[0]
-        return cls(template=template, seed=seed, language=settings.language, country=settings.country, attempts=options.attempts)
+        return cls(template=template, seed=seed, language=settings.language, country=settings.country, attempts=options.max_attempts)
 
     def call(self, request: ValueRequest, attempt: int, fault: str | None) -> PromptCall:
         """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before.

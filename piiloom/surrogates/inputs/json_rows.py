@@ -15,6 +15,7 @@ from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_
 from piiloom.surrogates.inputs.parts import (
     BAD_ROWS,
     NO_TEXT,
+    SPANS,
     BadRow,
     Found,
     InputSettings,
@@ -29,7 +30,6 @@ from piiloom.surrogates.inputs.parts import (
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
 
 _DEFAULT_TEXTS: Final = ("text", "context")
-SPANS: Final = "spans"
 NO_FIELD: Final = "rows without the field "
 _NOT_JSON: Final = "not valid JSON"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"

@@ -27,7 +27,9 @@ def open_table(file: InputFile) -> Any:
         return parquet.ParquetFile(file.path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(
-            "the file is not a Parquet file, or is damaged", where=file.name, remedy="Check the file, or name its format with --format"
+            "the file is not a Parquet file, or is damaged",
+            where=file.name,
+            remedy="Check the file, or name its format with --input-format",
         ) from error
 
 

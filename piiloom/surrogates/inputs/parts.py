@@ -20,11 +20,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.options import InputOptions, SpanOptions
 
 CARRIED: Final = "carried"  # a file without documents, which is in the mirror as it is
 WHOLE_FILES: Final = ("txt", "xml", "brat", "docx", CARRIED)  # formats of which a file is one document
@@ -286,6 +289,7 @@ FORMATS: Final[Mapping[str, str]] = {
     ".xml": "xml",
     ".zip": "zip",
 }
+SPANS: Final = "spans"
 DEFAULT_CHUNK: Final = 2**20
 DEFAULT_MAX_UNPACKED: Final = 4 * 2**30
 
@@ -327,13 +331,38 @@ class InputSettings:
         if self.chunk_bytes < 1 or self.max_unpacked < 1:
             raise UsageError("a size must be at least one byte", where="--max-unpacked")
         if self.format is not None and self.format not in set(FORMATS.values()):
-            raise UsageError(f"there is no format {self.format!r}", remedy=f"The formats are {', '.join(sorted(set(FORMATS.values())))}.")
+            raise UsageError(
+                f"there is no format {self.format!r}",
+                where="--input-format",
+                remedy=f"The formats are {', '.join(sorted(set(FORMATS.values())))}.",
+            )
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()):
             raise UsageError("a delimiter is one ASCII character, and neither a quote nor a line end", where="--delimiter")
         if self.question_field is not None and (len(self.text_fields) > 1 or self.question_field in self.text_fields):
             raise UsageError("a question goes with one text, of another field", where="--question-field", remedy="Name one --text-field")
         if len(set(self.text_fields)) != len(self.text_fields):
             raise UsageError("a field is named twice", where="--text-field")
+
+    @classmethod
+    def of(cls, path: Path, options: InputOptions, spans: SpanOptions | None = None) -> InputSettings:
+        """Return the settings that *options* describe for the input at *path*; without *spans*, spans are not read."""
+        use_spans = spans is not None and (spans.spans or bool(spans.spans_field))
+        return cls(
+            path=path,
+            format=options.input_format,
+            text_fields=options.text_field,
+            id_field=options.id_field,
+            encoding=options.encoding,
+            question_field=options.question_field,
+            header=options.header,
+            delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
+            spans_field=(spans.spans_field or SPANS) if spans is not None and use_spans else None,  # asked for, so [] means: no mentions
+            use_spans=use_spans,
+            kind_of=_kind_of_span() if use_spans else None,
+            quoting=options.quoting,
+            max_unpacked=options.max_unpacked * 2**20,
+            skip_bad_rows=options.skip_bad_rows,
+        )
 
     @property
     def takes_spans(self) -> bool:
@@ -363,6 +392,12 @@ class InputSettings:
         told = {key: value for key, value in state.items() if key not in {"spans", "text_fields"}}
         kind_of = _any_kind if state["spans"] else None
         return cls(path=path, text_fields=tuple(state["text_fields"]), use_spans=bool(state["spans"]), kind_of=kind_of, **told)
+
+
+def _kind_of_span() -> KindOf:
+    from piiloom.surrogates.placeholders.span_kinds import kind_of_span  # noqa: PLC0415 - most runs take no spans
+
+    return kind_of_span
 
 
 def _any_kind(entity_type: str, subtype: str | None) -> str:  # noqa: ARG001 - a KindOf

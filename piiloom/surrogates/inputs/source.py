@@ -76,7 +76,7 @@ def list_files(settings: InputSettings, skipped: list[str]) -> Iterator[Listed]:
     if root.is_file():
         known = format_of(root.name, settings.format)
         if known is None:
-            remedy = f"The format follows from the suffix ({', '.join(FORMATS)}); give another with --format"
+            remedy = f"The format follows from the suffix ({', '.join(FORMATS)}); give another with --input-format"
             raise UsageError("the file's format is not known", where=str(root), remedy=remedy)
         yield Listed(root.name, root, known)
         return

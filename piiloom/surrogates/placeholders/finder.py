@@ -370,3 +370,21 @@ def _refused(text: str, unknown: list[Unknown], where: str) -> DataError:
         where=where,
         remedy="Give it a meaning in the mapping (piiloom surrogate survey lists all of the corpus), or use --on-unknown keep or generic.",
     )
+
+
+class PlaceholderKeys:
+    """Function that returns whether a JSON key has a placeholder of *mapping*. Picklable: the finder is compiled where it is used."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        self._mapping = mapping
+        self._finder: Finder | None = None
+
+    def __call__(self, key: str) -> bool:
+        """Return whether *key* has a placeholder."""
+        if self._finder is None:
+            self._finder = Finder(self._mapping)
+        found = self._finder.find(key)
+        return bool(found.mentions or found.unknown)
+
+    def __reduce__(self) -> tuple[type[PlaceholderKeys], tuple[Mapping]]:
+        return type(self), (self._mapping,)

@@ -11,8 +11,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.providers.model_calls import ModelCalls
 from piiloom.surrogates.by_model.drawing import draw_by_model
-from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.mentions import Mention
@@ -68,7 +68,7 @@ class Corpus:
 
     def draw(self, server, name="openai", *, agree=None, watch=None, **options):
         url = server.anthropic_url if name == "anthropic" else server.openai_url
-        model_options = ModelOptions(provider=name, model=MODELS[name], base_url=url, **options)
+        model_options = ModelCalls(provider=name, model=MODELS[name], base_url=url, **options)
         spool = self.folder / "spool"
         spool.mkdir(exist_ok=True)
         told = {"watch": watch} if watch else {}

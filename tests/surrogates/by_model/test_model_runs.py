@@ -17,8 +17,8 @@ import pytest
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable
+from piiloom.providers.model_calls import ModelCalls
 from piiloom.surrogates.by_model.drawing import draw_by_model
-from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.given_values import GivenFile, GivenValues
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
@@ -244,14 +244,14 @@ def test_a_budget_ends_the_asking_and_a_larger_one_goes_on(tmp_path):
     corpus = Corpus(tmp_path, [f"Job {number} at <COMPANY>." for number in range(30)])
     with LLMServer(naming()) as server:
         with pytest.raises(BudgetReached):
-            corpus.draw(server, prices=PRICES, budget_usd=9.0, concurrency=2)
+            corpus.draw(server, price=PRICES, budget_usd=9.0, concurrency=2)
         first = server.requests
         assert 0 < first < 30
         assert not list((tmp_path / "spool").glob("*.part*"))
         ((status, spent),) = corpus.spent()
         assert status == "interrupted"
         assert spent.cost_usd <= 9.0
-        _, report = corpus.run(server, prices=PRICES, budget_usd=1000.0, concurrency=2)
+        _, report = corpus.run(server, price=PRICES, budget_usd=1000.0, concurrency=2)
         assert server.requests == 30
     assert report["engine"]["by_model"]["values_drawn"] == 30
     assert len(corpus.spent()) == 1
@@ -326,7 +326,7 @@ def test_one_prompt_that_is_not_taken_is_left_to_code(tmp_path):
 
 def test_a_model_without_a_price_is_refused_before_anything_is_read(tmp_path):
     corpus = Corpus(tmp_path, TEXTS)
-    model_options = ModelOptions(provider="openai", model="gpt-unheard-of")
+    model_options = ModelCalls(provider="openai", model="gpt-unheard-of")
     with pytest.raises(UsageError, match="the price of the model"):
         draw_by_model(corpus.inputs, corpus.factory, model_options, store=corpus.store, folder=tmp_path, agree=lambda _: True)
 

@@ -105,5 +105,5 @@ def check_enough(examples: Examples, most: int, task: str) -> None:
         return
     if examples.left_out:
         problem = f"all {examples.left_out:,} examples have more than {most:,} tokens (the longest {examples.longest:,})"
-        raise DataError(problem, where="--max-length", remedy="Raise it, or use a model with a longer context")
+        raise DataError(problem, where="--max-tokens", remedy="Raise it, or use a model with a longer context")
     raise DataError(f"the records give no example for the task {task!r}", where="--task", remedy="Train on records with spans")

@@ -1,12 +1,14 @@
-"""How an adapter is trained."""
+"""The settings of the training of an adapter."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
+from pydantic import model_validator
+
+from piiloom.detection.training.training_options import HOW, TrainingPlace
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import AnyPath, Settings, setting
 from piiloom.foundation.torch_devices import DEVICES
 
 CAPID: Final = "capid"
@@ -17,58 +19,57 @@ TASKS: Final = (CAPID, MARKERS, VERIFIER_1, VERIFIER_2)
 PRECISIONS: Final = ("auto", "4bit", "16bit", "32bit")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoraSettings:
-    """What is trained, and how.
+class LoraSettings(Settings):
+    """The settings of a training of an adapter. ``precision`` "auto" is 4 bits on a GPU and 32 bits on a CPU.
 
-    ``task`` is what the model learns to answer: a JSON list of values (capid), the text with markers, or the verdict on a span, alone or
-    behind a reasoning. ``batch`` examples go through the model at once, ``accumulation`` times for each step of the optimizer;
-    ``warmup`` is the share of steps in which the learning rate rises. ``max_steps`` ends the training early. Examples of more than
-    ``max_length`` tokens (None: than the model takes) are left out. ``precision`` "auto" is 4 bits on a GPU and 32 bits on a CPU.
-
-    Raises ``UsageError`` for what makes no sense.
+    ``batch_size`` examples go through the model at once, ``accumulation`` times for each step of the optimizer. Raises ``UsageError`` for
+    unknown words and numbers out of range.
     """
 
-    task: str = CAPID
-    rank: int = 32
-    alpha: int = 32
-    dropout: float = 0.0
-    batch: int = 2
-    accumulation: int = 4
-    epochs: float = 2.0
-    learning_rate: float = 2e-4
-    warmup: float = 0.03
-    max_steps: int | None = None
-    max_length: int | None = None
-    seed: int = 7
-    device: str = "auto"
-    precision: str = "auto"
+    task: str = setting(CAPID, f"Task that the model learns: {', '.join(TASKS)}.", metavar="TASK")
+    rank: int = setting(32, "Rank of the adapter's matrices.", metavar="N", panel=HOW, advanced=True)
+    alpha: int = setting(32, "Weight of the adapter: alpha / rank.", metavar="N", panel=HOW, advanced=True)
+    dropout: float = setting(0.0, "Dropout in the adapter.", metavar="SHARE", panel=HOW, advanced=True)
+    batch_size: int = setting(2, "Examples that go through the model at once.", metavar="N", panel=HOW)
+    accumulation: int = setting(4, "Batches of a step.", metavar="N", panel=HOW, advanced=True)
+    epochs: float = setting(2.0, "Passes over the examples.", metavar="X", panel=HOW)
+    learning_rate: float = setting(2e-4, "The learning rate of AdamW.", metavar="X", panel=HOW)
+    warmup: float = setting(0.03, "Share of the steps in which the learning rate rises.", metavar="SHARE", panel=HOW, advanced=True)
+    max_steps: int | None = setting(None, "End after this number of steps, for a trial.", metavar="N", panel=HOW, advanced=True)
+    max_tokens: int | None = setting(
+        None, "Longest example; longer ones are left out (default: the longest that the model takes).", metavar="N", panel=HOW
+    )
+    precision: str = setting("auto", f"Precision of the model: {', '.join(PRECISIONS)}.", metavar="NAME", panel=HOW)
+    device: str = setting("auto", f"Device: {', '.join(DEVICES)}.", metavar="NAME", panel=HOW)
+    seed: int = setting(7, "Seed of the order of the records and of other random numbers.", panel=HOW)
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
         for name, known, option in (("task", TASKS, "--task"), ("device", DEVICES, "--device"), ("precision", PRECISIONS, "--precision")):
             if getattr(self, name) not in known:
                 raise UsageError(f"there is no {name} {getattr(self, name)!r}", where=option, remedy=f"Choose one of {', '.join(known)}")
-        for name in ("rank", "alpha", "batch", "accumulation", "max_steps", "max_length"):
+        for name in ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise UsageError("it must be at least 1", where=f"--{name.replace('_', '-')}")
         if self.epochs <= 0 or self.learning_rate <= 0:
             raise UsageError("it must be more than 0", where="--epochs, --learning-rate")
         if not (0 <= self.warmup < 1 and 0 <= self.dropout < 1):
             raise UsageError("it is a share from 0 to less than 1", where="--warmup, --dropout")
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return {name: getattr(self, name) for name in LoraSettings.model_fields}
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What shapes the result, for digests. The device does not, nor how a step's examples are parted between batches."""
-        shaping = asdict(self)
-        del shaping["device"], shaping["batch"], shaping["accumulation"]
-        return shaping | {"step": self.batch * self.accumulation}
+        """The settings that shape the result, for digests: not the device, nor the division of a step's examples into batches."""
+        shaping = self.to_json()
+        del shaping["device"], shaping["batch_size"], shaping["accumulation"]
+        return shaping | {"step": self.batch_size * self.accumulation}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoraPlace:
-    """Where the base model is, and where the adapter goes. ``resume`` goes on with an unfinished training there, ``force`` begins anew."""
+class LoraPlace(TrainingPlace):
+    """The folder of the base model, and that of the adapter."""
 
-    base: Path
-    out: Path
-    resume: bool = False
-    force: bool = False
+    model: AnyPath = setting(..., "Folder of a causal language model with its tokenizer.", metavar="DIR")

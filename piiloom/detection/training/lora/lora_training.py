@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,10 +62,10 @@ def train_lora(
     """
     began = time.monotonic()
     hardware = choose_hardware(settings)
-    folder = open_folder(place.base)
+    folder = open_folder(place.model)
     tokenizer = load_tokenizer(folder)
     layout = PromptLayout(tokenizer)
-    most = min(settings.max_length or folder.context or _MOST_TOKENS, folder.context or settings.max_length or _MOST_TOKENS)
+    most = min(settings.max_tokens or folder.context or _MOST_TOKENS, folder.context or settings.max_tokens or _MOST_TOKENS)
     train, validation = (examples_of(one, settings.task, data.taxonomy, layout, most) for one in (data.train, data.validation))
     check_enough(train, most, settings.task)
     notes = [*hardware.notes, *_told(train, validation, most, layout)]
@@ -79,7 +79,7 @@ def train_lora(
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
     wanted = Note(
         digest=digest(data.digest, settings.identity, hardware.precision, folder.digest, most),
-        in_force={"batch": settings.batch, "accumulation": settings.accumulation},
+        in_force={"batch": settings.batch_size, "accumulation": settings.accumulation},
     )
     session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
     in_force = session.train(unfinished.begin(wanted, resume=place.resume, force=place.force), say)
@@ -122,7 +122,7 @@ class _Session:
             _empty_cache()
             batch = note.in_force["batch"]
             if batch == 1:
-                remedy = "Use a smaller model, or leave long examples out with --max-length"
+                remedy = "Use a smaller model, or leave long examples out with --max-tokens"
                 raise RunError("the memory is not enough for a single example", where="--batch 1", remedy=remedy)
             # The largest part that divides it (of 2, 4, 8 the half), so that a step has as many examples as before.
             smaller = max(size for size in range(1, batch) if batch % size == 0)
@@ -198,7 +198,7 @@ def _told(train: Examples, validation: Examples, most: int, layout: PromptLayout
 
 
 def _about(data: TrainingData, settings: LoraSettings, folder: ModelFolder, figures: dict[str, Any], hardware: Hardware) -> About:
-    shown = asdict(settings) | {"precision": hardware.precision, "device": hardware.device}
+    shown = settings.to_json() | {"precision": hardware.precision, "device": hardware.device}
     base = {"name": folder.name, "sha256": folder.digest}
     return About(family=FAMILY, types=data.types, base=base, data=data.about, settings=shown, figures=figures, own_types=data.own_types)
 

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from piiloom.detection.training.training_options import DEFAULT_EPOCHS
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.prices import MODELS_VARIABLE, TuningTerms, load_models, shipped_models, tuned_family
 
 PROVIDER: Final = "openai"
-DEFAULT_EPOCHS: Final = 3
 # What OpenAI's guide says of the epochs that it chooses: three, or more for few and fewer for many examples.
 _FEWEST_SEEN, _MOST_SEEN, _MOST_EPOCHS = 100, 25_000, 25
 _PER_MILLION: Final = 1e-6

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,59 +14,27 @@ from typing import Any, Final
 from piiloom.corpus.formats.openai_finetuning import FEWEST_EXAMPLES
 from piiloom.corpus.record import Record
 from piiloom.corpus.split_names import TRAIN, VALIDATION
-from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, estimate_from, training_price, tuning_terms
-from piiloom.detection.training.openai_tuning.job_folder import ROWS
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
+from piiloom.detection.training.openai_tuning.estimate import PROVIDER, Estimate, check_affordable, estimate_from
+from piiloom.detection.training.openai_tuning.job_folder import ROWS, JobFolder
 from piiloom.detection.training.openai_tuning.plan import DataFile, Part, Plan
 from piiloom.detection.training.openai_tuning.tasks import Rows, Task, get_task, make_rows
-from piiloom.detection.training.training_data import TrainingData
+from piiloom.detection.training.openai_tuning.tuning_options import JobSettings, TuningOptions
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import DEFAULT_SEED
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
+from piiloom.foundation.settings import flags_of
 from piiloom.foundation.words import counted
+from piiloom.providers.factory import make_provider
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import to_json
 
-DEFAULT_TASK: Final = "markers"
-_LONGEST_SUFFIX: Final = 64
-_LARGEST_SEED: Final = 2**31 - 1
+Tell = Callable[[str], object]
+Opening = Callable[[Path], AbstractContextManager[Store]]
 _MOST_BYTES: Final = 512_000_000
-_MOST_EPOCHS: Final = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSettings:
-    """What a job is to be, as the user says it; None: the default. ``epochs`` "auto": OpenAI chooses.
-
-    Raises ``UsageError`` for what OpenAI would refuse.
-    """
-
-    task: str = DEFAULT_TASK
-    model: str | None = None
-    suffix: str | None = None
-    seed: int | None = None
-    epochs: int | None = None
-    batch_size: int | None = None
-    learning_rate: float | None = None
-    training_price: float | None = None
-
-    def __post_init__(self) -> None:
-        get_task(self.task)
-        suffix = self.suffix
-        if suffix is not None and not (0 < len(suffix) <= _LONGEST_SUFFIX and suffix.isascii() and suffix.replace("-", "a").isalnum()):
-            remedy = f"Give up to {_LONGEST_SUFFIX} ASCII letters, digits and dashes"
-            raise UsageError(f"{suffix!r} cannot be part of a model's name", where="--suffix", remedy=remedy)
-        if self.seed is not None and not 0 <= self.seed <= _LARGEST_SEED:
-            raise UsageError("OpenAI takes no such seed", where="--seed", remedy=f"Give a number from 0 to {_LARGEST_SEED:,}")
-        if self.epochs is not None and not 1 <= self.epochs <= _MOST_EPOCHS:
-            raise UsageError("this is no number of epochs", where="--epochs", remedy=f"Give a number from 1 to {_MOST_EPOCHS}, or auto")
-
-    @property
-    def base(self) -> str:
-        """The model to be tuned."""
-        return self.model or tuning_terms().model
-
-    @property
-    def price(self) -> TrainingPrice | None:
-        """The price of training it; None: unknown."""
-        return training_price(self.base, self.training_price)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +77,35 @@ def prepare(data: TrainingData, settings: JobSettings) -> Prepared:
     return Prepared(rows=rows, estimate=estimate_from(counts, settings.epochs, settings.price), left_out=left_out, notes=tuple(notes))
 
 
+def prepare_asked(asked: TuningOptions, *, tell: Tell = noop, opening: Opening = open_to_read) -> tuple[TrainingData, Prepared]:
+    """Read the records of *asked* and return them with their rows; *tell* gets the notes, *opening* opens the store."""
+    seed = DEFAULT_SEED if asked.seed is None else asked.seed
+    data = read_input(asked, seed, tell=tell, opening=opening, relevance=get_task(asked.task).relevance)
+    prepared = prepare(data, asked)
+    for note in prepared.notes:
+        tell(note)
+    return data, prepared
+
+
+def plan_job(
+    folder: JobFolder,
+    asked: TuningOptions,
+    *,
+    agree: Callable[[Prepared, str], object],
+    tell: Tell = noop,
+    opening: Opening = open_to_read,
+) -> None:
+    """Plan a new job in *folder*, after *agree*, which is called with the rows and the address and raises ``UsageError`` to refuse."""
+    provider = make_provider(PROVIDER, model=asked.base, base_url=asked.base_url)
+    endpoint = provider.endpoint
+    run_in_own_loop(provider.aclose)
+    data, prepared = prepare_asked(asked, tell=tell, opening=opening)
+    check_affordable(prepared.estimate, asked.budget_usd, model=asked.base, unpriced=asked.unpriced)
+    agree(prepared, endpoint)
+    plan = plan_for(data, asked, prepared, endpoint=endpoint, store=asked.store)
+    folder.write_plan(plan, {part: list(rows.lines) for part, rows in prepared.rows.items()}, prepared.left_out)
+
+
 def plan_for(data: TrainingData, settings: JobSettings, prepared: Prepared, *, endpoint: str, store: Path) -> Plan:
     """Return the plan of a new job."""
     task = settings.task
@@ -130,6 +128,34 @@ def plan_for(data: TrainingData, settings: JobSettings, prepared: Prepared, *, e
         price=settings.price,
         left_out=dict(Counter(str(one["reason"]) for one in prepared.left_out)),
     )
+
+
+def check_same(folder: JobFolder, asked: TuningOptions) -> None:
+    """Raise ``UsageError`` if an option that was given differs from the job in *folder*."""
+    plan = folder.plan()
+    files = [str(one["name"]) for one in plan.data.get("files", ())]
+    same_files = files == [path.name for path in (*asked.train, *([asked.validation] if asked.validation else ()))]
+    there: dict[str, object] = {
+        "release": plan.data.get("release"),
+        "train": asked.train if same_files else files,
+        "split": tuple(plan.data.get("splits") or ()),
+        "validation": asked.validation if not asked.train or same_files else files,
+        "store": Path(plan.store),
+        "task": plan.task,
+        "model": plan.model,
+        "suffix": plan.suffix,
+        "seed": plan.seed,
+        "epochs": plan.epochs,
+        "batch_size": plan.batch_size,
+        "learning_rate": plan.learning_rate,
+        "training_price": None if plan.price is None else plan.price.usd,
+    }
+    for name, given in asked.given().items():
+        if name in there and (given.absolute() if name == "store" else given) != (was := there[name]):
+            told = ", ".join(map(str, was)) if isinstance(was, list | tuple) else was
+            option = flags_of(name, TuningOptions.model_fields[name])[0]
+            problem = f"the folder holds another job: its {option} is {'not set' if told is None or told == '' else told}"
+            raise UsageError(problem, where=str(folder.path), remedy="Leave the option out to go on with that job, or name a new folder")
 
 
 def _rows(task: Task, split: str, records: tuple[Record, ...], taxonomy: Taxonomy, left_out: list[Mapping[str, Any]]) -> Rows:

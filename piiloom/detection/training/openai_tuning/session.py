@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from piiloom.detection.training.openai_tuning.booking import Booking
-from piiloom.detection.training.openai_tuning.estimate import check_affordable
+from piiloom.detection.training.openai_tuning.estimate import PROVIDER, check_affordable
 from piiloom.detection.training.openai_tuning.finishing import BOOK, RESERVE, Standing, finish, standing
 from piiloom.detection.training.openai_tuning.insisting import Timing
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
 from piiloom.detection.training.openai_tuning.plan import Plan
 from piiloom.detection.training.openai_tuning.tuning import Tuning
+from piiloom.detection.training.openai_tuning.tuning_options import TuningOptions
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
+from piiloom.providers.factory import make_provider, make_tuning_api
 from piiloom.providers.tuning_api import RemoteJob, TuningApi
 
+T = TypeVar("T")
 Tell = Callable[[str], object]
+
+
+def with_api(asked: TuningOptions, work: Callable[[TuningApi], Awaitable[T]], model: str | None = None) -> T:
+    """Return the result of *work* with the fine-tuning API that *asked* names."""
+
+    async def whole() -> T:
+        provider = make_provider(PROVIDER, model=model, base_url=asked.base_url, timeout_s=asked.timeout_s)
+        api = make_tuning_api(provider)
+        try:
+            return await work(api)
+        finally:
+            await api.aclose()
+
+    return run_in_own_loop(whole)
+
+
+def in_session(folder: JobFolder, asked: TuningOptions, work: Callable[[TuningSession], Awaitable[T]], tell: Tell = noop) -> T:
+    """Return the result of *work* with a session with the job in *folder*."""
+    timing = Timing() if asked.poll_s is None else Timing(first_poll_s=asked.poll_s, longest_poll_s=asked.poll_s)
+    return with_api(asked, lambda api: work(TuningSession(folder, api, timing=timing, tell=tell)), model=folder.plan().model)
 
 
 class TuningSession:
