@@ -67,7 +67,7 @@ _COMMANDS: Final = {
     "utility": _Command("utility", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),
     "reidentify": _Command("reidentify", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
     "benchmark": _Command("benchmark", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
-    "types": _Command("types", "types_app", "Look up", "List entity types, and begin your own."),
+    "types": _Command("entity_types", "types_app", "Look up", "List entity types, and begin your own."),
     "entities": _Command("entities", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
     "locales": _Command("locales", "locales_app", "Look up", "List the locales that commands take."),
     "names": _Command("names", "names_app", "Look up", "Look up names in the names index, and build the large one."),
