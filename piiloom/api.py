@@ -25,11 +25,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
-from piiloom.cli.importing import ReadingChoice, import_into
+from piiloom.cli.import_file import ReadingChoice, import_into
 from piiloom.cli.keyword_checks import known_keywords
 from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
-from piiloom.cli.records_view import stored_records
+from piiloom.cli.records import stored_records
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import WriteOptions

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.cli.columns import in_columns
+from piiloom.cli.paging import in_columns
 from piiloom.cli.terminal import harmless, say, say_json
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import drafted

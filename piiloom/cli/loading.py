@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from piiloom.cli.importing import ReadingChoice
+from piiloom.cli.import_file import ReadingChoice
 from piiloom.corpus.formats.base import read_records
 from piiloom.corpus.formats.columns import check_columns
 from piiloom.corpus.formats.registry import get_readable_format

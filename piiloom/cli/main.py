@@ -43,20 +43,20 @@ class _Command(NamedTuple):
 _COMMANDS: Final = {
     "generate": _Command("generate", "generate", "Make records", "Generate records until the wanted number is accepted."),
     "stages": _Command("stages_cmd", "stages_app", "Make records", "List the stages of a run, or run single ones."),
-    "stories": _Command("stories_cmd", "stories_app", "Make records", "Check and show stories of the composer."),
-    "import": _Command("import_cmd", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
-    "runs": _Command("runs_cmd", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
-    "records": _Command("records_cmd", "records_app", "Look into a store", "List, show and search the records of a store."),
-    "trace": _Command("trace_cmd", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
-    "rejects": _Command("ledger_cmd", "rejects", "Look into a store", "List the rejects of a run, with reasons and how to retry each."),
-    "cost": _Command("cost_cmd", "cost", "Look into a store", "Show the cost of runs, by stage, model and accepted record."),
-    "journal": _Command("journal_cmd", "journal_app", "Look into a store", "Sum up the paid calls of runs; export, purge or compact them."),
-    "batch": _Command("batch_cmd", "batch_app", "Look into a store", "List the batches of runs made with --batch, and cancel open ones."),
-    "annotate": _Command("annotate_cmd", "annotate", "Annotate and release", "Serve the annotation app in the browser, until Ctrl-C."),
-    "annotators": _Command("annotators_cmd", "annotators_app", "Annotate and release", "Make and change the accounts of annotators."),
-    "release": _Command("release_cmd", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
-    "releases": _Command("releases_cmd", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
-    "export": _Command("export_cmd", "export", "Annotate and release", "Write a release to files that trainers load."),
+    "stories": _Command("stories", "stories_app", "Make records", "Check and show stories of the composer."),
+    "import": _Command("import_file", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
+    "runs": _Command("runs", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
+    "records": _Command("records", "records_app", "Look into a store", "List, show and search the records of a store."),
+    "trace": _Command("trace", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
+    "rejects": _Command("rejects", "rejects", "Look into a store", "List the rejects of a run, with reasons and how to retry each."),
+    "cost": _Command("cost", "cost", "Look into a store", "Show the cost of runs, by stage, model and accepted record."),
+    "journal": _Command("journal", "journal_app", "Look into a store", "Sum up the paid calls of runs; export, purge or compact them."),
+    "batch": _Command("batch", "batch_app", "Look into a store", "List the batches of runs made with --batch, and cancel open ones."),
+    "annotate": _Command("annotate", "annotate", "Annotate and release", "Serve the annotation app in the browser, until Ctrl-C."),
+    "annotators": _Command("annotators", "annotators_app", "Annotate and release", "Make and change the accounts of annotators."),
+    "release": _Command("release", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
+    "releases": _Command("releases", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
+    "export": _Command("export", "export", "Annotate and release", "Write a release to files that trainers load."),
     "report": _Command("report_cmd", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
     "surrogate": _Command(
         "surrogate_cmd", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."
@@ -73,7 +73,7 @@ _COMMANDS: Final = {
     "entities": _Command("entities_cmd", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
     "locales": _Command("locales_cmd", "locales_app", "Look up", "List the locales that commands take."),
     "names": _Command("names_cmd", "names_app", "Look up", "Look up names in the names index, and build the large one."),
-    "doctor": _Command("doctor_cmd", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
+    "doctor": _Command("doctor", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from piiloom.cli.columns import in_columns
+from piiloom.cli.paging import in_columns
 from piiloom.cli.terminal import error_console, say, say_aside, say_json
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError

@@ -1,15 +1,40 @@
-"""Long lists: a part of them at a time, how many there are, and as JSON without holding them in memory."""
+"""Text in columns: a table without rules, cheap to make, and as it is when it goes into a pipe."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from piiloom.cli.terminal import begin_json
+from piiloom.cli.terminal import begin_json, say_aside
+from piiloom.foundation.errors import UsageError
+
+GAP = 2
+
+
+def in_columns(
+    rows: Sequence[Sequence[str]], *, width: int | None = None, spared: Sequence[str] = (), left: Collection[int] = (0,)
+) -> list[str]:
+    """Set the cells of *rows*, titles first, in columns; those numbered in *left* to the left, the others to the right.
+
+    Where the lines would be longer than *width*, columns are left out in the order of their titles in *spared*.
+    """
+    columns = [(at in left, column) for at, column in enumerate(zip(*rows, strict=True))]
+    widths: list[int] = []
+    for title in (None, *spared):
+        columns = [(to_left, column) for to_left, column in columns if column[0] != title]
+        widths = [max(map(len, column)) for _, column in columns]
+        if width is None or sum(widths) + GAP * (len(widths) - 1) <= width:
+            break
+    cells = [
+        [cell.ljust(wide) if to_left else cell.rjust(wide) for cell in column]
+        for (to_left, column), wide in zip(columns, widths, strict=True)
+    ]
+    return [(" " * GAP).join(row).rstrip() for row in zip(*cells, strict=True)]
+
 
 LimitOption = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many to print; 0 prints all.")]
 OffsetOption = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="How many to skip first.")]
@@ -50,6 +75,12 @@ def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> N
     write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Write how many there are of something: "1 record", "2 records"; *many* where an s is not enough."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def confirmed_deletion(what: str, *, confirmed: bool) -> bool:
+    if confirmed:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError("the deletion must be confirmed, and there is no terminal to ask", where=what, remedy="Add --yes")
+    if typer.confirm("Delete it?", err=True):
+        return True
+    say_aside("nothing was deleted")
+    return False

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from piiloom.cli.columns import in_columns
 from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.paging import in_columns
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.train_options import TuneCommand
 from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, warnings_about

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from piiloom.annotation_app.serving.services import open_services
-from piiloom.cli.annotating import Wanted, login_needed
+from piiloom.cli.annotate import Wanted, login_needed
 from piiloom.corpus.store.database import Store
 from tests.piiloom.test_bad_input import HOLDER
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from piiloom.cli.costing import report_costs
+from piiloom.cli.cost import report_costs
 from piiloom.corpus.store.call_events import save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run

@@ -192,7 +192,7 @@ def test_a_bank_that_is_damaged_is_a_fault(cli, store_path, monkeypatch):
     def damaged(language):
         raise ConfigError("line 7: no scenarios", where=f"{language}.yaml")
 
-    monkeypatch.setattr("piiloom.cli.health_checks.load_bank", damaged)
+    monkeypatch.setattr("piiloom.cli.doctor.load_bank", damaged)
     outcome = cli("doctor", "--store", store_path, "--json")
     assert outcome.code == 1
     assert _report(outcome)["scenario bank en"] == {

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from piiloom.cli.columns import in_columns
+from piiloom.cli.paging import in_columns
 from piiloom.cli.live_view import chosen_mode, shown_run
 from piiloom.cli.run_picture import batches_text, limiter_text
 from piiloom.corpus.store.batches import BatchRow

@@ -7,7 +7,7 @@ import json
 import pytest
 from rich.console import Console
 
-from piiloom.cli import records_view
+from piiloom.cli import records as records_view
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records

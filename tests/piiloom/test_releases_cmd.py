@@ -7,7 +7,7 @@ import json
 import pytest
 
 import piiloom
-from piiloom.cli.releasing import _shortened
+from piiloom.cli.release import _shortened
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import UsageError
 

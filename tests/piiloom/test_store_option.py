@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from piiloom.cli.health_checks import store_check
+from piiloom.cli.doctor import store_check
 from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records

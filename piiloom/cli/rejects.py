@@ -1,4 +1,4 @@
-"""The work behind ``piiloom rejects``."""
+"""``piiloom rejects``: the ledger of rows: what came in, what was accepted, and each reject with its reason."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
 from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import store_option
-from piiloom.cli.terminal import say, say_error, say_json
+from piiloom.cli.terminal import examples, say, say_error, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
@@ -21,6 +25,29 @@ from piiloom.foundation.errors import UsageError
 from piiloom.generation.plan.lifting import lost_pairs
 from piiloom.generation.running.stopping import TRANSIENT_CODES
 from piiloom.generation.stages.pipeline import stage_names
+
+EPILOG = examples(
+    "piiloom rejects",
+    "piiloom rejects --run r0001-1a2b3c4d --stage question",
+    "piiloom rejects --code invalid_request --show 0",
+    "piiloom rejects --run last --json",
+)
+
+
+def rejects(
+    store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
+    stage: Annotated[str | None, typer.Option("--stage", metavar="STAGE", help="Only what this stage has rejected.")] = None,
+    code: Annotated[str | None, typer.Option("--code", metavar="CODE", help="Only rejects with this reason code.")] = None,
+    show: Annotated[int, typer.Option("--show", min=0, metavar="N", help="How many rejects to print; 0 prints all.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the rejects of a run, with stage, reason, calls made, cost, and the command that tries each again.
+
+    The first line is the balance: rows in = accepted + rejected + open. It is counted anew from the store each time.
+    """
+    if not print_rejects(store, run_id=run or "last", stage=stage, code=code, show=show, as_json=as_json):
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,19 @@
-"""The work behind ``piiloom stories show``: texts with their values marked, and their questions."""
+"""``piiloom stories``: lint stories, and see what they tell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from piiloom.cli.terminal import say, say_json
+import typer
+
+from piiloom.cli.options import JsonOption
+from piiloom.cli.terminal import examples, say, say_json
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.composer.story_lint import locale_of
+from piiloom.generation.composer.story_lint import lint_stories, locale_of
 from piiloom.generation.composer.story_trials import samples
 from piiloom.generation.composer.telling import StoryUntold
 from piiloom.generation.composer.told import ToldStory
@@ -18,6 +23,68 @@ from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import by_id, load_stories, read_stories
+
+_CHECK = ("piiloom stories check my_stories.yaml", "piiloom stories check my_bank --language sv --json")
+_SHOW = (
+    "piiloom stories show finance-location.rent-increase",
+    "piiloom stories show --from my_stories.yaml --seed 3 -n 2",
+)
+
+stories_app = typer.Typer(
+    help="Check stories of the composer, and see what they tell.",
+    epilog=examples(*_CHECK, *_SHOW),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+_Types = Annotated[
+    Path | None,
+    typer.Option("--types", metavar="FILE", help="Entity types of your own that they tell of (docs/own-types.md).", show_default=False),
+]
+_Language = Annotated[str, typer.Option("--language", metavar="CODE", help="The language they are in: en, pt, sv.")]
+
+
+@stories_app.command("check", epilog=examples(*_CHECK))
+def check(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A YAML file with stories, or a folder of them.")],
+    language: _Language = "en",
+    types: _Types = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Lint stories: their form, what sentences and questions give away, and what comes up when each is told 200 times."""
+    if not report_stories(path, language, types=types, as_json=as_json):
+        raise typer.Exit(1)
+
+
+@stories_app.command("show", epilog=examples(*_SHOW))
+def show(
+    story: Annotated[str | None, typer.Argument(metavar="[ID]", help="The story; all when not given.", show_default=False)] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="PATH", help="A file or folder of your own, instead of the stories that ship.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other texts.")] = 0,
+    number: Annotated[int, typer.Option("-n", "--number", min=1, max=1000, help="How many texts of each story.")] = 3,
+    language: _Language = "en",
+    types: _Types = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print texts of stories as the composer tells them: the values marked, and for each question which of them matter."""
+    show_stories(story, source, seed=seed, number=number, language=language, types=types, as_json=as_json)
+
+
+def report_stories(path: Path, language: str, *, types: Path | None, as_json: bool) -> bool:
+    """Print what is wrong with the stories at *path*, a line a finding; whether nothing is."""
+    if not path.exists():
+        raise UsageError(f"there is no {path}", where="PATH", remedy="Name a YAML file or a folder of them.")
+    with types_in_force(read_types_file(types) if types is not None else types_beside_stories(path)):
+        findings = lint_stories(user_sources(path), load_taxonomy(), language)
+    if as_json:
+        say_json({"findings": [asdict(finding) for finding in findings]})
+        return not findings
+    for finding in findings:
+        say(str(finding))
+    say(counted(len(findings), "finding") if findings else "no findings")
+    return not findings
 
 
 def show_stories(

@@ -1,17 +1,45 @@
-"""The work behind ``piiloom trace``: calls as lines to read, each with prompt, tries and verdicts, then the item's end."""
+"""``piiloom trace``: every prompt, reply, attempt and verdict of one record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from piiloom.cli.pace import dollars, seconds_text
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.terminal import say, say_json
-from piiloom.cli.tracing import Trace, TracedCall, find_trace
+from piiloom.cli.terminal import examples, say, say_json
 from piiloom.foundation.counting import counted
+from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
+
+EPILOG = examples(
+    "piiloom trace 3f9a0c", "piiloom trace r0001-1a2b3c4d:17", "piiloom trace last:17 --json", "piiloom trace last:age+health"
+)
+
+
+def trace(
+    wanted: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="A record's id or its first 6 letters or more; RUN:INDEX for a plan item, RUN:KEY for a pair or topic."
+        ),
+    ],
+    store: StoreOption = DEFAULT_STORE,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help='Look for the record in this run only, by its id or "last".')
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how a record or a reject came about: its calls in order, with prompts, replies, retries, verdicts and costs.
+
+    The calls that listed the topics and subtopics of its pair are among them. Prompts and replies are shown in full.
+    """
+    print_trace(store, wanted, run_id=run, as_json=as_json)
+
 
 _INDENT = "      "
 _SHOWN_PLAN = ("pair", "topic", "subtopic", "locale", "register", "cue_level", "scenario")
