@@ -20,27 +20,24 @@ is a ``UsageError``. A script can be run again: what it made is gone on with or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Unpack
 
-from piiloom.cli.import_file import ReadingChoice, import_into
 from piiloom.cli.keyword_checks import known_keywords
-from piiloom.cli.loading import load_records
-from piiloom.cli.options import DEFAULT_STORE
-from piiloom.cli.records import stored_records
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
-from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
-from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.importing import ImportReport, OnConflict
+from piiloom.corpus.importing import ImportReport, ImportSettings, LoadSettings, import_into, load_records
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
-from piiloom.corpus.releases.exporting import ExportReport, export_formats
+from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats
 from piiloom.corpus.releases.release_options import ReleaseOptions
+from piiloom.corpus.store import DEFAULT_STORE, StoreSettings
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.record_search import TextConditions, filter_of, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection_api import DetectOptions, DetectorOptions, detect, detect_files
 from piiloom.evaluation.report.figures import DEFAULT_SEED
@@ -49,12 +46,12 @@ from piiloom.evaluation_api import FileOrRecords, compare, evaluate, record_file
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
-from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.settings import Converted, setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
-from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.settings.keyword_options import RunOptions
-from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.progress import RunReport
 from piiloom.training_api import EncoderOptions, train_encoder
 
@@ -63,7 +60,6 @@ __all__ = [
     "DetectorOptions",
     "EncoderOptions",
     "ReleaseOptions",
-    "RunOptions",
     "SurrogateOptions",
     "compare",
     "detect",
@@ -84,193 +80,122 @@ __all__ = [
 StorePath = str | Path | None
 
 
-@known_keywords(RunOptions)
-def generate(*, store: StorePath = None, watch: Watch | None = None, **settings: Unpack[RunOptions]) -> RunProgress:
-    """Generate until ``samples`` records (100 when not given) are accepted; gives the final progress (``status``, ``accepted`` …).
+class Generation(RunConfig):
+    """The keywords of ``generate``: the settings of a run, the store, and a watch."""
 
-    A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell can be run
-    again: it completes the run, adds what a larger ``samples`` asks for, or gives what is there. What is given of how calls
-    are made (``budget_usd``, ``rpm``, ``base_url`` …) holds on such a run too, None taking a limit away; what is not given stays.
-    *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
+    store: Converted[Path, StorePath] = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", flags="-")
+    watch: Callable[[RunProgress], None] | None = setting(None, "Called with the progress after every result.", flags="-")
+
+
+@takes_keywords(Generation)
+def generate(asked: Generation) -> RunProgress:
+    """Generate until ``samples`` records (100 when not given) are accepted; return the final progress (``status``, ``accepted`` …).
+
+    A run of the same settings and seed in the same store is continued rather than refused, so a notebook cell can be run
+    again: it completes the run, adds records for a larger ``samples``, or returns the existing result. Settings of calls that are given
+    (``budget_usd``, ``rpm``, ``base_url`` …) hold on such a run too, None removing a limit; those not given stay.
+    *watch* is called with the progress after every result. *store* defaults to ``outputs/piiloom.duckdb``.
 
     A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
     settings, ``ProviderError`` when no provider can be reached, ``StoreError`` and ``OutputError`` for the store.
     """
-    config = make_config({"samples": 100, **settings})
-    with new_or_known_run(_store(store), config) as opened:
-        return run_to_end(opened, watch=watch or noop)
+    with new_or_known_run(asked.store, check(asked.part(RunConfig))) as opened:
+        return run_to_end(opened, watch=asked.watch or noop)
 
 
-@known_keywords()
-def import_file(
-    path: str | Path,
-    *,
-    format: str = "native",  # noqa: A002 - the word users know
-    locale: str = "en_US",
-    rejects: str | Path | None = None,
-    on_conflict: OnConflict = "fail",
-    skip_values: bool = False,
-    columns: Mapping[str, str] | None = None,
-    label_map: str | Path | None = None,
-    types: str | Path | None = None,
-    store: StorePath = None,
-) -> ImportReport:
-    """Add the records of a file, or a folder of a format of folders, to the store; gives what became of every row and value.
+class Import(ImportSettings, StoreSettings):
+    """The keywords of ``import_file``: the settings of an import, and the store."""
+
+
+@takes_keywords(Import)
+def import_file(path: str | Path, asked: Import) -> ImportReport:
+    """Add the records of a file, or a folder of a format of folders, to the store; return a report on every row and value.
 
     Refused rows go to the file *rejects* with their reasons (beside the store, ``<name>.rejects.jsonl``, when not given); *locale* is
-    that of rows that name none. *on_conflict* says what becomes of rows whose id is stored with other content (``fail``, ``skip``,
+    that of rows that name none. *on_conflict* applies to rows whose id is stored with other content (``fail``, ``skip``,
     ``update`` or ``new``), *skip_values* keeps rows without the values that have no exact place. *columns* names the columns of a
     table by field (``{"context": "text"}``), *label_map* is the name of a shipped label map or a YAML file, *types* a types file.
     Raises ``DataError`` for a file that cannot be read or has no valid row, ``UsageError``,
     ``OutputError`` and ``StoreError``.
     """
-    reading = ReadingChoice(
-        format=format,
-        locale=locale,
-        skip_values=skip_values,
-        columns=columns or {},
-        label_map=None if label_map is None else str(label_map),
-        types=None if types is None else Path(types),
-    )
-    rejects_path = None if rejects is None else Path(rejects)
-    return import_into(Path(path), reading, _store(store), rejects=rejects_path, on_conflict=on_conflict).report
+    return import_into(Path(path), asked, asked.store).report
 
 
-@known_keywords(ReleaseOptions)
-def release(name: str, *, store: StorePath = None, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
+class Releasing(ReleaseOptions, StoreSettings):
+    """The keywords of ``release``: the options of a release, and the store."""
+
+
+@takes_keywords(Releasing)
+def release(name: str, asked: Releasing) -> ReleaseRow:
     """Freeze records of the store as release *name*, split into train, test and validation, or into folds.
 
-    *options* are those of ``piiloom release`` (``test_size``, ``folds``, ``status``, ``run`` …), with its defaults;
-    [releases.md](releases.md) says what each means. A release of that name that was made with the same settings and has the same
-    records in the same splits is given as it is, so a script can be run again. Raises ``UsageError``, and ``ReleaseError`` when one of
+    The options are those of ``piiloom release`` (``test_size``, ``folds``, ``status``, ``run`` …), with its defaults;
+    [releases.md](releases.md) explains them. A release of that name that was made with the same settings and has the same
+    records in the same splits is returned as it is, so a script can be run again. Raises ``UsageError``, and ``ReleaseError`` when one of
     that name differs or there are no records.
     """
-    with Store.open(_store(store), create=False) as opened:
-        return create_or_confirm_release(opened, name, **options)
+    with Store.open(asked.store, create=False) as opened:
+        return create_or_confirm_release(opened, name, **asked.part(ReleaseOptions).given())
 
 
-@overload
-def export(
-    release: str,
-    out: str | Path,
-    *,
-    format: str = "native",
-    splits: Sequence[str] = (),
-    tokenizer: str = "whitespace",
-    seed: int | None = None,
-    store: StorePath = None,
-    force: bool = False,
-) -> ExportReport: ...
+class Export(ExportSettings, StoreSettings):
+    """The keywords of ``export``: the settings of an export, and the store."""
 
 
-@overload
-def export(
-    release: str,
-    out: str | Path,
-    *,
-    format: list[str] | tuple[str, ...],
-    splits: Sequence[str] = (),
-    tokenizer: str = "whitespace",
-    seed: int | None = None,
-    store: StorePath = None,
-    force: bool = False,
-) -> Rows[ExportReport]: ...
-
-
-@known_keywords()
-def export(
-    release: str,
-    out: str | Path,
-    *,
-    format: str | list[str] | tuple[str, ...] = "native",  # noqa: A002 - the word users know
-    splits: Sequence[str] = (),
-    tokenizer: str = "whitespace",
-    seed: int | None = None,
-    store: StorePath = None,
-    force: bool = False,
-) -> ExportReport | Rows[ExportReport]:
+@takes_keywords(Export)
+def export(release: str, out: str | Path, asked: Export) -> ExportReport | Rows[ExportReport]:
     """Write *release* (only *splits* of it, if any are given) to the folder *out*, which must be new or empty unless *force*.
 
     One *format* goes into *out* and gives a report; a list of several goes into folders of their names in *out* and gives a list of
-    reports. A folder that holds this very export, byte for byte, is left as it is. A report has the files with their hashes and what the
-    format could not express. The surrogates of the format "masked" depend on *seed*, and are others each time without it. Raises
+    reports. A folder that has this very export, byte for byte, is left as it is. A report has the files with their hashes and the
+    losses of the format. The surrogates of the format "masked" depend on *seed*, and are others each time without it. Raises
     ``UsageError``, ``ReleaseError`` and ``OutputError``.
     """
-    names = [format] if isinstance(format, str) else list(format)
-    chosen = [get_format(name) for name in names]
-    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
-    with Store.open(_store(store), create=False) as opened:
-        if force:
-            made = export_formats(opened, release, chosen, Path(out), splits=splits, options=options, force=True)
+    chosen, options = asked.formats(), asked.writing()
+    with Store.open(asked.store, create=False) as opened:
+        if asked.force:
+            made = export_formats(opened, release, chosen, Path(out), splits=asked.splits, options=options, force=True)
         else:
-            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, options=options)
-    return made[0] if isinstance(format, str) else Rows(made, _export_rows, ())
+            made = export_or_confirm(opened, release, chosen, Path(out), splits=asked.splits, options=options)
+    return made[0] if isinstance(asked.format, str) else Rows(made, _export_rows, ())
 
 
-@known_keywords()
-def load(
-    path: str | Path,
-    *,
-    split: str | None = None,
-    format: str | None = None,  # noqa: A002 - the word users know
-    locale: str = "en_US",
-    columns: Mapping[str, str] | None = None,
-    label_map: str | Path | None = None,
-    types: str | Path | None = None,
-) -> Rows[Record]:
-    """Read the records of a file (*format* native unless another is named), or of an exported folder: all its splits, or only *split*.
+@takes_keywords(LoadSettings)
+def load(path: str | Path, asked: LoadSettings) -> Rows[Record]:
+    """Read the records of a file (native unless *input_format* is given), or of an exported folder: all its splits, or only *split*.
 
     A folder's format is the one that its ``release.json`` names, and so are its own types; *types* is a types file for a file that
-    lies beside none; *locale* is that of rows that name none; *columns* and *label_map* are those of ``import_file``. A folder without
-    ``release.json`` is read as a file of *format*, where that is a format of folders.
+    is beside no ``release.json``; *locale* is that of rows that name none; *columns* and *label_map* are those of ``import_file``. A
+    folder without ``release.json`` is read as a file of *input_format*, if that is a format of folders.
     Raises ``DataError`` with file, line and field for the first
     row that is no record, and ``UsageError`` for a split that is not there or a format that a folder has not.
     """
-    reading = ReadingChoice(
-        format=format or "native",
-        locale=locale,
-        columns=columns or {},
-        label_map=None if label_map is None else str(label_map),
-        types=None if types is None else Path(types),
-    )
-    return Rows(load_records(Path(path), reading, split=split, stated_format=format), _record_row, COLUMNS)
+    return Rows(load_records(Path(path), asked), _record_row, COLUMNS)
 
 
-@known_keywords()
-def records(
-    store: StorePath = None,
-    *,
-    run: str | None = None,
-    release: str | None = None,
-    split: str | None = None,
-    type: str | None = None,  # noqa: A002 - the option's name
-    relevance: Literal["high", "low", "none"] | None = None,
-    pair: str | None = None,
-    status: str | None = None,
-    locale: str | None = None,
-    text: str | None = None,
-    in_values: bool = False,
-    all_revisions: bool = False,
-    limit: int = 0,
-    offset: int = 0,
-) -> Rows[Record]:
+class Selection(TextConditions, StoreSettings):
+    """The keywords of ``records``: the conditions of records, and the part of them to return."""
+
+    limit: int = setting(0, "Number of records; 0 is all.", ge=0)
+    offset: int = setting(0, "Number of records to skip first.", ge=0)
+
+
+@takes_keywords(Selection)
+def records(asked: Selection) -> Rows[Record]:
     """Return the records of the store that meet every condition given, in the order of their runs and plans; imports come last.
 
     The conditions are those of ``piiloom records list``, and *text* and *in_values* those of ``piiloom records search``. *limit* 0: all.
     ``to_pandas()`` has a row for each record, with its run, plan index and status. Another process may write the store meanwhile.
     Raises ``UsageError`` for a value that no record has, ``RunError``, ``ReleaseError`` and ``StoreError``.
     """
-    options: dict[str, Any] = {
-        "run": run,
-        "release": release,
-        "split": split,
-        "type": type,
-        "relevance": relevance,
-        "pair": pair,
-        "status": status,
-    }
-    options |= {"locale": locale, "text": text, "in_values": in_values, "all_revisions": all_revisions}
-    return stored_records(_store(store), options, limit=limit, offset=offset)
+    with open_to_read(asked.store) as store:
+        found = list(search_records(store, filter_of(store, asked), limit=asked.limit, offset=asked.offset)[1])
+    places = [{"run": one.run_id, "plan_index": one.plan_index, "status": one.status} for one in found]
+
+    def rows_of(number: int, record: Record) -> list[Row]:
+        return [{**flat_row_of(record), **places[number]}]
+
+    return Rows((one.record for one in found), rows_of, (*COLUMNS, "run", "plan_index", "status"))
 
 
 @known_keywords()

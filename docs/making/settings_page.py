@@ -1,4 +1,4 @@
-"""docs/settings.md: all settings of a run, from ``RunConfig`` (names, defaults, bounds) and the command's options (meanings)."""
+"""docs/settings.md: all settings of a run, from the fields of ``RunConfig``."""
 
 from __future__ import annotations
 
@@ -13,24 +13,9 @@ from pydantic.fields import FieldInfo
 from docs.making.markdown import page, table
 from piiloom.cli import surrogate_cmd
 from piiloom.cli.surrogate_keywords import SurrogateOptions
-from piiloom.generation.settings.command_line_options import SETTINGS
+from piiloom.foundation.settings import flags_of, option_of
 from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
-from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES
-from piiloom.generation.settings.keyword_options import RunOptions
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "What is made": ("samples", "pairs", "locale", "seed", "recipe", "questions_per_text", "values", "types"),
-    "Who writes": ("provider", "model", "base_url", "prompts", "bank", "composer"),
-    "Texts and questions": (
-        *("topics_per_pair", "subtopics_per_topic", "registers", "max_low"),
-        *("situation_words", "peripheral_words", "question_words"),
-    ),
-    "Judges": ("judges", "on_disagreement", "judge_provider", "judge_model", "judge_base_url", "judge_price"),
-    "Screening": ("screen_model", "screen_threshold", "on_unlisted"),
-    "Temperature and the like": ("temperature", "top_p", "extra_body", "sampling"),
-    "How calls are made": ("concurrency", "rpm", "tpm", "timeout_s", "response_format", "max_attempts", "margin", "stop_after", "batch"),
-    "Money": ("budget_usd", "price", "unpriced"),
-}
 _INTRO = """
 Every setting has a default. A setting is given as an option of `piiloom generate`, as a key of a run file
 (`--config`, [an example](run.example.yaml)), or as a keyword of `piiloom.generate` in Python; an option wins over the file. A run file
@@ -41,7 +26,7 @@ range, are refused before anything is sent or stored.
 may have moved, with the same content. An empty cell: another value makes another run.
 """
 _OUTRO = """
-`--keep-going` is the option for `stop_after: 0`. Null means that nothing is set: no limit, or the provider's own default. Recipes are told
+Null means that nothing is set: no limit, or the provider's own default. Recipes are told
 apart in [pipeline.md](pipeline.md), [stories.md](stories.md) and [case.md](case.md).
 """
 _SURROGATES = """
@@ -52,12 +37,12 @@ Those of `piiloom surrogate run`, which are the keywords of `piiloom.surrogate`,
 
 
 def settings_page() -> str:
-    """The text of the page. Raises ``ValueError`` for a field that is in no group, or has no meaning."""
-    grouped = [name for names in GROUPS.values() for name in names]
-    if sorted(grouped) != sorted(RunConfig.model_fields):
-        raise ValueError(f"not in exactly one group: {set(grouped) ^ set(RunConfig.model_fields)}")
+    """The text of the page."""
     heads = ("setting, option", "default", "values", "what it does", "may change")
-    parts = [f"## {title}\n\n{table(heads, (_row(name) for name in names))}" for title, names in GROUPS.items()]
+    groups: dict[str, list[str]] = {panel: [] for panel in RunConfig.panels}
+    for name, field in RunConfig.model_fields.items():
+        groups[option_of(field).panel].append(name)
+    parts = [f"## {title}\n\n{table(heads, map(_row, names))}" for title, names in groups.items()]
     return page("Settings", _INTRO, *parts, _OUTRO, _SURROGATES, _surrogate_options())
 
 
@@ -68,35 +53,27 @@ def _surrogate_options() -> str:
     rows = []
     for name in get_type_hints(SurrogateOptions):
         (option,) = parameters[name].annotation.__metadata__
-        rows.append((_names(name, option), _shown(parameters[name].default), option.help))
+        rows.append(
+            (
+                f"`{name}`<br>`{option.default}{' ' + option.metavar if option.metavar else ''}`",
+                _shown(parameters[name].default),
+                option.help,
+            )
+        )
     return table(heads, rows)
 
 
 def _row(name: str) -> tuple[str, ...]:
     field = RunConfig.model_fields[name]
-    option = _option(name)
-    meaning = field.description or (option.help if option is not None else None)
-    if not meaning:
-        raise ValueError(f"{name} has no meaning: give its field a description, or an option a help")
-    change = "yes" if name in CHANGEABLE_SETTINGS else "place" if name in PLACES else ""
+    change = {"no": "yes", "content": "place"}.get(option_of(field).counts, "")
     default = "story; with a model case" if name == "recipe" else _shown(field.get_default())
-    return _names(name, option), default, _values(name, field), meaning, change
+    return _names(name, field), default, _values(name, field), field.description or "", change
 
 
-def _names(name: str, option: Any) -> str:
+def _names(name: str, field: FieldInfo) -> str:
     """The setting's name, and that of its option, if any, with what it takes."""
-    if option is None:
-        return f"`{name}`"
-    # ``default`` is where Typer keeps the first name of an option that is declared by Annotated.
-    return f"`{name}`<br>`{option.default}{' ' + option.metavar if option.metavar else ''}`"
-
-
-def _option(name: str) -> Any:
-    """The ``typer`` option of a setting; None where it has none."""
-    if name not in SETTINGS:
-        return None
-    (option,) = SETTINGS[name].__metadata__
-    return option
+    flags, metavar = flags_of(name, field), option_of(field).metavar
+    return f"`{name}`" + (f"<br>`{flags[0]}{f' {metavar}' if metavar else ''}`" if flags else "")
 
 
 def _shown(value: Any) -> str:
@@ -121,7 +98,7 @@ def _values(name: str, field: FieldInfo) -> str:
         return "an object"
     if name in {"bank", "prompts", "types"}:
         return "a path"
-    words = list(_words(get_type_hints(RunOptions)[name]))
+    words = list(_words(field.annotation))
     if words:
         return ", ".join(f"`{word}`" for word in words)
     hint = str(field.annotation)

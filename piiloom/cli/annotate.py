@@ -1,33 +1,33 @@
-"""``piiloom annotate``: several people correct records in the browser."""
+"""``piiloom annotate``: an app in the browser in which several people correct records."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.main import get_command
 
 from piiloom.cli.main import run
-from piiloom.cli.options import DEFAULT_STORE, StoreOption
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import examples, say, say_aside
+from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.login_sessions import end_all_sessions
 from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.snapshots import restore_snapshot
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import forget
+from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.taxonomy.own_types_file import read_types_file
 
 if TYPE_CHECKING:
     from piiloom.annotation_app.serving.login_config import LoginConfig
     from piiloom.annotation_app.serving.services import Services
-
 
 EPILOG = examples(
     "piiloom annotate",
@@ -44,73 +44,61 @@ SCRIPT_EPILOG = examples(
     "streamlit run annotation_app/app.py -- --store outputs/health.duckdb",
     "streamlit run annotation_app/app.py --server.port 8600 -- --login --snapshot-every 5",
 )
+_ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
+_STOPPED = "stopped; everything that was shown as saved is in the store"
 
-Login = Annotated[
-    bool | None, typer.Option("--login/--single-user", help="Whether people log in; when not given, they do as soon as there are accounts.")
-]
-BehindHttps = Annotated[
-    bool, typer.Option("--behind-https", help="A proxy on this machine terminates HTTPS: send cookies over HTTPS only.")
-]
-SnapshotEvery = Annotated[
-    float, typer.Option("--snapshot-every", metavar="MINUTES", min=0, help="Copy the store this often if it changed; 0 for never.")
-]
-KeepSnapshots = Annotated[
-    int, typer.Option("--keep-snapshots", metavar="N", min=1, help="How many of these copies are kept; the oldest go first.")
-]
-Types = Annotated[
-    Path | None, typer.Option("--types", metavar="YAML", help="Entity types of your own to choose from as well; the store remembers them.")
-]
-Detect = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--detect",
-        metavar="OPTIONS",
-        help="A detector that admins may have look for suggestions, as options of piiloom detect; repeatable. Those that need no model are "
+
+class AppOptions(StoreSettings):
+    """The options of the app, whoever binds its port."""
+
+    login: bool | None = setting(
+        None, "With or without a login of people; if not given, with one as soon as there are accounts.", flags="--login/--single-user"
+    )
+    behind_https: bool = setting(False, "A proxy on this machine terminates HTTPS: send cookies over HTTPS only.")
+    snapshot_every: float = setting(15.0, "Time between copies of a changed store; 0 for none.", metavar="MINUTES", ge=0)
+    keep_snapshots: int = setting(24, "Number of these copies that are kept; the oldest go first.", metavar="N", ge=1)
+    types: OptionalPath = setting(None, "Your own entity types to choose from as well; the store remembers them.", metavar="YAML")
+    detect: list[str] = setting(
+        [],
+        "Options of piiloom detect for a detector that admins may run for suggestions; repeatable. Detectors that need no model are "
         "offered anyway.",
-    ),
-]
+        metavar="OPTIONS",
+    )
 
 
-def annotate(
-    store: StoreOption = DEFAULT_STORE,
-    host: Annotated[
-        str, typer.Option("--host", metavar="HOST", help="The address to listen at. Others than this machine's own need accounts.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port to listen at; 0 takes any free one.")] = 8501,
-    login: Login = None,
-    behind_https: BehindHttps = False,
-    snapshot_every: SnapshotEvery = 15.0,
-    keep_snapshots: KeepSnapshots = 24,
-    types: Types = None,
-    detect: Detect = None,
-    restore: Annotated[
-        Path | None,
-        typer.Option(
-            "--restore", metavar="SNAPSHOT", help="Replace the store by this snapshot, keep the current file beside it, and exit."
-        ),
-    ] = None,
-) -> None:
+class AnnotateOptions(AppOptions):
+    """The options of ``piiloom annotate``."""
+
+    host: str = setting("127.0.0.1", "Address to listen at. Others than this machine's own need accounts.", metavar="HOST")
+    port: int = setting(8501, "Port to listen at; 0 takes any free one.", ge=0, le=65535)
+    restore: OptionalPath = setting(
+        None, "Replace the store by this snapshot, keep the current file beside it, and exit.", metavar="SNAPSHOT"
+    )
+
+
+@takes(AnnotateOptions)
+def annotate(asked: AnnotateOptions) -> None:
     """Serve the annotation app on the records of a store, until Ctrl-C. Every edit is saved as it is made.
 
     Without accounts it is for one person on this machine, and nobody logs in. `piiloom annotators add` makes accounts; from the
     first one on, people log in.
     """
-    if restore is not None:
-        restore_and_print(restore, store)
+    if asked.restore is not None:
+        _restore(asked.restore, asked.store)
         return
-    serve_and_print(
-        Wanted(
-            store=store,
-            host=host,
-            port=port,
-            login=login,
-            behind_https=behind_https,
-            snapshot_every_s=snapshot_every * 60,
-            keep_snapshots=keep_snapshots,
-            types=types,
-            detect=tuple(detect or ()),
-        )
-    )
+    from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415 - it takes a second
+
+    services = _opened(asked)
+    try:
+        config = _login_config(asked, asked.host, services)
+        with bind(asked.host, asked.port) as listener:
+            config = replace(config, cookie=_cookie(listener.getsockname()[1]))
+            _begin(asked, asked.host, url_of(listener, asked.host), services, login=config.logins is not None)
+            serve(config, services, listener)
+            forget()  # Ctrl-C is how a server is ended
+    finally:
+        services.close()
+    say(_STOPPED)
 
 
 def streamlit_arguments() -> dict[str, Any]:
@@ -121,34 +109,15 @@ def streamlit_arguments() -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
 
-    def script(
-        store: StoreOption = DEFAULT_STORE,
-        login: Login = None,
-        behind_https: BehindHttps = False,
-        snapshot_every: SnapshotEvery = 15.0,
-        keep_snapshots: KeepSnapshots = 24,
-        types: Types = None,
-        detect: Detect = None,
-    ) -> None:
+    @takes(AppOptions)
+    def script(asked: AppOptions) -> None:
         """Serve the annotation app on the records of a store, until Ctrl-C, as piiloom annotate does.
 
         Before `--` stand the options of Streamlit: --server.port, and --server.address instead of 127.0.0.1.
         """
-        from piiloom.annotation_app.serving.streamlit_settings import bound_address
+        from piiloom.annotation_app.serving.streamlit_settings import bound_address  # noqa: PLC0415 - it loads Streamlit
 
-        host, port = bound_address()
-        wanted = Wanted(
-            store=store,
-            host=host,
-            port=port,
-            login=login,
-            behind_https=behind_https,
-            snapshot_every_s=snapshot_every * 60,
-            keep_snapshots=keep_snapshots,
-            types=types,
-            detect=tuple(detect or ()),
-        )
-        found.update(arguments_of(wanted))
+        found.update(_arguments(asked, *bound_address()))
 
     app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
     app.command(epilog=SCRIPT_EPILOG)(script)
@@ -159,80 +128,41 @@ def streamlit_arguments() -> dict[str, Any]:
     return found
 
 
-_ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
-_STOPPED = "stopped; everything that was shown as saved is in the store"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """How to serve. ``login`` None: people log in where there are accounts. ``snapshot_every_s`` 0: no snapshots.
-
-    ``detect``: options of ``piiloom detect``, one text for each detector that admins can choose besides those that need nothing.
-    """
-
-    store: Path
-    host: str
-    port: int
-    login: bool | None
-    behind_https: bool
-    snapshot_every_s: float
-    keep_snapshots: int
-    types: Path | None = None
-    detect: Sequence[str] = ()
-
-
-def serve_and_print(wanted: Wanted) -> None:
-    """Serve until told to stop; says where, and when it has stopped."""
-    from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415 - it takes a second
-
-    services = _opened(wanted)
-    try:
-        config = _login_config(wanted, services)
-        with bind(wanted.host, wanted.port) as listener:
-            config = replace(config, cookie=_cookie(listener.getsockname()[1]))
-            _begin(wanted, url_of(listener, wanted.host), services, login=config.logins is not None)
-            serve(config, services, listener)
-            forget()  # Ctrl-C is how a server is ended
-    finally:
-        services.close()
-    say(_STOPPED)
-
-
-def arguments_of(wanted: Wanted) -> dict[str, Any]:
-    """Return the arguments of an ``st.App`` for a process of ``streamlit run``, which has bound the host and port of *wanted* already."""
+def _arguments(asked: AppOptions, host: str, port: int) -> dict[str, Any]:
+    """Return the arguments of an ``st.App`` for a process of ``streamlit run``, which has bound *host* and *port* already."""
     from piiloom.annotation_app.serving.server import arguments_under_streamlit  # noqa: PLC0415 - it takes a second
 
-    services = _opened(wanted)
+    services = _opened(asked)
     try:
-        config = replace(_login_config(wanted, services), cookie=_cookie(wanted.port), may_be_forwarded=wanted.behind_https)
+        config = replace(_login_config(asked, host, services), cookie=_cookie(port), may_be_forwarded=asked.behind_https)
         arguments = arguments_under_streamlit(config, services, closed=lambda: say(_STOPPED))
-        name = f"[{wanted.host}]" if ":" in wanted.host else wanted.host
-        _begin(wanted, f"http://{name}:{wanted.port}", services, login=config.logins is not None)
+        name = f"[{host}]" if ":" in host else host
+        _begin(asked, host, f"http://{name}:{port}", services, login=config.logins is not None)
     except BaseException:
         services.close()
         raise
     return arguments
 
 
-def _opened(wanted: Wanted) -> Services:
-    """Open the store of *wanted*, with its own types and the detectors that admins can choose from."""
+def _opened(asked: AppOptions) -> Services:
+    """Open the store of *asked*, with its own types and the detectors that admins can choose from."""
     from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - it loads Streamlit
     from piiloom.cli.app_detectors import CommandDetectors  # noqa: PLC0415 - it needs modules of the annotation app
 
-    if wanted.types is not None:
-        own = read_types_file(wanted.types)
-        with Store.open(wanted.store, create=False) as store:
+    if asked.types is not None:
+        own = read_types_file(asked.types)
+        with Store.open(asked.store, create=False) as store:
             keep_types(store, own)
     return open_services(
-        wanted.store,
-        snapshot_every_s=wanted.snapshot_every_s,
-        keep_snapshots=wanted.keep_snapshots,
-        detectors=CommandDetectors(wanted.detect),
+        asked.store,
+        snapshot_every_s=asked.snapshot_every * 60,
+        keep_snapshots=asked.keep_snapshots,
+        detectors=CommandDetectors(asked.detect),
     )
 
 
-def _login_config(wanted: Wanted, services: Services) -> LoginConfig:
-    """Return how people log in. Raises ``UsageError`` where the app must not be served so."""
+def _login_config(asked: AppOptions, host: str, services: Services) -> LoginConfig:
+    """Return the way in which people log in. Raises ``UsageError`` where the app must not be served so."""
     from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - it loads Streamlit
     from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
     from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
@@ -241,12 +171,12 @@ def _login_config(wanted: Wanted, services: Services) -> LoginConfig:
     oidc = oidc_configured()
     accounts = [account for account in services.accounts.list() if account.active]
     may = [account for account in accounts if account.has_password or (oidc and account.oidc)]
-    login = login_needed(wanted, accounts=len(accounts), usable=len(may))
+    login = login_needed(asked, host, accounts=len(accounts), usable=len(may))
     return LoginConfig(
         logins=services.logins if login else None,
         accounts=services.accounts if login else None,
         oidc=oidc and login,
-        behind_https=wanted.behind_https,
+        behind_https=asked.behind_https,
     )
 
 
@@ -254,21 +184,30 @@ def _cookie(port: int) -> str:
     return f"piiloom_session_{port}"
 
 
-def _begin(wanted: Wanted, url: str, services: Services, *, login: bool) -> None:
-    _announce(wanted, url, login=login)
-    if wanted.snapshot_every_s > 0:
+def _begin(asked: AppOptions, host: str, url: str, services: Services, *, login: bool) -> None:
+    say(f"annotating {asked.store} at {url}   (Ctrl-C stops)")
+    if not login:
+        say("  no login: you are the admin, and only this machine can connect")
+    if host in _ANYWHERE:
+        say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
+    sys.stdout.flush()
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
+
+    if not asked.behind_https and not is_loopback(host):
+        say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")
+    if asked.snapshot_every > 0:
         services.snapshots.start()
 
 
-def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
-    """Whether people log in. Raises ``UsageError`` where nobody could, and where all the network could come in without.
+def login_needed(asked: AppOptions, host: str, *, accounts: int, usable: int) -> bool:
+    """Return whether people log in. Raises ``UsageError`` where nobody could, and where the whole network could come in without a login.
 
-    *accounts* are those of active people, *usable* those of them that have a way in.
+    *accounts* is the number of accounts of active people, *usable* of these have a way in.
     """
     from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
 
-    alone = is_loopback(wanted.host) and not wanted.behind_https
-    if wanted.login is False:
+    alone = is_loopback(host) and not asked.behind_https
+    if asked.login is False:
         if not alone:
             raise UsageError(
                 "without a login the app serves this machine only",
@@ -276,19 +215,19 @@ def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
                 remedy="Leave out --host and --behind-https, or make accounts: piiloom annotators add",
             )
         return False
-    if wanted.login is None and alone and accounts == 0:
+    if asked.login is None and alone and accounts == 0:
         return False
     if usable == 0:
         raise UsageError(
             "nobody could log in: there is no account with a password" + (", and OIDC is not configured" if accounts else ""),
-            where=str(wanted.store),
-            remedy=f"Make one first: piiloom annotators add NAME --role admin{store_option(wanted.store)}",
+            where=str(asked.store),
+            remedy=f"Make one first: piiloom annotators add NAME --role admin{store_option(asked.store)}",
         )
     return True
 
 
-def restore_and_print(snapshot: Path, store: Path) -> None:
-    """Put *snapshot* in the place of *store*. Everybody is logged out: sessions that were ended since would live again."""
+def _restore(snapshot: Path, store: Path) -> None:
+    """Replace *store* by *snapshot*. Everybody is logged out: sessions that were ended since would live again."""
     done = restore_snapshot(snapshot, store, datetime.now(UTC))
     with Store.open(store, create=False) as opened:
         end_all_sessions(opened)
@@ -297,16 +236,3 @@ def restore_and_print(snapshot: Path, store: Path) -> None:
         say(f"  before    {done.aside}   (the store before; delete it when you no longer need it)")
     say("  note      accounts and passwords are those of the snapshot; everybody has to log in again")
     say(f"  next      piiloom annotate{store_option(store)}")
-
-
-def _announce(wanted: Wanted, url: str, *, login: bool) -> None:
-    say(f"annotating {wanted.store} at {url}   (Ctrl-C stops)")
-    if not login:
-        say("  no login: you are the admin, and only this machine can connect")
-    if wanted.host in _ANYWHERE:
-        say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
-    sys.stdout.flush()
-    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - it loads Streamlit
-
-    if not wanted.behind_https and not is_loopback(wanted.host):
-        say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")

@@ -1,4 +1,4 @@
-"""``piiloom batch``: what of a run is out at its provider's batch API, and ending it there."""
+"""``piiloom batch``: the batches of runs at the batch API of a provider, listed and cancelled."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
+from piiloom.cli.options import StoreOptions, run_setting
 from piiloom.cli.pace import dollars
-from piiloom.cli.paging import in_columns
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.terminal import examples, say, say_aside, say_json
+from piiloom.cli.terminal import examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.batches.settling import Settled, cancel_batches, forget_batches
 from piiloom.execution.committing import GroupCommitter
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
+from piiloom.foundation.settings import setting
 from piiloom.generation.running.session import open_provider
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.factory import make_batch_api
 
 _LIST = ("piiloom batch list", "piiloom batch list --run last --json")
 _CANCEL = ("piiloom batch cancel", "piiloom batch cancel --run r0001-1a2b3c4d", "piiloom batch cancel --run last --forget")
+_TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "provider's id", "detail")
 
 batch_app = typer.Typer(
     help="List the batches of runs made with --batch, and cancel the open ones.",
@@ -37,71 +38,57 @@ batch_app = typer.Typer(
 )
 
 
+class ListOptions(StoreOptions):
+    """The options of ``batch list``."""
+
+    run: str | None = setting(None, 'Only this run, by its id or "last"; all runs if not given.', metavar="RUN")
+
+
+class CancelOptions(StoreOptions):
+    """The options of ``batch cancel``."""
+
+    run: str = run_setting()
+    forget: bool = setting(False, "Give the batches up without asking the provider, and count their possible cost as spent.")
+
+
 @batch_app.command("list", epilog=examples(*_LIST))
-def list_batches(
-    store: StoreOption = DEFAULT_STORE,
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help='Only this run, by its id or "last"; all runs when not given.')
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List batches with their state as this store knows it, oldest first; the provider is not asked.
+@takes(ListOptions)
+def list_batches(asked: ListOptions) -> None:
+    """List batches with their state in this store, oldest first; the provider is not asked.
 
     States: preparing (being made, or made without a confirmation), submitted, ended (results are being kept), collected,
     cancelled, failed. The first three are open: `piiloom generate --resume` continues them.
     """
-    print_batches(store, run_id=run, as_json=as_json)
+    with store_for_reading(asked.store) as store:
+        rows = load_batches(store, get_run(store, asked.run).id if asked.run else None)
+    if asked.as_json:
+        say_json({"store": str(asked.store), "batches": [asdict(row) | {"open": row.state in OPEN_STATES} for row in rows]})
+    elif not rows:
+        say(f"no batches in {asked.store}{f' of run {asked.run}' if asked.run else ''}")
+    else:
+        say("\n".join(in_columns([_TITLES, *map(_cells, rows)], left=(0, 1, 2, 3, 4, 6, 7, 8))))
 
 
 @batch_app.command("cancel", epilog=examples(*_CANCEL))
-def cancel(
-    store: StoreOption = DEFAULT_STORE,
-    run: RunOption = None,
-    forget: Annotated[
-        bool,
-        typer.Option("--forget", help="Do not ask the provider: give the batches up, and count what they may have cost as spent."),
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
+@takes(CancelOptions)
+def cancel(asked: CancelOptions) -> None:
     """Cancel the open batches of a run at the provider, and keep the replies that are ready by then, which are paid for.
 
-    It can take the provider ten minutes. After Ctrl-C the same command goes on. The run can be resumed afterwards: what
-    was answered is not sent again.
+    It can take the provider ten minutes. After Ctrl-C the same command goes on. The run can be resumed afterwards: answered requests
+    are not sent again.
     """
-    end_batches(store, run_id=run or "last", forget=forget, as_json=as_json)
-
-
-_TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "provider's id", "detail")
-
-
-def print_batches(path: Path, *, run_id: str | None, as_json: bool) -> None:
-    """Print the batches of a run, or of all runs."""
-    with store_for_reading(path) as store:
-        rows = load_batches(store, get_run(store, run_id).id if run_id else None)
-    if as_json:
-        batches = [asdict(row) | {"open": row.state in OPEN_STATES} for row in rows]
-        say_json({"store": str(path), "batches": batches})
-        return
-    if not rows:
-        say(f"no batches in {path}{f' of run {run_id}' if run_id else ''}")
-        return
-    for line in in_columns([_TITLES, *(_cells(row) for row in rows)], left=(0, 1, 2, 3, 4, 6, 7, 8)):
-        say(line)
-
-
-def end_batches(path: Path, *, run_id: str, forget: bool, as_json: bool) -> None:
-    """End the open batches of a run, or give them up, and print what came of each."""
-    with Store.open(path, create=False) as store:
-        run = get_run(store, run_id)
+    with Store.open(asked.store, create=False) as store:
+        run = get_run(store, asked.run)
         batches = load_open_batches(store, run.id)
         settled: list[Settled] = []
         if batches:
             committer = GroupCommitter(store, run.id)
             committer.start()
             with closing(committer):
-                settled = forget_batches(committer, batches) if forget else asyncio.run(_cancelled(run, committer, batches, quiet=as_json))
-    if as_json:
-        say_json({"store": str(path), "run": run.id, "batches": [_result(one) for one in settled]})
+                forget = asked.forget
+                settled = forget_batches(committer, batches) if forget else asyncio.run(_cancelled(run, committer, batches, asked.as_json))
+    if asked.as_json:
+        say_json({"store": str(asked.store), "run": run.id, "batches": [_to_json(one) for one in settled]})
         return
     if not batches:
         say(f"run {run.id} has no open batch")
@@ -109,10 +96,10 @@ def end_batches(path: Path, *, run_id: str, forget: bool, as_json: bool) -> None
         say(_line(one))
 
 
-async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[OpenBatch], *, quiet: bool) -> list[Settled]:
+async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[OpenBatch], as_json: bool) -> list[Settled]:
     provider = open_provider(make_config(run.config))
     try:
-        if not quiet:
+        if not as_json:
             say_aside(f"asking {provider.name} to cancel {counted(len(batches), 'batch')} (this may take ten minutes)")
         return await cancel_batches(provider, make_batch_api(provider), committer, batches)
     finally:
@@ -124,7 +111,7 @@ def _cells(row: BatchRow) -> tuple[str, ...]:
     return (row.id, row.run_id, row.provider, row.model, row.state, f"{row.requests:,}", made, row.remote_id or "-", row.detail or "-")
 
 
-def _result(settled: Settled) -> dict[str, Any]:
+def _to_json(settled: Settled) -> dict[str, Any]:
     counts = {"owed": settled.owed, "answered": settled.answered}
     return asdict(settled.row) | counts | {"cost_usd": settled.cost_usd, "charged_usd": settled.charged_usd}
 

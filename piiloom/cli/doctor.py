@@ -1,4 +1,4 @@
-"""``piiloom doctor``: what works here."""
+"""``piiloom doctor``: checks of the installation, the keys and servers, the store, and banks and types of your own."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ import typer
 from packaging.requirements import Requirement
 from rich.table import Table
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.options import StoreOptions
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.version import __version__
 from piiloom.generation.composer.story_lint import lint_bank
 from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe
-from piiloom.generation.settings.command_line_options import BankOption, BaseUrlOption, ModelOption, TypesOption
 from piiloom.pii_values.kinds import draw_own
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_lint import Finding
@@ -50,76 +51,74 @@ EPILOG = examples(
 )
 
 
-def doctor(
-    store: StoreOption = DEFAULT_STORE,
-    base_url: BaseUrlOption = None,
-    model: ModelOption = None,
-    bank: BankOption = None,
-    types: TypesOption = None,
-    as_json: JsonOption = False,
-) -> None:
+# A ping needs the name of a model; a compatible server is asked for its models, so any name will do.
+_ANY_MODEL = "any"
+_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "failed": "bold red"}
+# The number of values that are drawn of an own type, and the number below which a value will soon be in many records.
+_DRAWN = 5
+_FEW = 50
+
+
+class DoctorOptions(StoreOptions):
+    """The options of ``piiloom doctor``."""
+
+    base_url: str | None = setting(None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL")
+    model: str | None = setting(None, "A model of that server; tiny calls find out which response formats it takes.")
+    bank: OptionalPath = setting(None, "Your own scenarios and sentences to check: a bank file, or a folder of them.", metavar="DIR")
+    types: OptionalPath = setting(None, "Your own entity types to check (docs/own-types.md).", metavar="YAML")
+
+
+@takes(DoctorOptions)
+def doctor(asked: DoctorOptions) -> None:
     """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank or --types, your own.
 
     Servers are asked only where a key is set or --base-url is given, and never for anything that costs
     money; only --base-url with --model sends a few tiny calls to find out which response formats the server takes. Opening a store
     of an older schema upgrades it after a backup, as every command does.
     """
-    if types is not None:
-        if not report_types(types, bank, as_json=as_json):
-            raise typer.Exit(1)
-        return
-    if bank is not None:
-        if not report_bank(bank, as_json=as_json):
-            raise typer.Exit(1)
-        return
-    if not report(all_checks(store, base_url=base_url, model=model), as_json=as_json):
+    if asked.types is not None:
+        usable = _report_types(asked.types, asked.bank, as_json=asked.as_json)
+    elif asked.bank is not None:
+        usable = _report_bank(asked.bank, as_json=asked.as_json)
+    else:
+        checks = list(_checks(asked))
+        usable = all(check.status != "failed" for check in checks)
+        if asked.as_json:
+            say_json({"healthy": usable, "checks": [asdict(check) for check in checks]})
+        else:
+            say_table(_table(checks))
+    if not usable:
         raise typer.Exit(1)
-
-
-# A ping needs the name of a model; a compatible server is asked which ones it has, so any name will do.
-_ANY_MODEL = "any"
-_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "failed": "bold red"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What one check found. ``note`` is neither good nor bad; only ``failed`` makes the doctor fail."""
+    """The result of one check. ``note`` is neither good nor bad; only ``failed`` makes the doctor fail."""
 
     name: str
     status: Literal["ok", "note", "warning", "failed"]
     detail: str
 
 
-def all_checks(store: Path, *, base_url: str | None, model: str | None) -> Iterator[Check]:
+def _checks(asked: DoctorOptions) -> Iterator[Check]:
     """Run every check, one after the other."""
-    yield python_check()
-    yield packages_check()
-    yield from key_checks()
-    yield from server_checks(base_url, model)
-    yield store_check(store)
+    yield _python_check()
+    yield _packages_check()
+    yield from _key_checks()
+    yield from _server_checks(asked.base_url, asked.model)
+    yield store_check(asked.store)
     for language in bank_languages():
-        yield bank_check(language)
+        yield _bank_check(language)
 
 
-def report(checks: Iterator[Check], *, as_json: bool) -> bool:
-    """Print the checks; whether none has failed."""
-    found = list(checks)
-    healthy = all(check.status != "failed" for check in found)
-    if as_json:
-        say_json({"healthy": healthy, "checks": [{"name": c.name, "status": c.status, "detail": c.detail} for c in found]})
-    else:
-        say_table(_table(found))
-    return healthy
-
-
-def python_check() -> Check:
-    """Name the Python and the platform."""
+def _python_check() -> Check:
+    """Return the Python and the platform."""
     detail = f"piiloom {__version__}, {platform.python_implementation()} {platform.python_version()}, {platform.platform()}"
     tested = sys.version_info >= (3, 11) and sys.platform == "linux"
     return Check(name="python", status="ok" if tested else "warning", detail=detail if tested else f"{detail}: not a tested platform")
 
 
-def packages_check() -> Check:
+def _packages_check() -> Check:
     """Compare the installed packages with what piiloom declares. A package of an extra may be missing."""
     found: list[str] = []
     faults: list[str] = []
@@ -157,15 +156,15 @@ def _requirements() -> Iterator[tuple[Requirement, bool]]:
             yield requirement, False
 
 
-def key_checks() -> Iterator[Check]:
-    """Say which providers' keys are set; by the variable's name, never by what it holds."""
+def _key_checks() -> Iterator[Check]:
+    """Return which providers' keys are set; by the variable's name, never by its value."""
     for name, kind in KINDS.items():
         state = "set" if _has_key(kind.key_variable) else "not set" if kind.key_needed else "not set (optional)"
         yield Check(name=f"key for {name}", status="note", detail=f"{kind.key_variable} is {state}")
 
 
-def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
-    """Reach the servers that there is a key for, and the one at *base_url*."""
+def _server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
+    """Ping the servers that have a key, and the one at *base_url*."""
     for name, kind in KINDS.items():
         if kind.key_needed and _has_key(kind.key_variable):
             yield _server_check(name, None, None)
@@ -173,7 +172,7 @@ def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
         check = _server_check("compatible", base_url, model)
         yield check
         if check.status != "failed":
-            yield format_check(base_url, model)
+            yield _format_check(base_url, model)
 
 
 def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
@@ -190,8 +189,8 @@ def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
     return Check(name=f"server of {name}", status="warning", detail=f"{reached} but does not list the model {found.model}")
 
 
-def format_check(base_url: str, model: str | None) -> Check:
-    """Say which response formats the server at *base_url* takes, asked with tiny calls; only where a model is named."""
+def _format_check(base_url: str, model: str | None) -> Check:
+    """Return the response formats that the server at *base_url* takes, by tiny calls; only if a model is named."""
     name = "replies of compatible"
     if model is None:
         return Check(name=name, status="note", detail="with --model, tiny calls find out which --response-format the server takes")
@@ -204,7 +203,7 @@ def format_check(base_url: str, model: str | None) -> Check:
 
 
 def store_check(path: Path) -> Check:
-    """Open the store, or say why it cannot be: who holds it, too new, no store, no permission. One that can only be read is read."""
+    """Open the store, or return the reason against it: another process, too new, no store, no permission."""
     try:
         if not path.exists():
             folder = next(parent for parent in (path.parent, *path.absolute().parents) if parent.exists())
@@ -226,7 +225,7 @@ def store_check(path: Path) -> Check:
 
 
 def _write_refusal(folder: Path) -> str | None:
-    """Return why nothing can be written in *folder*, None if it can. Permissions do not tell: a file without a name is written."""
+    """Return the reason why *folder* cannot be written, None if it can. Permissions do not show it: a file without a name is written."""
     try:
         with TemporaryFile(dir=folder, buffering=0) as file:
             file.write(bytes(4096))
@@ -235,8 +234,8 @@ def _write_refusal(folder: Path) -> str | None:
     return None
 
 
-def bank_check(language: str) -> Check:
-    """Load the composer's scenario bank of *language*, or say what is wrong with it (its sentences are linted by the tests)."""
+def _bank_check(language: str) -> Check:
+    """Load the composer's scenario bank of *language*, or return its fault (its sentences are linted by the tests)."""
     name = f"scenario bank {language}"
     try:
         bank = load_bank(language)
@@ -260,8 +259,8 @@ def _table(checks: Sequence[Check]) -> Table:
     return table
 
 
-def report_bank(path: Path, *, as_json: bool) -> bool:
-    """Print what is wrong with the bank at *path*, by file and line; whether the composer can use it.
+def _report_bank(path: Path, *, as_json: bool) -> bool:
+    """Print the faults of the bank at *path* by file and line; return whether the composer can use it.
 
     Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
     """
@@ -269,14 +268,14 @@ def report_bank(path: Path, *, as_json: bool) -> bool:
     if as_json:
         say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
     elif findings:
-        say_table(findings_table(findings))
+        say_table(_findings_table(findings))
     else:
         say("no findings: the composer can use this bank")
     return usable
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
-    """One row a finding."""
+def _findings_table(findings: Sequence[Finding]) -> Table:
+    """Return a table with a row for each finding."""
     table = Table(title=f"{len(findings)} findings")
     for column in ("where", "entry", "rule", "what"):
         table.add_column(column)
@@ -286,13 +285,8 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-_DRAWN = 5
-# With fewer values one will soon stand in many records.
-_FEW = 50
-
-
-def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
-    """Print what the file at *path* adds, and what is wrong with *bank* under its types; whether both can be used.
+def _report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
+    """Print the types of the file at *path*, and the faults of *bank* under them; return whether both can be used.
 
     Raises ``ConfigError`` (file, line, key) for a types file that cannot be used.
     """
@@ -310,7 +304,7 @@ def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     for line in _notes(own, told):
         say(line)
     if findings:
-        say_table(findings_table(findings))
+        say_table(_findings_table(findings))
     elif bank is not None:
         say(f"no findings in {harmless(str(bank))}")
     return usable

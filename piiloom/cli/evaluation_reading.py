@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from piiloom.cli.evaluation_inputs import InputChoice
-from piiloom.cli.import_file import parse_columns
+from piiloom.corpus.importing import parse_columns
 from piiloom.evaluation.inputs.documents import Needs
 from piiloom.evaluation.inputs.opening import InputOptions
 from piiloom.evaluation.inputs.type_map import parse_types, read_type_map

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated
-
-import typer
 from rich.table import Table
 
-from piiloom.cli.options import COST_OF_SEEDS, DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.options import COST_OF_SEEDS, StoreOptions
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.release import HASH_SHOWN
+from piiloom.cli.releases import HASH_SHOWN
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
-from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.releases.exporting import ExportReport, export_formats
+from piiloom.corpus.releases.exporting import WRITTEN_FORMATS, ExportReport, ExportSettings, export_formats
 from piiloom.corpus.releases.import_losses import AT_IMPORT
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
-from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.settings import AnyPath, setting
 
 EPILOG = examples(
     "piiloom export --release v1 --format native --out outputs/v1",
@@ -29,63 +23,28 @@ EPILOG = examples(
 )
 
 
-def export(
-    release: Annotated[str, typer.Option(metavar="NAME", help="The release to write; piiloom release makes one.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to; it must be new or empty.")],
-    formats: Annotated[
-        list[str],
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="How to write it: native, capid … (an unknown one lists all); several go to a folder each, DIR/FORMAT.",
-        ),
-    ],
-    split: Annotated[
-        list[str] | None, typer.Option(metavar="SPLIT", help="Only this split (train, validation, test, fold1 …); can be given repeatedly.")
-    ] = None,
-    tokenizer: Annotated[
-        str, typer.Option(metavar="NAME", help="How formats with tokens cut the texts; others have no use for it.")
-    ] = "whitespace",
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="For the surrogates of masked: same seed, same ones. Without it they are others at each export."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that is not empty; an export there is replaced, other files never.")
-    ] = False,
-    store: StoreOption = DEFAULT_STORE,
-    as_json: JsonOption = False,
-) -> None:
-    """Write a release to a file a split (train.jsonl, test.jsonl …; an empty one is left out) and release.json.
+class ExportOptions(ExportSettings, StoreOptions):
+    """The options of ``piiloom export``."""
 
-    The same release gives the same bytes everywhere (but for the surrogates of masked). What a format cannot express is listed in
-    release.json.
+    release: str = setting(..., "The release to write; piiloom release makes one.", metavar="NAME")
+    out: AnyPath = setting(..., "The folder to write to; it must be new or empty.", flags="--out -o", metavar="DIR")
+    format: list[str] = setting(..., WRITTEN_FORMATS, metavar="FORMAT")
+
+
+@takes(ExportOptions)
+def export(asked: ExportOptions) -> None:
+    """Write a release to a file for each split (train.jsonl, test.jsonl …; an empty one is left out) and release.json.
+
+    The same release gives the same bytes everywhere (but for the surrogates of masked). release.json lists the losses of a format.
     """
-    export_and_report(release, formats, out, store, splits=split or (), tokenizer=tokenizer, seed=seed, force=force, as_json=as_json)
-
-
-def export_and_report(
-    release: str,
-    formats: Sequence[str],
-    out: Path,
-    path: Path,
-    *,
-    splits: Sequence[str],
-    tokenizer: str,
-    seed: int | None,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Write a release to files and print what was written and what the formats could not say."""
-    chosen = [get_format(name) for name in formats]
-    options = WriteOptions(tokenizer=tokenizer, key=secret_key(seed))
-    if seed is not None:
+    chosen, options = asked.formats(), asked.writing()
+    if asked.seed is not None:
         say_aside(f"warning: {COST_OF_SEEDS}")
-    with store_for_reading(path) as store:
-        reports = export_formats(store, release, chosen, out, splits=splits, options=options, force=force)
-    if as_json:
+    with store_for_reading(asked.store) as store:
+        reports = export_formats(store, asked.release, chosen, asked.out, splits=asked.splits, options=options, force=asked.force)
+    if asked.as_json:
         told = [report.to_json() for report in reports]
-        say_json(told[0] if len(told) == 1 else {"release": release, "out": str(out), "exports": told})
+        say_json(told[0] if len(told) == 1 else {"release": asked.release, "out": str(asked.out), "exports": told})
         return
     for report in reports:
         _print(report)

@@ -6,8 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.cli.paging import in_columns
-from piiloom.cli.terminal import harmless, say, say_json
+from piiloom.cli.terminal import harmless, in_columns, say, say_json
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import drafted
 from piiloom.pii_values.names.index import open_names

@@ -18,7 +18,7 @@ from rich.text import Text
 from piiloom.cli.event_lines import EventLines, say_event
 from piiloom.cli.pace import Pace
 from piiloom.cli.run_picture import RunPicture, TrafficView
-from piiloom.cli.terminal import error_console, harmless, say_aside
+from piiloom.cli.terminal import error_console, harmless, is_quiet, say_aside
 from piiloom.execution.watching.events import EventSink, fan_out
 from piiloom.execution.watching.metrics import RunMetrics
 from piiloom.foundation.noop import noop
@@ -34,9 +34,9 @@ FRAME_EVERY_S = 0.25
 _SHARE = 0.01
 
 
-def chosen_mode(*, as_json: bool, quiet: bool) -> Mode:
+def chosen_mode(*, as_json: bool) -> Mode:
     """Say how a run is to be shown: as the options ask, else by whether standard error is a terminal."""
-    if quiet:
+    if is_quiet():
         return "quiet"
     if as_json:
         return "json"

@@ -42,7 +42,7 @@ class _Command(NamedTuple):
 # The panels of the help, and the commands in its order.
 _COMMANDS: Final = {
     "generate": _Command("generate", "generate", "Make records", "Generate records until the wanted number is accepted."),
-    "stages": _Command("stages_cmd", "stages_app", "Make records", "List the stages of a run, or run single ones."),
+    "stages": _Command("stages", "stages_app", "Make records", "List the stages of a run, or run single ones."),
     "stories": _Command("stories", "stories_app", "Make records", "Check and show stories of the composer."),
     "import": _Command("import_file", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
     "runs": _Command("runs", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
@@ -54,7 +54,7 @@ _COMMANDS: Final = {
     "batch": _Command("batch", "batch_app", "Look into a store", "List the batches of runs made with --batch, and cancel open ones."),
     "annotate": _Command("annotate", "annotate", "Annotate and release", "Serve the annotation app in the browser, until Ctrl-C."),
     "annotators": _Command("annotators", "annotators_app", "Annotate and release", "Make and change the accounts of annotators."),
-    "release": _Command("release", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
+    "release": _Command("releases", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
     "releases": _Command("releases", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
     "export": _Command("export", "export", "Annotate and release", "Write a release to files that trainers load."),
     "report": _Command("report_cmd", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from piiloom.cli.paging import in_columns
-from piiloom.cli.terminal import error_console, say, say_aside, say_json
+from piiloom.cli.terminal import error_console, in_columns, say, say_aside, say_json
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.pii_values.names.building import PEAK_MB, Step, Watch, build_index

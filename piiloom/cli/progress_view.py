@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from piiloom.cli.pace import Pace
-from piiloom.cli.terminal import error_console, say_aside
+from piiloom.cli.terminal import error_console, is_quiet, say_aside
 from piiloom.foundation.noop import noop
 from piiloom.generation.running.progress import RunProgress, Watch
 
@@ -21,7 +21,7 @@ LINE_EVERY_S = 5.0
 def shown_progress(label: str, *, wanted: bool) -> Iterator[Watch]:
     """Give the watch that shows the progress of what *label* names, or one that shows nothing unless *wanted*."""
     console = error_console()
-    if not wanted:
+    if not wanted or is_quiet():
         yield noop
     elif console.is_terminal:
         with _bar(console, label) as watch:

@@ -1,4 +1,4 @@
-"""``piiloom rejects``: the ledger of rows: what came in, what was accepted, and each reject with its reason."""
+"""``piiloom rejects``: the balance of a run, from rows in to rows accepted, and each reject with its reason."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
+from piiloom.cli.options import StoreOptions, run_setting
 from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import store_option
@@ -20,8 +19,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import setting
 from piiloom.generation.plan.lifting import lost_pairs
 from piiloom.generation.running.stopping import TRANSIENT_CODES
 from piiloom.generation.stages.pipeline import stage_names
@@ -29,25 +30,18 @@ from piiloom.generation.stages.pipeline import stage_names
 EPILOG = examples(
     "piiloom rejects",
     "piiloom rejects --run r0001-1a2b3c4d --stage question",
-    "piiloom rejects --code invalid_request --show 0",
+    "piiloom rejects --code invalid_request --limit 0",
     "piiloom rejects --run last --json",
 )
 
 
-def rejects(
-    store: StoreOption = DEFAULT_STORE,
-    run: RunOption = None,
-    stage: Annotated[str | None, typer.Option("--stage", metavar="STAGE", help="Only what this stage has rejected.")] = None,
-    code: Annotated[str | None, typer.Option("--code", metavar="CODE", help="Only rejects with this reason code.")] = None,
-    show: Annotated[int, typer.Option("--show", min=0, metavar="N", help="How many rejects to print; 0 prints all.")] = 20,
-    as_json: JsonOption = False,
-) -> None:
-    """List the rejects of a run, with stage, reason, calls made, cost, and the command that tries each again.
+class RejectsOptions(StoreOptions):
+    """The options of ``piiloom rejects``."""
 
-    The first line is the balance: rows in = accepted + rejected + open. It is counted anew from the store each time.
-    """
-    if not print_rejects(store, run_id=run or "last", stage=stage, code=code, show=show, as_json=as_json):
-        raise typer.Exit(1)
+    run: str = run_setting()
+    stage: str | None = setting(None, "Only rejects of this stage.", metavar="STAGE")
+    code: str | None = setting(None, "Only rejects with this reason code.", metavar="CODE")
+    limit: int = setting(20, "Number of rejects to print; 0 prints all.", flags="--limit -n", metavar="N", ge=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,34 +64,38 @@ class RejectLine:
     replay: str | None
 
 
-def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | None, show: int, as_json: bool) -> bool:
-    """Print the balance of a run and its rejects; whether the balance holds."""
-    with store_for_reading(path, memory_limit=MEMORY_FOR_SUMS) as store:
-        run = get_run(store, run_id)
+@takes(RejectsOptions)
+def rejects(asked: RejectsOptions) -> None:
+    """List the rejects of a run, with stage, reason, calls made, cost, and the command that tries each again.
+
+    The first line is the balance: rows in = accepted + rejected + open. It is counted anew from the store each time.
+    """
+    with store_for_reading(asked.store, memory_limit=MEMORY_FOR_SUMS) as store:
+        run = get_run(store, asked.run)
         rows = count_rows(store, run.id)
-        lines = reject_lines(store, run, path)
-    if stage is not None and stage not in (known := _stages(run, lines)):
-        raise UsageError(f"run {run.id} has no stage {stage!r}", where="--stage", remedy=f"Name one of {', '.join(known)}")
-    chosen = [line for line in lines if stage in {None, line.stage} and code in {None, line.code}]
-    if as_json:
-        rows_json = asdict(rows) | {"balanced": rows.balanced}
-        say_json({"run": run.id, "status": run.status, "rows": rows_json, "rejects": [asdict(line) for line in chosen]})
+        lines = _reject_lines(store, run, asked.store)
+    if asked.stage is not None and asked.stage not in (known := _stages(run, lines)):
+        raise UsageError(f"run {run.id} has no stage {asked.stage!r}", where="--stage", remedy=f"Name one of {', '.join(known)}")
+    chosen = [line for line in lines if asked.stage in {None, line.stage} and asked.code in {None, line.code}]
+    if asked.as_json:
+        balance = asdict(rows) | {"balanced": rows.balanced}
+        say_json({"run": run.id, "status": run.status, "rows": balance, "rejects": [asdict(line) for line in chosen]})
     else:
         _say_balance(run, rows, lines)
-        _say_rejects(chosen, show, is_part=len(chosen) < len(lines))
+        _say_rejects(chosen, asked.limit, is_part=len(chosen) < len(lines))
     if not rows.balanced:
         say_error(f"run {run.id} does not balance: {rows.twice:,} rows are both accepted and rejected; please report this")
-    return rows.balanced
+        raise typer.Exit(1)
 
 
 def _stages(run: RunRow, lines: Sequence[RejectLine]) -> list[str]:
-    """The stages of *run*, and whatever else has rejected something."""
+    """Return the stages of *run*, and all others with rejects."""
     named = stage_names(run.config.get("recipe", "staged"), run.config.get("judges") or ())
     return [*named, *sorted({line.stage for line in lines} - set(named))]
 
 
-def reject_lines(store: Store, run: RunRow, path: Path) -> list[RejectLine]:
-    """List the rejects of *run* that stand, by plan index, those of pairs and topics last."""
+def _reject_lines(store: Store, run: RunRow, path: Path) -> list[RejectLine]:
+    """Return the rejects of *run* by plan index, those of pairs and topics last."""
     taken, lost = calls_by_item(store, run.id), {key for keys in lost_pairs(store, run).values() for key in keys}
     return [_line(row, _taken(store, run, row, taken), run, path, is_lost=row.key in lost) for row in load_rejects(store, run.id)]
 
@@ -135,8 +133,8 @@ def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> N
         say(f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}")
 
 
-def _say_rejects(lines: Sequence[RejectLine], show: int, *, is_part: bool) -> None:
-    shown = lines[:show] if show else lines
+def _say_rejects(lines: Sequence[RejectLine], limit: int, *, is_part: bool) -> None:
+    shown = lines[:limit] if limit else lines
     for line in shown:
         cost = dollars(line.cost_usd) + (f" + {counted(line.unpriced, 'reply')} of unknown price" if line.unpriced else "")
         say(f"\n{line.item}  {line.stage}: {line.code}  {counted(line.calls, 'call')}  {cost}")
@@ -145,6 +143,6 @@ def _say_rejects(lines: Sequence[RejectLine], show: int, *, is_part: bool) -> No
         if line.replay:
             say(f"    {line.replay}")
     if len(shown) < len(lines):
-        say(f"\n… and {len(lines) - len(shown):,} more; --show 0 prints all")
+        say(f"\n… and {len(lines) - len(shown):,} more; --limit 0 prints all")
     if is_part and not lines:
         say("  no reject matches")

@@ -1,27 +1,28 @@
-"""``piiloom releases``: the releases of a store: listed, shown, compared, deleted. ``piiloom release`` makes one."""
+"""``piiloom release`` and ``piiloom releases``: records frozen into splits under a name; releases listed, shown, compared, deleted."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from piiloom.cli.paging import LimitOption, OffsetOption, confirmed_deletion, in_columns, rest_of_list, say_json_list
-from piiloom.cli.reading import seen_store, sight_to_json
-from piiloom.cli.release import HASH_SHOWN, release_json, say_findings
+from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions
+from piiloom.cli.reading import seen_store
 from piiloom.cli.run_summary import store_option
-from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json
+from piiloom.cli.terminal import confirmed, examples, harmless, in_columns, rest_of_list, say, say_aside, say_json, say_json_list
 from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.releases.comparing import RecordChange, ReleaseDiff, compare_releases
+from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.manifest import SplitCounts
+from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
 from piiloom.corpus.store.judgements import JudgedCount, judged_in_release
 from piiloom.corpus.store.releases import (
+    WARNING,
     ReleaseRow,
     count_members,
     get_release,
@@ -30,12 +31,40 @@ from piiloom.corpus.store.releases import (
     new_values_of,
     withheld_of,
 )
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
+from piiloom.foundation.settings import setting
 
+EPILOG = examples(
+    "piiloom release --name v1",
+    "piiloom release --name v1 --test-size 200 --validation-size 0.1 --seed 3 --run last",
+    "piiloom release --name checked --status validated --min-agreement 0.8 --license CC-BY-4.0",
+    "piiloom release --name folds --folds 5 --balance relevance",
+    "piiloom release --name v2 --version 2.0.0 --max-value-overlap 0 --overlap-by redraw",
+    "piiloom release --name v3 --keep-split-of v2",
+    "piiloom release --name everything --test-size 0 --json",
+)
 _LIST = ("piiloom releases list", "piiloom releases list --json")
 _SHOW = ("piiloom releases show v1", "piiloom releases show v1 --json")
 _DIFF = ("piiloom releases diff v1 v2", "piiloom releases diff v1 v2 --limit 0", "piiloom releases diff v1 v2 --json")
 _DELETE = ("piiloom releases delete v1", "piiloom releases delete v1 --yes --json")
+_TITLES = ("release", "version", "records", "splits", "withheld", "of run", "status", "test size", "seed", "sha256")
+_GROUPS = ("pairs", "types", "relevance", "locales", "producers")
+_SHOWN = 12
+_OFF_AT_ZERO = {"validation_size", "folds"}
+HASH_SHOWN = 12
+# The first ten names of a list in a warning, and the names after them.
+_LONG_LIST = re.compile(r"((?:[^,:]+, ){9}[^,:]+)((?:, (?!since )[^,:]+){2,})")
+# The printed figures of a leakage report: title -> place in the report.
+_LEAKS = {
+    "values": ("values",),
+    "of open types": ("open_values",),
+    "near contexts": ("contexts", "near"),
+    "near questions": ("questions", "near"),
+    "stories": ("stories",),
+    "personas": ("personas",),
+}
+_FEWER = "--max-value-overlap 0 draws those of open types anew; the other columns count records"
 
 releases_app = typer.Typer(
     help="List, show, compare and delete the releases of a store.",
@@ -43,151 +72,92 @@ releases_app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The release; piiloom releases list names them.")]
+
+
+class Releasing(ReleaseOptions, StoreOptions):
+    """The options of ``piiloom release``."""
+
+    name: str = setting(..., "Name of the release; a name can be used once. piiloom releases list shows the names.", metavar="TEXT")
+
+
+class ShowOptions(StoreOptions):
+    """The options of ``releases show``."""
+
+    name: str = setting(..., "The release; piiloom releases list shows the names.", metavar="NAME", argument=True)
+
+
+class DiffOptions(StoreOptions):
+    """The options of ``releases diff``."""
+
+    before: str = setting(..., "The earlier release.", metavar="A", argument=True)
+    after: str = setting(..., "The later release.", metavar="B", argument=True)
+    limit: int = setting(10, "Number of records to name of each kind; 0 names all.", flags="--limit -n", metavar="N", ge=0)
+
+
+class DeleteOptions(ShowOptions, ConfirmedOptions):
+    """The options of ``releases delete``."""
+
+
+@takes(Releasing)
+def release(asked: Releasing) -> None:
+    """Freeze records of the store into splits that never change.
+
+    Splits are stratified by pair of types; records that share a scenario, a persona or nearly the same text are never divided
+    between them. piiloom releases lists, shows, compares and deletes releases; docs/releases.md explains them.
+    """
+    name = asked.name
+    request = requested(name, **asked.part(ReleaseOptions).given())  # its faults are found before a store is opened
+    with Store.open(asked.store, create=False) as store:
+        row = freeze(store, draft_release(store, request))
+        splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
+    if asked.as_json:
+        about = {"splits": splits, "withheld": _withheld_json(withheld)}
+        say_json({**row.to_json(), **about, "new_values": new_values, "store": str(asked.store)})
+        return
+    said = f", withheld {len(withheld):,} (release.json of an export says why)" if withheld else ""
+    say(f"release {row.name}: {_sizes(splits)}{said}")
+    _say_findings(row, new_values)
+    say(f"  next      piiloom export --release {row.name} --format native --out DIR{store_option(asked.store)}")
 
 
 @releases_app.command("list", epilog=examples(*_LIST))
-def list_all(store: StoreOption = DEFAULT_STORE, limit: LimitOption = 20, offset: OffsetOption = 0, as_json: JsonOption = False) -> None:
-    """List releases, newest first, with the sizes of their splits."""
-    print_releases(store, limit=limit, offset=offset, as_json=as_json)
-
-
-@releases_app.command("show", epilog=examples(*_SHOW))
-def show(name: _Name, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Show one release: its version and hash, how it was chosen, what its splits hold by pair, type and relevance, what it withholds.
-
-    What its splits share, and what judges said of its records, is told, too. piiloom report --release measures more.
-    """
-    print_release(store, name, as_json=as_json)
-
-
-@releases_app.command("diff", epilog=examples(*_DIFF))
-def diff(
-    before: Annotated[str, typer.Argument(metavar="A", help="The earlier release.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The later release.")],
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Name this many records of each kind; 0 names all.")] = 10,
-    store: StoreOption = DEFAULT_STORE,
-    as_json: JsonOption = False,
-) -> None:
-    """Tell what leads from release A to release B: settings, records, splits, labels and texts.
-
-    Records are compared by their ids. With --json all are listed.
-    """
-    print_diff(store, before, after, limit=limit, as_json=as_json)
-
-
-@releases_app.command("delete", epilog=examples(*_DELETE))
-def delete(
-    name: _Name,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    store: StoreOption = DEFAULT_STORE,
-    as_json: JsonOption = False,
-) -> None:
-    """Delete a release from the store; its records stay, and so does what was exported of it.
-
-    The same records, seed and sizes give the same release again.
-    """
-    if not delete_release_and_report(store, name, confirmed=yes, as_json=as_json):
-        raise typer.Exit(1)
-
-
-def print_diff(path: Path, before: str, after: str, *, limit: int, as_json: bool) -> None:
-    """Print what leads from release *before* to release *after*, naming *limit* records of each kind (0: all)."""
-    with seen_store(path) as (store, sight):
-        diff = compare_releases(store, before, after)
-    if as_json:
-        say_json({"store": str(path), "read": sight_to_json(sight), **diff.to_json()})
-        return
-    say(f"from release {before} to release {after}: {_summary(diff)}")
-    for name, one, other in diff.settings:
-        say(f"  setting   {name.replace('_', ' ')}: {_said(one)} → {_said(other)}")
-    _say_first("added", [f"{record_id} ({split})" for record_id, split in diff.added], limit)
-    _say_first("removed", [f"{record_id} ({split})" for record_id, split in diff.removed], limit)
-    _say_first("moved", [f"{record_id} ({one} → {other})" for record_id, one, other in diff.moved], limit)
-    _say_first("changed", [f"{one.record_id}: {'; '.join(_differences(one))}" for one in diff.changed], limit)
-
-
-def _summary(diff: ReleaseDiff) -> str:
-    if diff.same_content:
-        return "the same content"
-    parts = [
-        f"{count:,} {what}"
-        for what, count in (
-            ("added", len(diff.added)),
-            ("removed", len(diff.removed)),
-            ("moved", len(diff.moved)),
-            ("changed", len(diff.changed)),
-        )
-    ]
-    kinds = ", ".join(f"{kind} {count:,}" for kind, count in diff.kinds().items())
-    return ", ".join(parts) + (f" ({kinds})" if kinds else "")
-
-
-def _say_first(what: str, lines: Sequence[str], limit: int) -> None:
-    if not lines:
-        return
-    say(f"\n{what}: {counted(len(lines), 'record')}")
-    shown = lines[:limit] if limit else lines
-    for line in shown:
-        say(f"  {harmless(line)}")
-    if len(shown) < len(lines):
-        say(f"  … {len(lines) - len(shown):,} more (--limit 0 names all)")
-
-
-def _differences(change: RecordChange) -> Iterator[str]:
-    if change.context:
-        yield "another context"
-    if change.question:
-        yield "another question"
-    for label in change.labels:
-        yield " ".join([label.kind, " → ".join(quoted(text) for text in (label.before, label.after) if text is not None)])
-
-
-def _said(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
-    return "none" if value is None else str(value)
-
-
-_TITLES = ("release", "version", "records", "splits", "withheld", "of run", "status", "test size", "seed", "sha256")
-_GROUPS = ("pairs", "types", "relevance", "locales", "producers")
-_SHOWN = 12
-_OFF_AT_ZERO = {"validation_size", "folds"}
-
-
-def print_releases(path: Path, *, limit: int, offset: int, as_json: bool) -> None:
-    """Print the releases of the store, newest first."""
-    with seen_store(path) as (store, sight):
+@takes(ListOptions)
+def list_all(asked: ListOptions) -> None:
+    """List releases, newest first, with the sizes of their splits. piiloom release makes one."""
+    with seen_store(asked.store) as (store, place):
         releases = list_releases(store)[::-1]
-        shown = releases[offset : offset + limit] if limit else releases[offset:]
-        lines = [_to_json(store, release) for release in shown]
-    if as_json:
-        head = {"store": str(path), "read": sight_to_json(sight), "total": len(releases), "offset": offset, "limit": limit}
-        say_json_list(head, "releases", lines)
+        end = asked.offset + asked.limit if asked.limit else None
+        lines = [_to_json(store, release) for release in releases[asked.offset : end]]
+    if asked.as_json:
+        say_json_list({**place, "total": len(releases), "offset": asked.offset, "limit": asked.limit}, "releases", lines)
         return
     if not releases:
-        say(f"no releases in {path}; piiloom release --name NAME{store_option(path)} makes one")
-        return
-    if lines:
+        say(f"no releases in {asked.store}; piiloom release --name NAME{store_option(asked.store)} makes one")
+    elif lines:
         say("\n".join(in_columns([_TITLES, *map(_cells, lines)], left=(0, 1, 3, 5, 6, 9))))
-    if more := rest_of_list(len(releases), len(shown), offset=offset):
+    if more := rest_of_list(len(releases), len(lines), offset=asked.offset):
         say_aside(more)
 
 
-def print_release(path: Path, name: str, *, as_json: bool) -> None:
-    """Print the release *name* with what its splits hold."""
-    with seen_store(path) as (store, sight):
+@releases_app.command("show", epilog=examples(*_SHOW))
+@takes(ShowOptions)
+def show(asked: ShowOptions) -> None:
+    """Show one release: its version and hash, its settings, its splits by pair, type and relevance, and its withheld records.
+
+    The leaks between its splits and the verdicts of judges are also shown. piiloom report --release measures more.
+    """
+    name = asked.name
+    with seen_store(asked.store) as (store, place):
         release = get_release(store, name)
         line, withheld, judged = _to_json(store, release), withheld_of(store, name), judged_in_release(store, name)
         counts = {split: SplitCounts() for split in count_members(store, name)}
         for split, held in counts.items():
             for _ in held.counting(iter_release_records(store, name, split)):
                 pass
-    if as_json:
-        line["splits"] = {split: held.to_json() for split, held in counts.items()}
-        line["withheld"] = [{"record": record_id, "reason": reason} for record_id, reason in withheld]
+    if asked.as_json:
+        line |= {"splits": {split: held.to_json() for split, held in counts.items()}, "withheld": _withheld_json(withheld)}
         line["judged"] = [{"kind": one.kind, "judged": one.judged, "disagree": one.disagree, "records": one.records} for one in judged]
-        say_json({"store": str(path), "read": sight_to_json(sight), **line})
+        say_json({**place, **line})
         return
     _say_settings(release, line["records"], line["new_values"])
     for split, held in counts.items():
@@ -195,7 +165,92 @@ def print_release(path: Path, name: str, *, as_json: bool) -> None:
         for group in _GROUPS:
             say(f"  {group:<9} {_most(getattr(held, group))}")
     _say_left_out(withheld, judged)
-    say(f"\n  leaks     piiloom report --release {name}{store_option(path)} measures what the splits share")
+    say(f"\n  leaks     piiloom report --release {name}{store_option(asked.store)} measures what the splits share")
+
+
+@releases_app.command("diff", epilog=examples(*_DIFF))
+@takes(DiffOptions)
+def diff(asked: DiffOptions) -> None:
+    """Compare release A with release B: settings, records, splits, labels and texts.
+
+    Records are compared by their ids. With --json all are listed.
+    """
+    with seen_store(asked.store) as (store, place):
+        found = compare_releases(store, asked.before, asked.after)
+    if asked.as_json:
+        say_json({**place, **found.to_json()})
+        return
+    say(f"from release {asked.before} to release {asked.after}: {_summary(found)}")
+    for name, one, other in found.settings:
+        say(f"  setting   {name.replace('_', ' ')}: {_said(one)} → {_said(other)}")
+    _say_first("added", [f"{record_id} ({split})" for record_id, split in found.added], asked.limit)
+    _say_first("removed", [f"{record_id} ({split})" for record_id, split in found.removed], asked.limit)
+    _say_first("moved", [f"{record_id} ({one} → {other})" for record_id, one, other in found.moved], asked.limit)
+    _say_first("changed", [f"{one.record_id}: {'; '.join(_differences(one))}" for one in found.changed], asked.limit)
+
+
+@releases_app.command("delete", epilog=examples(*_DELETE))
+@takes(DeleteOptions)
+def delete(asked: DeleteOptions) -> None:
+    """Delete a release from the store; its records and its exports stay.
+
+    The same records, seed and sizes give the same release again.
+    """
+    name = asked.name
+    with Store.open(asked.store, create=False) as store:
+        splits, withheld = count_members(store, name), len(withheld_of(store, name))
+        sizes = _sizes(splits) or "no records"
+        say_aside(f"release {name} ({sizes}; withheld {withheld:,}) will be deleted; its records and what was exported stay")
+        if not confirmed("deletion, deleted", "Delete it?", where=f"release {name}", yes=asked.yes):
+            raise typer.Exit(1)
+        delete_release(store, name)
+    if asked.as_json:
+        say_json({"store": str(asked.store), "release": name, "splits": splits, "withheld": withheld})
+    else:
+        say(f"deleted release {name}")
+
+
+def _sizes(splits: Mapping[str, int]) -> str:
+    return ", ".join(f"{split} {count:,}" for split, count in splits.items())
+
+
+def _withheld_json(withheld: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"record": record_id, "reason": reason} for record_id, reason in withheld]
+
+
+def _say_findings(row: ReleaseRow, new_values: int) -> None:
+    """Print the counts of filtered records and redrawn mentions, the notes, and the leaks between splits."""
+    if left_out := ", ".join(f"{name} {count:,}" for name, count in row.left_out.items() if count):
+        say(f"  left out  {left_out}")
+    if new_values:
+        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
+    for note in row.notes:
+        say(f"  {_shortened(note).replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}")
+    if row.leakage is not None:
+        _say_leakage(row.leakage)
+
+
+def _shortened(warning: str) -> str:
+    """Return *warning* with the first ten names of each list and the number of the others; ``--json`` has them all."""
+    return _LONG_LIST.sub(lambda found: f"{found[1]} and {found[2].count(', ')} more (--json names all)", warning)
+
+
+def _say_leakage(leakage: Mapping[str, Any]) -> None:
+    """Print the leaks between splits that a release has (``piiloom.corpus.releases.leakage``), and the meaning of one figure."""
+    if not leakage:
+        return
+    rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
+    say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
+    name, split = next(iter(leakage.items()))
+    seen, of = split["values"]["seen"], split["values"]["of"]
+    say(f"            {seen:,}/{of:,}: of {of:,} distinct values in {name}, {seen:,} are also in {split['against']}; {_FEWER}")
+
+
+def _seen(split: Mapping[str, Any], *path: str) -> str:
+    found: Any = split
+    for name in path:
+        found = found[name]
+    return f"{found['seen']:,}/{found['of']:,}"
 
 
 def _say_settings(release: ReleaseRow, records: int, new_values: int) -> None:
@@ -208,11 +263,11 @@ def _say_settings(release: ReleaseRow, records: int, new_values: int) -> None:
     say(f"  frozen    {made}")
     say(f"  splits    {_fields(release.split_settings)}")
     say(f"  filters   {_fields(release.record_choice)}")
-    say_findings(release, new_values)
+    _say_findings(release, new_values)
 
 
 def _fields(settings: Mapping[str, Any]) -> str:
-    """Write the settings that say something: "test size 0.1, seed 7, group by keys contexts"."""
+    """Return the settings that have an effect: "test size 0.1, seed 7, group by keys contexts"."""
     parts = [
         f"{name.replace('_', ' ')} {(' '.join(value) or 'nothing') if isinstance(value, list) else value}"
         for name, value in settings.items()
@@ -241,7 +296,7 @@ def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) ->
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
     splits = count_members(store, release.name)
     return {
-        **release_json(release),
+        **release.to_json(),
         "records": sum(splits.values()),
         "splits": splits,
         "withheld": len(withheld_of(store, release.name)),
@@ -250,8 +305,7 @@ def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
 
 
 def _cells(line: Mapping[str, Any]) -> tuple[str, ...]:
-    splits = ", ".join(f"{split} {count:,}" for split, count in line["splits"].items())
-    figures = (f"{line['records']:,}", splits, f"{line['withheld']:,}")
+    figures = (f"{line['records']:,}", _sizes(line["splits"]), f"{line['withheld']:,}")
     chosen = (line["run"] or "all", line["status"], line["test_size"], str(line["seed"]))
     return (line["release"], line["version"], *figures, *chosen, (line["content_sha256"] or "")[:HASH_SHOWN])
 
@@ -262,17 +316,35 @@ def _most(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in found[:_SHOWN]) + more
 
 
-def delete_release_and_report(path: Path, name: str, *, confirmed: bool, as_json: bool) -> bool:
-    """Delete the release *name*; False when that was not confirmed."""
-    with Store.open(path, create=False) as store:
-        splits, withheld = count_members(store, name), len(withheld_of(store, name))
-        sizes = ", ".join(f"{split} {count:,}" for split, count in splits.items()) or "no records"
-        say_aside(f"release {name} ({sizes}; withheld {withheld:,}) will be deleted; its records and what was exported stay")
-        if not confirmed_deletion(f"release {name}", confirmed=confirmed):
-            return False
-        delete_release(store, name)
-    if as_json:
-        say_json({"store": str(path), "release": name, "splits": splits, "withheld": withheld})
-    else:
-        say(f"deleted release {name}")
-    return True
+def _summary(diff: ReleaseDiff) -> str:
+    if diff.same_content:
+        return "the same content"
+    parts = [f"{len(getattr(diff, kind)):,} {kind}" for kind in ("added", "removed", "moved", "changed")]
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in diff.kinds().items())
+    return ", ".join(parts) + (f" ({kinds})" if kinds else "")
+
+
+def _say_first(what: str, lines: Sequence[str], limit: int) -> None:
+    if not lines:
+        return
+    say(f"\n{what}: {counted(len(lines), 'record')}")
+    shown = lines[:limit] if limit else lines
+    for line in shown:
+        say(f"  {harmless(line)}")
+    if len(shown) < len(lines):
+        say(f"  … {len(lines) - len(shown):,} more (--limit 0 names all)")
+
+
+def _differences(change: RecordChange) -> Iterator[str]:
+    if change.context:
+        yield "another context"
+    if change.question:
+        yield "another question"
+    for label in change.labels:
+        yield " ".join([label.kind, " → ".join(quoted(text) for text in (label.before, label.after) if text is not None)])
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

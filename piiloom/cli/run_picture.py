@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from piiloom.cli.pace import Pace, cost_text, count_text, dollars, seconds_text
-from piiloom.cli.paging import in_columns
+from piiloom.cli.terminal import in_columns
 from piiloom.execution.batches.batch_status import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics

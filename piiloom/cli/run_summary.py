@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from piiloom.cli.pace import accepted_text, cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
@@ -13,6 +14,7 @@ from piiloom.foundation.counting import counted
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.stopping import StoppedEarly
 
+RowT = TypeVar("RowT")
 _REASONS_SHOWN = 5
 
 
@@ -104,3 +106,14 @@ def _cost(progress: RunProgress, provider: str) -> str:
         else ""
     )
     return f"{cost_text(progress)} ({calls}; {tokens}){doubt}"
+
+
+def in_stage_order(rows: Iterable[RowT], stage_of: Callable[[RowT], str]) -> list[RowT]:
+    """Sort *rows* by their stage; those of stages that no recipe has (surrogates) come last, and else they keep their order."""
+    rows = list(rows)
+    if len({stage_of(row) for row in rows}) < 2:
+        return rows  # there is nothing to sort, as for all that was made without calls
+    from piiloom.generation.stages.pipeline import all_stage_names  # noqa: PLC0415 - loads all stages, half a second
+
+    rank = {name: place for place, name in enumerate(all_stage_names())}
+    return sorted(rows, key=lambda row: rank.get(stage_of(row), len(rank)))

@@ -1,62 +1,54 @@
-"""``piiloom trace``: every prompt, reply, attempt and verdict of one record."""
+"""``piiloom trace``: every prompt, reply, attempt and verdict of one record, as lines to read or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from piiloom.cli.options import StoreOptions
 from piiloom.cli.pace import dollars, seconds_text
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import examples, say, say_json
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
+from piiloom.foundation.settings import setting
 from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
 
 EPILOG = examples(
     "piiloom trace 3f9a0c", "piiloom trace r0001-1a2b3c4d:17", "piiloom trace last:17 --json", "piiloom trace last:age+health"
 )
-
-
-def trace(
-    wanted: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="A record's id or its first 6 letters or more; RUN:INDEX for a plan item, RUN:KEY for a pair or topic."
-        ),
-    ],
-    store: StoreOption = DEFAULT_STORE,
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help='Look for the record in this run only, by its id or "last".')
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show how a record or a reject came about: its calls in order, with prompts, replies, retries, verdicts and costs.
-
-    The calls that listed the topics and subtopics of its pair are among them. Prompts and replies are shown in full.
-    """
-    print_trace(store, wanted, run_id=run, as_json=as_json)
-
-
 _INDENT = "      "
 _SHOWN_PLAN = ("pair", "topic", "subtopic", "locale", "register", "cue_level", "scenario")
 
 
-def print_trace(path: Path, wanted: str, *, run_id: str | None, as_json: bool) -> None:
-    """Print what *wanted* (a record's id or prefix, or ``run:index``) went through."""
-    with store_for_reading(path) as store:
-        trace = find_trace(store, wanted, run_id)
-    if as_json:
-        say_json(asdict(trace) | {"cost_usd": trace.cost_usd})
+class TraceOptions(StoreOptions):
+    """The options of ``piiloom trace``."""
+
+    item: str = setting(
+        ...,
+        "A record's id or its first six letters or more; RUN:INDEX for a plan item, RUN:KEY for a pair or topic.",
+        metavar="ID",
+        argument=True,
+    )
+    run: str | None = setting(None, 'Search in this run only, by its id or "last".', metavar="RUN")
+
+
+@takes(TraceOptions)
+def trace(asked: TraceOptions) -> None:
+    """Show how a record or a reject was made: its calls in order, with prompts, replies, retries, verdicts and costs.
+
+    The calls that listed the topics and subtopics of its pair are among them. Prompts and replies are shown in full.
+    """
+    with store_for_reading(asked.store) as store:
+        found = find_trace(store, asked.item, asked.run)
+    if asked.as_json:
+        say_json(asdict(found) | {"cost_usd": found.cost_usd})
     else:
-        say("\n".join(trace_lines(trace)))
+        say("\n".join(_lines(found)))
 
 
-def trace_lines(trace: Trace) -> Iterator[str]:
-    """Write *trace* line by line."""
+def _lines(trace: Trace) -> Iterator[str]:
     yield f"{trace.run}:{trace.item}"
     yield from (f"  record    {name}, revision {revision}, {status}" for name, revision, status in trace.records)
     if trace.plan:

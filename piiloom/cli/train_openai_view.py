@@ -7,8 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from piiloom.cli.pace import count_text, dollars
-from piiloom.cli.paging import in_columns
-from piiloom.cli.terminal import say, say_json
+from piiloom.cli.terminal import in_columns, say, say_json
 from piiloom.cli.train_options import TuneCommand
 from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, warnings_about
 from piiloom.detection.training.openai_tuning.finishing import Standing

@@ -51,8 +51,8 @@ else:
             return types[0]
 
 
-AnyPath = Converted[Path, "str | Path"]
-OptionalPath = Converted["Path | None", "str | Path | None"]
+AnyPath = Converted[Path, str | Path]
+OptionalPath = Converted[Path | None, str | Path | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,9 @@ class Settings(BaseModel):
         values = {name: getattr(self, name) for name in kind.model_fields}
         return kind.model_construct(self.model_fields_set.intersection(values), **values)
 
-    def given(self, *kinds: type[Settings]) -> dict[str, Any]:
-        """Return the settings that were given rather than left at their defaults; only those of the models *kinds*, if any are named."""
-        names = self.model_fields_set.intersection(*(kind.model_fields for kind in kinds))
-        return {name: getattr(self, name) for name in type(self).model_fields if name in names}
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given rather than left at their defaults."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
 
 def option_of(field: FieldInfo) -> Option:
@@ -167,10 +166,10 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
         @wraps(work)
         def called(*positional: Any, **keywords: Any) -> ReturnT:
             first = dict(zip(names, positional, strict=False)) | {name: keywords.pop(name) for name in names if name in keywords}
+            asked = kind.of(keywords, noun="keyword", remedy=f"See help(piiloom.{work.__name__})")
             if len(first) != len(names) or len(positional) > len(names):
                 raise TypeError(f"{work.__name__}() takes {', '.join(names) or 'no arguments'} by position")
-            remedy = f"See help(piiloom.{work.__name__})"
-            return work(*(first[name] for name in names), kind.of(keywords, noun="keyword", remedy=remedy))
+            return work(*(first[name] for name in names), asked)
 
         fields = [
             inspect.Parameter(

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.garbage import collect_less_often
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.noop import noop
+from piiloom.foundation.settings import Settings, setting
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, started_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.single_stage import check_stage
-from piiloom.generation.settings.command_line_options import CALL_SETTINGS, SETTINGS, collected, takes
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS
 from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stages.pipeline import FIRST_STAGE
@@ -56,20 +57,12 @@ def run_stage_command(
         return run_to_end(opened, stage=stage, watch=watch)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageOptions:
-    """The options of a stage; ``settings`` are those of the run that were given."""
+class StageOptions(Settings):
+    """The options of a stage besides the settings of the run."""
 
-    store: Annotated[Path, typer.Option("--store", help="The DuckDB file of the workspace.")] = DEFAULT_STORE
-    run: Annotated[str | None, typer.Option("--run", help="The run to work on; the newest when not given.")] = None
-    settings: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstStageOptions(StageOptions):
-    """The options of the first stage, which starts runs."""
-
-    config: Annotated[Path | None, typer.Option(help="A YAML run file; command-line options override it.")] = None
+    store: Path = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", metavar="FILE")
+    run: str | None = setting(None, "The run to work on; the newest when not given.", metavar="RUN")
+    config: Path | None = setting(None, "A YAML run file; command-line options override it.", metavar="YAML")
 
 
 def main(stage: str, about: str | None) -> None:
@@ -77,15 +70,12 @@ def main(stage: str, about: str | None) -> None:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     example = f"Example:\n\n  python -m generation.{stage} --store outputs/piiloom.duckdb"
     first = stage == FIRST_STAGE
-    options, names = (FirstStageOptions, SETTINGS) if first else (StageOptions, CALL_SETTINGS)
 
     @app.command(help=about, epilog=f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)" if first else example)
-    @takes(options, names)
-    def command(**given: Any) -> None:
-        told = collected(options, given)
-        config = told.config if isinstance(told, FirstStageOptions) else None
-        progress = run_stage_command(stage, told.store, run_id=told.run, overrides=told.settings, config_path=config)
-        _report(stage, told.store, progress)
+    @takes(StageOptions, RunConfig, None if first else MAY_CHANGE)
+    def command(asked: StageOptions, settings: dict[str, Any]) -> None:
+        progress = run_stage_command(stage, asked.store, run_id=asked.run, overrides=settings, config_path=asked.config)
+        _report(stage, asked.store, progress)
 
     collect_less_often()
     with noted_interrupts():

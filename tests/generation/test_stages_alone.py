@@ -187,13 +187,13 @@ def test_settings_belong_to_the_first_stage(with_topics):
 
 @pytest.mark.parametrize("stage", STAGE_NAMES)
 def test_every_stage_explains_itself_with_an_example(stage):
-    code, output, errors = shell(stage, "--help")
+    code, output, errors = shell(stage, "--help-all")
     assert (code, errors) == (0, "")
     flat = " ".join(output.split())
     assert f"python -m generation.{stage} --store" in flat
     assert f"Stage {STAGE_NAMES.index(stage) + 1}:" in flat
     assert all(option in flat for option in ("--store", "--run", "--concurrency", "In:", "Out:"))
-    assert all(option in flat for option in ("--budget-usd", "--rpm", "--tpm", "--timeout", "--price", "--unpriced", "--keep-going"))
+    assert all(option in flat for option in ("--budget-usd", "--rpm", "--tpm", "--timeout", "--price", "--unpriced", "--stop-after"))
     assert all((option in flat) == (stage == "topics") for option in ("--samples", "--judge", "--prompts", "--topics-per-pair"))
 
 

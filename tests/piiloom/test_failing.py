@@ -123,7 +123,7 @@ def test_a_stage_that_is_none_is_refused_and_those_of_judges_are_known(cli, fill
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("rejects", "--show", "-1"), "must be at least 0"),
+        (("rejects", "--limit", "-1"), "must be at least 0"),
         (("generate", "--seed", "x"), "must be a whole number"),
         (("generate", "--timeout", "x"), "must be a number"),
         (("release", "--name", "v", "--status", "x"), "'x' is not one of 'any'"),

@@ -12,9 +12,9 @@ import time
 
 import pytest
 
-from piiloom.cli.paging import in_columns
 from piiloom.cli.live_view import chosen_mode, shown_run
 from piiloom.cli.run_picture import batches_text, limiter_text
+from piiloom.cli.terminal import in_columns
 from piiloom.corpus.store.batches import BatchRow
 from piiloom.execution.batches.batch_status import BatchModeState, BatchStatus
 from piiloom.execution.call_totals import CallTotals

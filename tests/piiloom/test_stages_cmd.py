@@ -8,8 +8,7 @@ from dataclasses import fields
 
 import pytest
 
-from piiloom.cli.generate import generate
-from piiloom.cli.generate import GenerateOptions
+from piiloom.cli.generate import GenerateOptions, generate
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run

@@ -12,10 +12,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.releases.content_hash import ContentHash
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
 from piiloom.corpus.releases.foreign_files import sha256_of
@@ -37,6 +38,8 @@ from piiloom.corpus.store.releases import (
 from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
+from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.settings import Settings, setting
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
 from piiloom.taxonomy.own_types import only, types_in_force
 
@@ -45,9 +48,30 @@ __all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
 DEFAULT_WRITING = WriteOptions()
 
 
+WRITTEN_FORMATS: Final = f"Format of what is written: {', '.join(FORMATS)}; several go to a folder each, DIR/FORMAT."
+
+
+class ExportSettings(Settings):
+    """The settings of an export."""
+
+    format: str | Sequence[str] = setting("native", WRITTEN_FORMATS)
+    splits: Sequence[str] = setting((), "Only this split (train, validation, test, fold1 …); repeatable.", flags="--split", metavar="SPLIT")
+    tokenizer: str = setting("whitespace", "Tokenizer of formats with tokens; others ignore it.", metavar="NAME")
+    seed: int | None = setting(None, "Seed of the surrogates of the format masked; without it they differ at each export.")
+    force: bool = setting(False, "Write into a folder that is not empty; an export there is replaced, other files never.")
+
+    def formats(self) -> list[Format]:
+        """Return the formats to write. Raises ``UsageError`` for one that is not known."""
+        return [get_format(name) for name in ([self.format] if isinstance(self.format, str) else self.format)]
+
+    def writing(self) -> WriteOptions:
+        """Return the options for a writer."""
+        return WriteOptions(tokenizer=self.tokenizer, key=secret_key(self.seed))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport(Framed):
-    """What was written, how many records were withheld, and what the format could not express."""
+    """The written files, the number of withheld records, and the losses of the format."""
 
     release: str
     format: str

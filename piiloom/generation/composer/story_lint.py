@@ -21,7 +21,6 @@ from piiloom.taxonomy.story_loading import load_stories
 from piiloom.taxonomy.story_reading import read_story
 from piiloom.taxonomy.story_style import place_of
 
-
 # Rules whose findings make a bank unusable; all others concern style.
 _REFUSED = frozenset({"shape", "pattern"})
 

@@ -10,14 +10,13 @@ from typing import Any
 from piiloom.corpus.store.call_history import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow
+from piiloom.corpus.store.record_search import check_prefix, several
 from piiloom.corpus.store.row_ledger import FoundItem, fate_of, find_records, rejects_of_key
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.errors import RunError
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.subtopics import topic_key
 from piiloom.generation.stages.topics import pair_key
-
-SHORTEST_PREFIX = 6
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,10 +62,7 @@ def find_trace(store: Store, wanted: str, run_id: str | None = None) -> Trace:
     if colon:
         run = get_run(store, run_name).id
         return _trace_item(store, run, int(item)) if item.isdecimal() else _trace_key(store, run, item)
-    if len(wanted) < SHORTEST_PREFIX:
-        raise UsageError(
-            f"{wanted!r} is too short", where="ID", remedy=f"Give {SHORTEST_PREFIX} letters of a record's id or more, or RUN:INDEX"
-        )
+    check_prefix(wanted)
     found = _only(store, wanted, find_records(store, wanted, get_run(store, run_id).id if run_id else None))
     if found.run_id is None or found.plan_index is None:
         raise RunError(f"record {found.record_id} was imported", where=str(store.path), remedy="Only generated records have calls")
@@ -81,8 +77,7 @@ def _only(store: Store, wanted: str, found: Sequence[FoundItem]) -> FoundItem:
             remedy="Take one from an export, or RUN:INDEX as `piiloom rejects` prints it",
         )
     if len(found) > 1:
-        names = ", ".join(f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found[:5])
-        raise UsageError(f"{wanted!r} fits several records", where="ID", remedy=f"Name one of {names}{', …' if len(found) > 5 else ''}")
+        raise several(wanted, [f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found])
     return found[0]
 
 

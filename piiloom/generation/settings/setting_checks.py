@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.schema_faults import schema_faults
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import read_document, validate_document
 from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
 from piiloom.generation.settings.own_type_checks import check_drawable
 from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_taken
@@ -19,25 +17,21 @@ from piiloom.screening.trained_detector import trained_detector
 from piiloom.taxonomy.locales import get_locale
 
 
-def make_config(settings: dict[str, Any]) -> RunConfig:
+def make_config(settings: Mapping[str, Any]) -> RunConfig:
     """Build a checked configuration from keyword settings; raises ``UsageError`` naming the first bad one.
 
     A locale may be written in any way that ``resolve_locale`` reads.
     """
-    if isinstance(locale := settings.get("locale"), str):
-        settings = {**settings, "locale": get_locale(locale).code}
-    try:
-        return check(RunConfig(**settings))
-    except ValidationError as error:
-        fault = schema_faults(error, RunConfig, noun="setting")[0]
-        raise UsageError(fault.said("settings"), remedy="See piiloom generate --help") from None
+    return check(RunConfig.of(settings, remedy="See piiloom generate --help"))
 
 
-def read_config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:
+def read_config(path: Path | None, overrides: Mapping[str, Any]) -> RunConfig:
     """Read a YAML run file, if there is one; *overrides* (from flags) win. Raises ``ConfigError`` with file, line and key."""
     if path is None:
         return make_config(overrides)
-    return make_config({**load_yaml(path, RunConfig, noun="setting").model_dump(exclude_unset=True), **overrides})
+    document = read_document(path)
+    validate_document(document, RunConfig, noun="setting")  # with the lines of the file in its messages
+    return make_config({**document.data, **overrides})
 
 
 def check(config: RunConfig) -> RunConfig:

@@ -1,22 +1,27 @@
-"""The work behind ``piiloom stages``."""
+"""``piiloom stages``: how far each stage of a run has come, and single stages run alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.table import Table
 
+from piiloom.cli.options import config_setting, json_setting, run_setting, store_setting
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
-from piiloom.cli.terminal import say, say_aside, say_json, say_table
+from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
+from piiloom.foundation.settings import Settings, setting
 from piiloom.generation.running.opening import resumed_config
 from piiloom.generation.running.preflight import check_provider
 from piiloom.generation.running.progress import RunProgress
@@ -27,20 +32,68 @@ from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
+_LIST = ("piiloom stages list", "piiloom stages list --run last --json")
+_RUN = (
+    "piiloom stages run topics subtopics --samples 100 --seed 7",
+    "piiloom stages run topics subtopics --provider openai --samples 20 --judge relevance --budget-usd 1",
+    "piiloom stages run values situation peripheral question paraphrase spans screen",
+)
 
-def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
-    """Print how far each stage of run *run_id* has come."""
-    with store_for_reading(path) as store:
-        run = get_run(store, run_id)
+stages_app = typer.Typer(
+    help="See how far the stages of a run have come, or run single ones.",
+    epilog=examples(*_LIST, *_RUN),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+class ListOptions(Settings):
+    """The options of ``stages list``."""
+
+    store: Path = store_setting()
+    run: str = run_setting()
+    as_json: bool = json_setting()
+
+
+class RunOptions(Settings):
+    """The options of ``stages run`` besides the settings of the run."""
+
+    stages: list[str] = setting(..., "Stages to run, in the order given; stages list names them.", metavar="STAGE...", argument=True)
+    store: Path = store_setting()
+    run: str | None = setting(None, 'Run to work on, by its id or "last"; the stage topics starts a run without it.', metavar="RUN")
+    config: Path | None = config_setting()
+    as_json: bool = json_setting()
+
+
+@stages_app.command("list", epilog=examples(*_LIST))
+@takes(ListOptions)
+def list_stages(asked: ListOptions) -> None:
+    """List the stages of a run in order, with items done and rejected, and the reasons."""
+    with store_for_reading(asked.store) as store:
+        run = get_run(store, asked.run)
         lines = report_stages(store, run)
-    if as_json:
-        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [stage_to_json(line) for line in lines]})
+    if asked.as_json:
+        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [asdict(line) for line in lines]})
     else:
         say_table(stages_table(run, lines))
 
 
-def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dict[str, Any], config: Path | None, as_json: bool) -> bool:
-    """Run *stages* one after the other on one run; whether all went to their end."""
+@stages_app.command("run", epilog=examples(*_RUN))
+@takes(RunOptions, RunConfig)
+def run_stages(asked: RunOptions, settings: dict[str, Any]) -> None:
+    """Run single stages over all items that wait for them, as python -m generation.STAGE does.
+
+    The stage topics without --run starts a new run; only then can the settings of a run be given, except those of paid calls, which
+    each stage takes. A stage replaces what it rejects by new items, which go through the stages before it. All stages in order give
+    what piiloom generate gives.
+    """
+    if not _run_all(asked, settings):
+        raise typer.Exit(1)
+
+
+def _run_all(asked: RunOptions, settings: dict[str, Any]) -> bool:
+    """Run the stages one after the other on one run; whether all went to their end."""
+    stages, path, run, config = asked.stages, asked.store, asked.run, asked.config
     for stage in stages:
         check_stage(stage)
     if run is None and stages[0] == FIRST_STAGE:
@@ -49,17 +102,17 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
         _check(stages, *_known_run(path, run or "last", settings))
     results: list[tuple[str, RunProgress]] = []
     for stage in stages:
-        with shown_progress(stage, wanted=not as_json) as watch, _told_how_to_go_on(stage, path):
+        with shown_progress(stage, wanted=not asked.as_json) as watch, _told_how_to_go_on(stage, path):
             progress = run_stage_command(stage, path, run_id=run, overrides=settings, config_path=config, watch=watch)
         results.append((stage, progress))
-        if not as_json:
+        if not asked.as_json:
             say(_sentence(stage, progress))
         if progress.status == "interrupted":
             break
         # The run that the first stage has started, or taken, is that of all others; its settings are fixed by now.
         run, config = progress.run_id, None
         settings = {key: value for key, value in settings.items() if key in MAY_CHANGE}
-    if as_json:
+    if asked.as_json:
         say_json([{"stage": stage, **progress_to_json(progress, path)} for stage, progress in results])
     stage, last = results[-1]
     if last.status == "interrupted":
@@ -97,11 +150,6 @@ def _check(stages: Sequence[str], config: RunConfig, run_id: str | None = None) 
 def _sentence(stage: str, progress: RunProgress) -> str:
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in progress.reasons.most_common())
     return f"{progress.run_id} {stage}: {progress.accepted:,} done, {progress.rejected:,} rejected{f' ({reasons})' if reasons else ''}"
-
-
-def stage_to_json(line: StageLine) -> dict[str, Any]:
-    """Give one line of the table as JSON values."""
-    return {"stage": line.stage, "done": line.done, "rejected": line.rejected, "reasons": line.reasons, "replies": line.replies}
 
 
 def stages_table(run: RunRow, lines: Sequence[StageLine]) -> Table:

@@ -1,0 +1,90 @@
+"""Write the journal of paid calls to a file of JSON Lines, which is read back before it gets its name.
+
+The first line is ``{"table": "journal", "schema": 1, …}``. Each other line is a row: ``call_events`` with its ``entry`` as
+an object, or ``prompt_texts`` with a system prompt that they refer to by its SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.errors import OutputError
+from piiloom.foundation.version import __version__
+
+SCHEMA = 1
+_PROMPTS = "prompt_texts"
+
+
+def export_journal(store: Store, out: Path, run_id: str | None) -> Counter[str]:
+    """Write the journal of a run (of all runs if None) to *out*; return the number of its rows by kind.
+
+    Raises ``OutputError`` if it cannot be written, or is not on disk as the store has it; *out* is then as it was.
+    """
+    draft = out.with_name(f".{out.name}.part")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        found = _read_back(draft, _write(draft, _rows(store, run_id)), out)
+        _compare(found, store, run_id, out)
+        draft.replace(out)
+    except OSError as error:
+        remedy = "Name another file with --out"
+        raise OutputError(f"the journal cannot be written ({error.strerror})", where=str(out), remedy=remedy) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return found
+
+
+def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:
+    runs = [run_id] if run_id else [run.id for run in list_runs(store)]
+    yield {"table": "journal", "schema": SCHEMA, "piiloom": __version__, "runs": runs}
+    names = prompt_names(store, run_id)
+    yield from ({"table": _PROMPTS, "sha256": name, "text": text} for name, text in load_prompts(store, names).items())
+    yield from ({"table": "call_events", **asdict(event)} for event in iter_events(store, run_id))
+
+
+def _write(draft: Path, rows: Iterator[dict[str, Any]]) -> str:
+    """Write *rows* to disk; return the SHA-256 of the file."""
+    sha256 = hashlib.sha256()
+    with draft.open("wb") as file:
+        for row in rows:
+            line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+            sha256.update(line)
+            file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+    return sha256.hexdigest()
+
+
+def _read_back(draft: Path, written: str, out: Path) -> Counter[str]:
+    """Read the file again and count its rows by kind. Raises ``OutputError`` if its hash is not *written*."""
+    sha256, counts = hashlib.sha256(), Counter[str]()
+    with draft.open("rb") as file:
+        for number, line in enumerate(file):
+            sha256.update(line)
+            row = json.loads(line)
+            if number:
+                counts[row.get("kind", _PROMPTS)] += 1
+    if sha256.hexdigest() != written:
+        raise OutputError("the file on disk is not what was written", where=str(out), remedy="The disk may be failing: use another one")
+    return counts
+
+
+def _compare(found: Counter[str], store: Store, run_id: str | None, out: Path) -> None:
+    wanted = Counter(count_events(store, run_id))
+    wanted[_PROMPTS] = len(load_prompts(store, prompt_names(store, run_id)))
+    if found != +wanted:
+        raise OutputError(
+            "the file does not hold all rows of the journal", where=str(out), remedy="Nothing was written; please report this"
+        )
