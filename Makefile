@@ -39,7 +39,7 @@ $(TRAIN): $(DEV)
 # 200 records by the embedded composer (no key, no network, no model), as JSON lines and as a Hugging Face folder, and the page about them.
 demo: $(CORE)
 	@rm -rf outputs/demo && mkdir -p outputs/demo
-	$(BIN)/piiloom generate --samples 200 --seed 7 --store outputs/demo/piiloom.duckdb --show 8
+	$(BIN)/piiloom generate --samples 200 --seed 7 --store outputs/demo/piiloom.duckdb --preview 8
 	$(BIN)/piiloom release --name demo --test-size 40 --store outputs/demo/piiloom.duckdb
 	$(BIN)/piiloom export --release demo --format native --out outputs/demo --force --store outputs/demo/piiloom.duckdb
 	$(BIN)/piiloom export --release demo --format huggingface --out outputs/demo/huggingface --store outputs/demo/piiloom.duckdb

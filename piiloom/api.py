@@ -59,7 +59,6 @@ __all__ = [
     "DetectOptions",
     "DetectorOptions",
     "EncoderOptions",
-    "ReleaseOptions",
     "SurrogateOptions",
     "compare",
     "detect",
@@ -288,7 +287,3 @@ def _record_row(number: int, record: Record) -> list[Row]:
 def _export_rows(number: int, report: ExportReport) -> Iterable[Row]:
     del number
     return report.frame_rows()
-
-
-def _store(path: StorePath) -> Path:
-    return DEFAULT_STORE if path is None else Path(path)

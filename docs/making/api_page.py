@@ -44,7 +44,7 @@ FUNCTIONS = (
     "detect_files",
     "train_encoder",
 )
-OPTIONS = ("RunOptions", "ReleaseOptions", "SurrogateOptions", "DetectorOptions", "DetectOptions", "EncoderOptions")
+OPTIONS = ("SurrogateOptions", "DetectorOptions", "DetectOptions", "EncoderOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -73,9 +73,9 @@ path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `Weight
 that `frame_rows()` names.
 """
 _OPTIONS = """
-Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries,
-so that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
-`piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
+Keywords of `generate` are the settings of a run, keywords of `surrogate` those of `piiloom.SurrogateOptions`; a type checker finds a
+misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
+the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
 `piiloom.DetectOptions`, the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that say how a
 detector looks, `piiloom.DetectorOptions`. Those of `train_encoder` are `piiloom.EncoderOptions`, the options of `piiloom train encoder`
 ([training.md](training.md)).

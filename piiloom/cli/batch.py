@@ -11,8 +11,8 @@ from typing import Any
 import typer
 
 from piiloom.cli.options import StoreOptions, run_setting
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.database import Store

@@ -7,7 +7,7 @@ from collections import Counter
 from piiloom.cli.asking_line import asking
 from piiloom.cli.benchmark_write_options import WriteCommand
 from piiloom.cli.benchmarking import options_of
-from piiloom.cli.pace import dollars
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_json
 from piiloom.detection.asking.model_settings import ModelSettings

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from piiloom.cli.pace import dollars, duration, rate_text
+from piiloom.cli.run_summary import dollars, duration, rate_text
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.detection.running.progress import DetectionProgress, Watch
 from piiloom.foundation.counting import counted

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from piiloom.cli.detect_options import DetectCommand
-from piiloom.cli.pace import dollars, rate_text
+from piiloom.cli.run_summary import dollars, rate_text
 from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS

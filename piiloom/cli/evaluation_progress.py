@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from piiloom.cli.pace import rate_text
+from piiloom.cli.run_summary import rate_text
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.evaluation.evaluating import Watch
 from piiloom.foundation.counting import counted

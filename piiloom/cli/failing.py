@@ -67,9 +67,9 @@ def _in_plain_words(error: TyperException) -> str:
     """What Typer says of the command line, without the words of pydantic, which checks the values of options for it."""
     said, cause = error.format_message(), error.__cause__
     if cause is not None and type(cause).__name__ == "ValidationError":
-        from pydantic import ValidationError  # noqa: PLC0415 - Typer has loaded it by now
+        from pydantic import ValidationError
 
-        from piiloom.foundation.schema_faults import plain_words  # noqa: PLC0415
+        from piiloom.foundation.schema_faults import plain_words
 
         if isinstance(cause, ValidationError):
             fault = cause.errors(include_url=False, include_input=False)[0]

@@ -8,52 +8,30 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
-from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
-from piiloom.cli.options import (
-    WORKERS,
-    config_setting,
-    json_setting,
-    store_setting,
-)
-from piiloom.cli.pace import count_text, dollars
-from piiloom.cli.progress_view import shown_progress
-from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_picture import Traffic
-from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
-from piiloom.cli.sample_table import print_samples
+from piiloom.cli.options import WORKERS, config_setting, json_setting, store_setting
 from piiloom.cli.terminal import console, examples, say, say_aside, say_json, say_table
-from piiloom.corpus.store.judgements import unlisted_in
-from piiloom.corpus.store.outcomes import plan_indexes
-from piiloom.corpus.store.progress import load_shared_results
-from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.runs import get_run
-from piiloom.execution.batches.batch_status import how_to_go_on
-from piiloom.execution.call_channel import CallChannel
-from piiloom.execution.money.budget import BudgetReached
-from piiloom.execution.watching.events import fan_out
-from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.foundation.settings import Settings, flags_of, setting
-from piiloom.generation.estimate.estimate_sizes import THINKING, Range
-from piiloom.generation.estimate.estimating import RunEstimate, StageEstimate, estimate_run
-from piiloom.generation.run_session import RayOptions, run_to_end
-from piiloom.generation.running.opening import changed_config, changes_of, known_run, new_or_known_run, new_run, resumed_run
-from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.session import OpenedRun, call_policy
+from piiloom.foundation.settings import Settings, flags_of, names_that_count, setting
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES
-from piiloom.generation.settings.setting_checks import read_config
-from piiloom.generation.stages import subtopics, topics
-from piiloom.generation.stages.pipeline import stage_names
 from piiloom.providers.model_calls import CALLS
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from piiloom.cli.live_view import Traffic
+    from piiloom.execution.call_channel import CallChannel
+    from piiloom.generation.estimate.estimate_sizes import Range
+    from piiloom.generation.estimate.estimating import RunEstimate, StageEstimate
+    from piiloom.generation.run_session import RayOptions
+    from piiloom.generation.running.progress import RunProgress
+    from piiloom.generation.running.session import OpenedRun
 
 EPILOG = examples(
     "piiloom generate --samples 200 --seed 7 --preview 5",
@@ -118,6 +96,9 @@ def generate(asked: GenerateOptions, settings: dict[str, Any]) -> None:
 
 def _generated(options: GenerateOptions, settings: Mapping[str, Any]) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
+    from piiloom.cli.run_summary import say_unfinished, store_option
+    from piiloom.execution.money.budget import BudgetReached
+
     started = time.monotonic()
     with _opened(options, settings) as opened:
         again = f"piiloom generate --resume {opened.run.id}{store_option(options.store)}"
@@ -144,7 +125,9 @@ def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
         raise UsageError("--ray and --workers go together", remedy="Give both, as in --ray --workers 8; --ray-address needs them, too")
     if options.resume is None:
         return
-    refused = [flags_of(name, RunConfig.model_fields[name])[0] for name in settings if name not in CHANGEABLE_SETTINGS | PLACES]
+    refused = [
+        flags_of(name, RunConfig.model_fields[name])[0] for name in settings if name not in names_that_count(RunConfig, "no", "content")
+    ]
     if options.config is not None:
         raise UsageError("--config cannot go with --resume", remedy="Leave --resume out: --config goes on with the run of its settings")
     if refused:
@@ -155,6 +138,10 @@ def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
 
 
 def _estimate(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
+    from piiloom.cli.reading import store_for_reading
+    from piiloom.generation.running.opening import changes_of, known_run
+    from piiloom.generation.settings.setting_checks import read_config
+
     run, changes = options.resume, settings
     if run is None:
         config = read_config(options.config, settings)
@@ -171,6 +158,15 @@ def _estimate(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
 
 def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
     """Run to the end, shown as the options ask."""
+    from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
+    from piiloom.cli.progress_view import shown_progress
+    from piiloom.execution.batches.batch_status import how_to_go_on
+    from piiloom.execution.watching.events import fan_out
+    from piiloom.execution.watching.telemetry import telemetry
+    from piiloom.generation.run_session import run_to_end
+    from piiloom.generation.running.session import call_policy
+    from piiloom.generation.stages.pipeline import stage_names
+
     if not opened.provider.paid:
         with shown_progress(opened.run.id, wanted=not options.as_json) as watch:
             return run_to_end(opened, watch=watch, ray=_ray(options))
@@ -203,19 +199,26 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
 
 
 def _ray(options: GenerateOptions) -> RayOptions | None:
+    from piiloom.generation.run_session import RayOptions
+
     if options.workers is None:
         return None
     return RayOptions(workers=options.workers, address=options.ray_address, folder=options.ray_folder)
 
 
 def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractContextManager[OpenedRun]:
+    from piiloom.generation.running.opening import new_or_known_run, new_run, resumed_run
+    from piiloom.generation.settings.setting_checks import read_config
+
     def refuse(config: RunConfig) -> None:
         if options.otel and config.provider == "composer":
             raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
         if options.otel:
+            from piiloom.execution.watching.telemetry import check_telemetry
+
             check_telemetry()
         if options.workers is not None:
-            from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray  # noqa: PLC0415 - few runs want it
+            from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
 
             check_ray(options.workers, options.ray_address)
             check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)
@@ -227,6 +230,11 @@ def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractCo
 
 
 def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
+    from piiloom.cli.run_summary import progress_to_json, say_summary
+    from piiloom.cli.sample_table import print_samples
+    from piiloom.corpus.store.judgements import unlisted_in
+    from piiloom.corpus.store.records import iter_records
+
     flagged = None if opened.config.screen_model is None else unlisted_in(opened.store, opened.run.id)
     if options.as_json:
         beside = {} if flagged is None else {"flagged": {"values": flagged.judged, "records": flagged.records}}
@@ -243,6 +251,8 @@ _DASH = "–"
 
 def say_estimate(config: RunConfig, *, as_json: bool) -> None:
     """Print what a run of *config* will take."""
+    from piiloom.generation.estimate.estimating import estimate_run
+
     _say(estimate_run(config, spec_of(config), judge_spec=judge_spec_of(config), batch=config.batch), config, as_json=as_json)
 
 
@@ -273,6 +283,14 @@ def judge_spec_of(config: RunConfig) -> ModelSpec | None:
 
 
 def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
+    from piiloom.cli.reading import store_for_reading
+    from piiloom.corpus.store.outcomes import plan_indexes
+    from piiloom.corpus.store.progress import load_shared_results
+    from piiloom.corpus.store.runs import get_run
+    from piiloom.generation.estimate.estimating import estimate_run
+    from piiloom.generation.running.opening import changed_config
+    from piiloom.generation.stages import subtopics, topics
+
     with store_for_reading(path) as store:
         run = get_run(store, run_id)
         accepted = len(plan_indexes(store, run.id))
@@ -325,6 +343,8 @@ def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
 
 
 def _table(estimate: RunEstimate) -> Table:
+    from rich.table import Table
+
     named = f"{counted(estimate.records, 'record')} from {estimate.provider} {estimate.model}{', by batch' if estimate.batch else ''}"
     cached = estimate.total.cached_tokens.high >= 1
     table = Table(title=f"estimate: {named}")
@@ -339,15 +359,22 @@ def _table(estimate: RunEstimate) -> Table:
 
 
 def _counts(held: Range) -> str:
+    from piiloom.cli.run_summary import count_text
+
     low, high = count_text(round(held.low)), count_text(round(held.high))
     return low if low == high else f"{low}{_DASH}{high}"
 
 
 def _money(held: Range | None) -> str:
+    from piiloom.cli.run_summary import dollars
+
     return "unknown" if held is None else f"{dollars(held.low)}{_DASH}{dollars(held.high)}"
 
 
 def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
+    from piiloom.cli.run_summary import dollars
+    from piiloom.generation.estimate.estimate_sizes import THINKING
+
     total = estimate.total
     cost = "an unknown amount" if total.cost_usd is None else f"{dollars(total.cost_usd.low)} to {dollars(total.cost_usd.high)}"
     lines = [f"{counted(estimate.records, 'record')} will cost {cost}, in {total.calls.low:,.0f} to {total.calls.high:,.0f} calls."]

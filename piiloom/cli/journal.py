@@ -10,9 +10,8 @@ from itertools import groupby
 import typer
 
 from piiloom.cli.options import ConfirmedOptions, StoreOptions
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import in_stage_order, store_option
+from piiloom.cli.run_summary import dollars, in_stage_order, store_option
 from piiloom.cli.terminal import confirmed, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.compacting import compact

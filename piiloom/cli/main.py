@@ -150,7 +150,7 @@ def run(argv: Sequence[str] | None = None, invoke: Callable[[list[str]], object]
             return _unread()
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
             if DEBUG in given:
-                import traceback  # noqa: PLC0415 - it reads sources, for which it loads more
+                import traceback
 
                 traceback.print_exc()
             failure = failure_of(error, interrupted=interrupted())

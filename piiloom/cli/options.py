@@ -51,15 +51,6 @@ def config_setting() -> Any:
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else on standard output.")]
-RunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); command-line options override it."
-    ),
-]
 
 
 COST_OF_SEEDS = (

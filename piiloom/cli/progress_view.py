@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from piiloom.cli.pace import Pace
+from piiloom.cli.run_summary import Pace
 from piiloom.cli.terminal import error_console, is_quiet, say_aside
 from piiloom.foundation.noop import noop
 from piiloom.generation.running.progress import RunProgress, Watch

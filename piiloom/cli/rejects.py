@@ -10,9 +10,8 @@ from pathlib import Path
 import typer
 
 from piiloom.cli.options import StoreOptions, run_setting
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import examples, say, say_error, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store

@@ -9,9 +9,8 @@ from typing import Any
 import typer
 
 from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions
-from piiloom.cli.pace import dollars
 from piiloom.cli.reading import seen_store
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import confirmed, console, examples, in_columns, rest_of_list, say, say_aside, say_json, say_json_list, say_table
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.database import Store

@@ -26,7 +26,7 @@ def _one_of(option: str, *values: str) -> Callable[[str], str]:
     def parse(value: str) -> str:
         warning = warning_of_old_value(option, value)
         if warning is not None:
-            from piiloom.cli.terminal import say_aside  # noqa: PLC0415 - help does not need it
+            from piiloom.cli.terminal import say_aside
 
             say_aside(f"warning: {warning}")
             return RENAMED[option][value]

@@ -84,7 +84,7 @@ def tolerate_any_text() -> None:
 
 def console() -> Console:
     """Give a console on standard output that interprets nothing in the texts it is given."""
-    from rich.console import Console  # noqa: PLC0415 - takes 20 ms, and many commands print lines or JSON only
+    from rich.console import Console
 
     # Without force_jupyter, rich writes HTML in a notebook and a warning for each step of a progress bar.
     return Console(markup=False, emoji=False, highlight=False, force_jupyter=False, soft_wrap=not sys.stdout.isatty())
@@ -92,7 +92,7 @@ def console() -> Console:
 
 def error_console() -> Console:
     """Give the same for standard error: progress, and whatever is not the result."""
-    from rich.console import Console  # noqa: PLC0415 - as above
+    from rich.console import Console
 
     # Jupyter sets FORCE_COLOR, and rich then takes every stream for a terminal.
     terminal = None if sys.stderr.isatty() else False
@@ -104,7 +104,7 @@ def say_table(table: Table, to: Console | None = None) -> None:
 
     A pipe gets a table without line breaks in cells, unless the table is to fill the width. The title has a line of its own.
     """
-    from rich.measure import measure_renderables  # noqa: PLC0415 - as above
+    from rich.measure import measure_renderables
 
     if is_quiet():
         return
@@ -243,7 +243,7 @@ def confirmed(action: str, question: str, *, where: str, yes: bool, about: Itera
         raise UsageError(f"the {noun} must be confirmed, and there is no terminal to ask", where=where, remedy="Add --yes")
     for line in about:
         say_aside(line)
-    import typer  # noqa: PLC0415 - few commands ask
+    import typer
 
     if typer.confirm(question, err=True):
         return True

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from piiloom.cli.options import StoreOptions
-from piiloom.cli.pace import dollars, seconds_text
 from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import dollars, seconds_text
 from piiloom.cli.terminal import examples, say, say_json
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted

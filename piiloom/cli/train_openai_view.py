@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import in_columns, say, say_json
 from piiloom.cli.train_options import TuneCommand
 from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, warnings_about

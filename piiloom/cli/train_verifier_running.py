@@ -7,7 +7,7 @@ from typing import Any
 
 from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.asking_line import asking
-from piiloom.cli.pace import dollars
+from piiloom.cli.run_summary import dollars
 from piiloom.cli.settings_from import settings_of
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.train_options import VerifierCommand

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import in_columns, say, say_json
 from piiloom.cli.utility_options import UtilityCommand
 from piiloom.evaluation.utility.cases import Case

@@ -62,6 +62,11 @@ class StageOptions(Settings):
 
     store: Path = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", metavar="FILE")
     run: str | None = setting(None, "The run to work on; the newest when not given.", metavar="RUN")
+
+
+class FirstStageOptions(StageOptions):
+    """The options of the first stage, which starts runs."""
+
     config: Path | None = setting(None, "A YAML run file; command-line options override it.", metavar="YAML")
 
 
@@ -72,9 +77,10 @@ def main(stage: str, about: str | None) -> None:
     first = stage == FIRST_STAGE
 
     @app.command(help=about, epilog=f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)" if first else example)
-    @takes(StageOptions, RunConfig, None if first else MAY_CHANGE)
+    @takes(FirstStageOptions if first else StageOptions, RunConfig, None if first else MAY_CHANGE)
     def command(asked: StageOptions, settings: dict[str, Any]) -> None:
-        progress = run_stage_command(stage, asked.store, run_id=asked.run, overrides=settings, config_path=asked.config)
+        config = asked.config if isinstance(asked, FirstStageOptions) else None
+        progress = run_stage_command(stage, asked.store, run_id=asked.run, overrides=settings, config_path=config)
         _report(stage, asked.store, progress)
 
     collect_less_often()

@@ -194,7 +194,7 @@ def test_every_stage_explains_itself_with_an_example(stage):
     assert f"Stage {STAGE_NAMES.index(stage) + 1}:" in flat
     assert all(option in flat for option in ("--store", "--run", "--concurrency", "In:", "Out:"))
     assert all(option in flat for option in ("--budget-usd", "--rpm", "--tpm", "--timeout", "--price", "--unpriced", "--stop-after"))
-    assert all((option in flat) == (stage == "topics") for option in ("--samples", "--judge", "--prompts", "--topics-per-pair"))
+    assert all((option in flat) == (stage == "topics") for option in ("--samples", "--judge ", "--prompts", "--topics-per-pair"))
 
 
 def test_errors_are_one_line_without_a_traceback(tmp_path):

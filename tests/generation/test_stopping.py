@@ -181,4 +181,4 @@ def test_each_reason_counts_by_itself_and_an_absent_provider_not_at_all():
     streak.tell(ItemRejected("leak", "", stage="question"), 15)
     assert said == ["stop"]
     message = str(streak.stopped)
-    assert all(part in message for part in ("--keep-going", "--retry leak", "piiloom trace r1:15", "3 items were rejected at question"))
+    assert all(part in message for part in ("--stop-after 0", "--retry leak", "piiloom trace r1:15", "3 items were rejected at question"))

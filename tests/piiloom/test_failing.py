@@ -84,10 +84,10 @@ def test_codes_are_those_of_the_classes():
 def test_an_unexpected_error_has_a_code_too(cli, store_path, monkeypatch):
     import piiloom.cli.generate
 
-    def broken(_wishes):
+    def broken(_wishes, _settings):
         raise KeyError("words of somebody's text")
 
-    monkeypatch.setattr(piiloom.cli.generate, "generate_records", broken)
+    monkeypatch.setattr(piiloom.cli.generate, "_generated", broken)
     outcome = cli("generate", "--json", "--store", store_path)
     assert error_of(outcome)["code"] == "unexpected"
     assert "somebody" not in outcome.out

@@ -40,7 +40,7 @@ def test_json_is_all_that_is_printed(cli, store_path):
 
 
 def test_the_summary_says_what_came_out_and_what_is_next(cli, store_path):
-    outcome = cli("generate", "--samples", 5, *SMALL, "--show", 2, "--store", store_path)
+    outcome = cli("generate", "--samples", 5, *SMALL, "--preview", 2, "--store", store_path)
     assert outcome.code == 0
     assert "5 of 5 records accepted" in outcome.out
     assert "template-based generator" in outcome.out
@@ -50,7 +50,7 @@ def test_the_summary_says_what_came_out_and_what_is_next(cli, store_path):
 
 
 def test_quiet_prints_nothing(cli, store_path):
-    outcome = cli("generate", "--samples", 2, *SMALL, "--quiet", "--show", 2, "--store", store_path)
+    outcome = cli("generate", "--samples", 2, *SMALL, "--quiet", "--preview", 2, "--store", store_path)
     assert outcome == type(outcome)(code=0, out="", err="")
 
 
@@ -152,10 +152,10 @@ def test_debug_shows_the_traceback(cli, store_path):
 def test_an_unexpected_error_is_named_but_not_quoted(cli, store_path, monkeypatch):
     import piiloom.cli.generate
 
-    def broken(_wishes):
+    def broken(_wishes, _settings):
         raise KeyError("words of somebody's text")
 
-    monkeypatch.setattr(piiloom.cli.generate, "generate_records", broken)
+    monkeypatch.setattr(piiloom.cli.generate, "_generated", broken)
     outcome = cli("generate", "--store", store_path)
     assert outcome.code == 1
     assert "KeyError" in outcome.error_line()

@@ -12,9 +12,8 @@ import time
 
 import pytest
 
-from piiloom.cli.live_view import chosen_mode, shown_run
-from piiloom.cli.run_picture import batches_text, limiter_text
-from piiloom.cli.terminal import in_columns
+from piiloom.cli.live_view import batches_text, chosen_mode, limiter_text, shown_run
+from piiloom.cli.terminal import Verbosity, in_columns, set_verbosity
 from piiloom.corpus.store.batches import BatchRow
 from piiloom.execution.batches.batch_status import BatchModeState, BatchStatus
 from piiloom.execution.call_totals import CallTotals
@@ -56,7 +55,11 @@ def test_quiet_shows_nothing_and_needs_no_event(capfd):
     ("as_json", "quiet", "mode"), [(True, False, "json"), (False, True, "quiet"), (True, True, "quiet"), (False, False, "lines")]
 )
 def test_the_mode_follows_the_options_and_without_a_terminal_is_lines(as_json, quiet, mode):
-    assert chosen_mode(as_json=as_json, quiet=quiet) == mode
+    set_verbosity(Verbosity(quiet=quiet))
+    try:
+        assert chosen_mode(as_json=as_json) == mode
+    finally:
+        set_verbosity(Verbosity())
 
 
 def test_json_lines_begin_and_end_with_the_whole_picture(capfd):
@@ -191,7 +194,7 @@ from piiloom.execution.limits.limiter import LimiterState
 from piiloom.generation.running.progress import RunProgress
 from piiloom.cli.live_view import chosen_mode, shown_run
 state = LimiterState(limit=64, in_flight=61, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
-mode = chosen_mode(as_json=False, quiet=False)
+mode = chosen_mode(as_json=False)
 assert mode == "live"
 with shown_run("r0001", mode=mode, traffic=lambda: state, budget_usd=5.0) as (watch, sink):
     watch(RunProgress(run_id="r0001", wanted=100, accepted=4, totals=CallTotals(cost_usd=1.25)))

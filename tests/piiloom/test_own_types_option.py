@@ -37,7 +37,7 @@ def _types(records):
 
 
 def test_generate_shows_them(cli, store_path):
-    outcome = cli("generate", "--samples", 6, *OWN, "--show", 6, "--store", store_path)
+    outcome = cli("generate", "--samples", 6, *OWN, "--preview", 6, "--store", store_path)
     assert outcome.code == 0, outcome.err
     shown = "".join(outcome.out.split()).replace("│", "")
     assert "|vehicleplate,high]" in shown or "|pet,high]" in shown

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import piiloom.cli.progress_view as view
-from piiloom.cli.pace import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
+from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
 from piiloom.execution.calls import CallTotals
 from piiloom.generation.running.progress import RunProgress
 

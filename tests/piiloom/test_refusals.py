@@ -42,8 +42,8 @@ def compatible(server):
 
 REFUSED = [
     (("--otel",), "--otel"),
-    (("--ray", 2), "--ray"),
-    (("--ray", 2, "--ray-address", "127.0.0.1:1"), "no Ray cluster answers there"),
+    (("--ray", "--workers", 2), "--ray"),
+    (("--ray", "--workers", 2, "--ray-address", "127.0.0.1:1"), "no Ray cluster answers there"),
     (("--batch",), "--batch"),
     (("--budget-usd", 5), "--budget-usd"),
     (("--budget-usd", "inf"), "budget"),
@@ -81,7 +81,14 @@ def test_without_a_key_or_a_price_there_is_no_run(provider, cli, store_path, ser
     assert cli(*words).code == 0
 
 
-CHANGES = [("--otel",), ("--ray", 2), ("--batch",), ("--budget-usd", 5), ("--price", "input=cheap"), ("--retry", "no_such_code")]
+CHANGES = [
+    ("--otel",),
+    ("--ray", "--workers", 2),
+    ("--batch",),
+    ("--budget-usd", 5),
+    ("--price", "input=cheap"),
+    ("--retry", "no_such_code"),
+]
 
 
 @pytest.mark.long
@@ -107,7 +114,7 @@ def test_ray_that_cannot_be_started_leaves_no_run(cli, store_path, server, monke
         raise RuntimeError("no room for it")
 
     monkeypatch.setattr(ray, "init", broken)
-    outcome = cli("generate", *FEW, "--ray", 2, "--quiet", "--store", store_path)
+    outcome = cli("generate", *FEW, "--ray", "--workers", 2, "--quiet", "--store", store_path)
     assert "Ray cannot be started" in outcome.error_line()
     assert standing(store_path) is None
     assert cli("generate", *FEW, "--quiet", "--store", store_path).code == 0

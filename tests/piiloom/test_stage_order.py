@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piiloom.cli.stages import in_stage_order
+from piiloom.cli.run_summary import in_stage_order
 
 
 def test_rows_stand_in_the_order_of_the_pipeline_and_unknown_ones_last():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import fields
 
 import pytest
 
@@ -12,7 +11,8 @@ from piiloom.cli.generate import GenerateOptions, generate
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.settings.command_line_options import CALL_SETTINGS, SETTINGS
+from piiloom.foundation.settings import flags_of
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.pipeline import stage_names
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -75,18 +75,18 @@ def test_an_unknown_stage_among_known_ones_runs_nothing(cli, store_path):
 
 def wording(options, command):
     """The help of *command*, without line breaks."""
-    return " ".join(options(*command, "--help").out.split())
+    return " ".join(options(*command, "--help-all").out.split())
 
 
 def test_stages_take_the_options_that_generate_takes(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    own = {one.name for one in fields(GenerateOptions)} - {"settings"}
-    assert set(inspect.signature(generate).parameters) == own | set(SETTINGS)
-    assert not own & set(SETTINGS)
+    own = set(GenerateOptions.model_fields)
+    settings = {name for name, field in RunConfig.model_fields.items() if flags_of(name, field)}
+    assert set(inspect.signature(generate).parameters) == own | settings | {"help_all"}
+    assert not own & settings
     text = wording(cli, ("stages", "run"))
-    options = ("--budget-usd", "--rpm", "--tpm", "--judge", "--prompts", "--timeout", "--price", "--unpriced", "--batch", "--keep-going")
+    options = ("--budget-usd", "--rpm", "--tpm", "--judge", "--prompts", "--timeout", "--price", "--unpriced", "--batch", "--stop-after")
     assert all(option in text for option in (*options, "--values", "--topics-per-pair", "--max-attempts"))
-    assert set(CALL_SETTINGS) < set(SETTINGS)
 
 
 @pytest.fixture
@@ -156,10 +156,10 @@ def test_a_run_that_gets_nowhere_is_stopped_and_says_how_to_go_on(cli, store_pat
     for part in (
         "30 items were rejected at situation for broken_mark",
         f"trace {result['stopped']['example']}",
-        "--keep-going",
+        "--stop-after 0",
         "--retry broken_mark",
     ):
         assert part in said
     assert cli("trace", result["stopped"]["example"], "--store", store_path).code == 0
-    on = cli("generate", "--resume", "last", "--keep-going", "--quiet", "--store", store_path)
+    on = cli("generate", "--resume", "last", "--stop-after", 0, "--quiet", "--store", store_path)
     assert (on.code, "nothing left to try" in on.err) == (1, True)

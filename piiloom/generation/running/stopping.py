@@ -24,7 +24,7 @@ TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
 class StoppedEarly(RunError):
     """The run stopped because *count* items (or pairs, topics) were rejected with *code* at *stage*.
 
-    ``example``: one of them, in the form that ``piiloom trace`` takes. ``hopeless``: nothing can be planned, so ``--keep-going`` would
+    ``example``: one of them, in the form that ``piiloom trace`` takes. ``hopeless``: nothing can be planned, so ``--stop-after 0`` would
     not help. ``remedy`` names the commands that continue the run.
     """
 
@@ -42,7 +42,7 @@ class StoppedEarly(RunError):
         again = f"piiloom generate --resume {self.run_id} --retry {self.code}{option}"
         if self.hopeless:
             return f"{see}When the cause is gone, ask again with: {again}"
-        return f"{see}Go on with: {resume} --keep-going{option}; or, when the cause is gone, try these again with: {again}"
+        return f"{see}Go on with: {resume} --stop-after 0{option}; or, when the cause is gone, try these again with: {again}"
 
 
 class RejectStreak:
