@@ -6,7 +6,7 @@ A password is typed or piped in; it is never an argument, which others could see
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +16,7 @@ import typer
 
 from piiloom.cli.options import StoreOptions
 from piiloom.cli.run_summary import store_option
-from piiloom.cli.terminal import examples, in_columns, say, say_json
+from piiloom.cli.terminal import command_group, examples, in_columns, say, say_json
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import StoreLocked, UsageError
 from piiloom.foundation.settings import setting
@@ -36,11 +36,8 @@ _PASSWORD = ("piiloom annotators password ben", "piiloom annotators password ben
 _DEACTIVATE = ("piiloom annotators deactivate ben",)
 _REACTIVATE = ("piiloom annotators reactivate ben",)
 
-annotators_app = typer.Typer(
-    help="Make and change the accounts of the people who annotate.",
-    epilog=examples(*_ADD, *_LIST, *_ROLE, *_PASSWORD, *_DEACTIVATE, *_REACTIVATE),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+annotators_app = command_group(
+    "Make and change the accounts of the people who annotate.", *_ADD, *_LIST, *_ROLE, *_PASSWORD, *_DEACTIVATE, *_REACTIVATE
 )
 
 _ROLES = "Role: annotator, adjudicator or admin."
@@ -79,12 +76,14 @@ def add(asked: AddOptions) -> None:
 
     An annotator works on records, an adjudicator also decides between versions, an admin also runs the project.
     """
-    with _accounts(asked.store) as accounts:
+
+    def make(accounts: Accounts) -> Account:
         if any(account.name == asked.name for account in accounts.list()):  # before somebody thinks of a password
             raise UsageError(f"there is an account {asked.name!r} already", remedy="Choose another name")
         password = _password(asked.password_stdin) if asked.password_stdin or asked.oidc is None else None
-        made = accounts.add(asked.name, asked.role, display=asked.display, password=password, oidc=asked.oidc)
-    _say_account(made, "added", asked)
+        return accounts.add(asked.name, asked.role, display=asked.display, password=password, oidc=asked.oidc)
+
+    _change(asked, "added", make)
     if not asked.as_json:
         say(f"  next      piiloom annotate{store_option(asked.store)}")
 
@@ -108,37 +107,43 @@ def list_accounts(asked: StoreOptions) -> None:
 @takes(RoleOptions)
 def role(asked: RoleOptions) -> None:
     """Give a person another role; they have to log in again."""
-    with _accounts(asked.store) as accounts:
-        account = accounts.change_role(asked.name, asked.role)
-    _say_account(account, f"is now {account.role}", asked)
+    _change(asked, f"is now {asked.role}", lambda accounts: accounts.change_role(asked.name, asked.role))
 
 
 @annotators_app.command("password", epilog=examples(*_PASSWORD))
 @takes(PasswordOptions)
 def password(asked: PasswordOptions) -> None:
     """Give a person a new password; they have to log in again everywhere."""
-    with _accounts(asked.store) as accounts:
-        known = accounts.named(asked.name)
-        account = accounts.set_password(known.name, _password(asked.password_stdin))
-    _say_account(account, "has a new password", asked)
+
+    def change(accounts: Accounts) -> Account:
+        known = accounts.named(asked.name)  # before somebody thinks of a password
+        return accounts.set_password(known.name, _password(asked.password_stdin))
+
+    _change(asked, "has a new password", change)
 
 
 @annotators_app.command("deactivate", epilog=examples(*_DEACTIVATE))
 @takes(AccountOptions)
 def deactivate(asked: AccountOptions) -> None:
     """Deactivate an account at once; the person's work stays."""
-    with _accounts(asked.store) as accounts:
-        account = accounts.deactivate(asked.name)
-    _say_account(account, "is deactivated; the work stays", asked)
+    _change(asked, "is deactivated; the work stays", lambda accounts: accounts.deactivate(asked.name))
 
 
 @annotators_app.command("reactivate", epilog=examples(*_REACTIVATE))
 @takes(AccountOptions)
 def reactivate(asked: AccountOptions) -> None:
     """Reactivate a deactivated account, with the same password."""
+    _change(asked, "can log in again", lambda accounts: accounts.reactivate(asked.name))
+
+
+def _change(asked: AccountOptions, news: str, work: Callable[[Accounts], Account]) -> None:
+    """Do *work* on the accounts and print the *news* of the account that it returns."""
     with _accounts(asked.store) as accounts:
-        account = accounts.reactivate(asked.name)
-    _say_account(account, "can log in again", asked)
+        account = work(accounts)
+    if asked.as_json:
+        say_json(asdict(account))
+    else:
+        say(f"{account.name} ({account.role}) {news}")
 
 
 @contextmanager
@@ -176,10 +181,3 @@ def _way_in(account: Account) -> str:
         return "no (deactivated)"
     ways = ["password"] * account.has_password + ["OIDC"] * (account.oidc is not None)
     return " or ".join(ways) or "no"
-
-
-def _say_account(account: Account, news: str, asked: StoreOptions) -> None:
-    if asked.as_json:
-        say_json(asdict(account))
-    else:
-        say(f"{account.name} ({account.role}) {news}")

@@ -8,12 +8,10 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
 from piiloom.cli.options import StoreOptions, run_setting
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import dollars
-from piiloom.cli.terminal import examples, in_columns, say, say_aside, say_json
+from piiloom.cli.terminal import command_group, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
@@ -30,12 +28,7 @@ _LIST = ("piiloom batch list", "piiloom batch list --run last --json")
 _CANCEL = ("piiloom batch cancel", "piiloom batch cancel --run r0001-1a2b3c4d", "piiloom batch cancel --run last --forget")
 _TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "provider's id", "detail")
 
-batch_app = typer.Typer(
-    help="List the batches of runs made with --batch, and cancel the open ones.",
-    epilog=examples(*_LIST, *_CANCEL),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+batch_app = command_group("List the batches of runs made with --batch, and cancel the open ones.", *_LIST, *_CANCEL)
 
 
 class ListOptions(StoreOptions):

@@ -12,7 +12,7 @@ import typer
 from piiloom.cli.options import ConfirmedOptions, StoreOptions
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import dollars, in_stage_order, store_option
-from piiloom.cli.terminal import confirmed, examples, in_columns, say, say_aside, say_json
+from piiloom.cli.terminal import command_group, confirmed, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.compacting import compact
 from piiloom.corpus.store.database import Store
@@ -49,12 +49,7 @@ _TITLES = (
     "maybe paid",
 )
 
-journal_app = typer.Typer(
-    help="Sum up the calls of runs; export, purge or compact their journal.",
-    epilog=examples(*_SHOW, *_EXPORT, *_PURGE, *_VACUUM),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+journal_app = command_group("Sum up the calls of runs; export, purge or compact their journal.", *_SHOW, *_EXPORT, *_PURGE, *_VACUUM)
 
 
 class OneRunOptions(StoreOptions):

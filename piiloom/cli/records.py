@@ -8,14 +8,24 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from piiloom.cli.options import ListOptions, StoreOptions, json_setting
 from piiloom.cli.reading import seen_store
 from piiloom.cli.sample_table import legend, marked_context, type_colours
-from piiloom.cli.terminal import console, examples, harmless, in_columns, rest_of_list, say, say_aside, say_json, say_json_lines
+from piiloom.cli.terminal import (
+    command_group,
+    console,
+    examples,
+    harmless,
+    in_columns,
+    rest_of_list,
+    say,
+    say_aside,
+    say_json,
+    say_json_lines,
+)
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.record_search import (
@@ -47,12 +57,7 @@ _WIDTH = 160
 _FOUND = "underline2 bold"
 _TITLES = ("span", "type", "relevance", "subtype", "whose", "value", "place", "text")
 
-records_app = typer.Typer(
-    help="List, show and search the records of a store.",
-    epilog=examples(*_LIST[:2], *_SHOW[:1], *_SEARCH[:1]),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+records_app = command_group("List, show and search the records of a store.", *_LIST[:2], *_SHOW[:1], *_SEARCH[:1])
 
 
 class RecordLines(ListOptions):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -12,7 +13,18 @@ import typer
 from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions
 from piiloom.cli.reading import seen_store
 from piiloom.cli.run_summary import store_option
-from piiloom.cli.terminal import confirmed, examples, harmless, in_columns, rest_of_list, say, say_aside, say_json, say_json_list
+from piiloom.cli.terminal import (
+    command_group,
+    confirmed,
+    examples,
+    harmless,
+    in_columns,
+    rest_of_list,
+    say,
+    say_aside,
+    say_json,
+    say_json_list,
+)
 from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.releases.comparing import RecordChange, ReleaseDiff, compare_releases
 from piiloom.corpus.releases.freezing import draft_release, freeze
@@ -66,12 +78,7 @@ _LEAKS = {
 }
 _FEWER = "--max-value-overlap 0 draws those of open types anew; the other columns count records"
 
-releases_app = typer.Typer(
-    help="List, show, compare and delete the releases of a store.",
-    epilog=examples(*_LIST, *_SHOW, *_DIFF, *_DELETE),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+releases_app = command_group("List, show, compare and delete the releases of a store.", *_LIST, *_SHOW, *_DIFF, *_DELETE)
 
 
 class Releasing(ReleaseOptions, StoreOptions):
@@ -156,7 +163,7 @@ def show(asked: ShowOptions) -> None:
                 pass
     if asked.as_json:
         line |= {"splits": {split: held.to_json() for split, held in counts.items()}, "withheld": _withheld_json(withheld)}
-        line["judged"] = [{"kind": one.kind, "judged": one.judged, "disagree": one.disagree, "records": one.records} for one in judged]
+        line["judged"] = [asdict(one) for one in judged]
         say_json({**place, **line})
         return
     _say_settings(release, line["records"], line["new_values"])

@@ -11,7 +11,19 @@ import typer
 from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions
 from piiloom.cli.reading import seen_store
 from piiloom.cli.run_summary import dollars, store_option
-from piiloom.cli.terminal import confirmed, console, examples, in_columns, rest_of_list, say, say_aside, say_json, say_json_list, say_table
+from piiloom.cli.terminal import (
+    command_group,
+    confirmed,
+    console,
+    examples,
+    in_columns,
+    rest_of_list,
+    say,
+    say_aside,
+    say_json,
+    say_json_list,
+    say_table,
+)
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import RunContents, contents_of_run, delete_run, refuse_tied, ties_of_run
@@ -30,12 +42,7 @@ _TITLES = ("run", "status", "provider", "model", "pairs", "locale", "seed", "wan
 # Titles of columns that are left out, in this order, if the terminal is narrow.
 _SPARED = ("locale", "seed", "pairs", "rejected")
 
-runs_app = typer.Typer(
-    help="List, show and delete the runs of a store.",
-    epilog=examples(*_LIST, *_SHOW, *_DELETE),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+runs_app = command_group("List, show and delete the runs of a store.", *_LIST, *_SHOW, *_DELETE)
 
 
 class ShowOptions(StoreOptions):

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from piiloom.cli.options import json_setting
-from piiloom.cli.terminal import examples, say, say_json
+from piiloom.cli.terminal import command_group, examples, say, say_json
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
@@ -32,12 +32,7 @@ _SHOW = (
     "piiloom stories show --bank my_stories.yaml --seed 3 -n 2",
 )
 
-stories_app = typer.Typer(
-    help="Check stories of the composer, and print what they tell.",
-    epilog=examples(*_CHECK, *_SHOW),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+stories_app = command_group("Check stories of the composer, and print what they tell.", *_CHECK, *_SHOW)
 
 
 class StoryOptions(Settings):

@@ -16,6 +16,7 @@ from piiloom.foundation.quick_end import say_nothing_more
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from typer import Typer
 
 # Control characters become visible, one for one, so that offsets stay: text of a corpus must not steer the terminal.
 _KEPT = "\n\t"
@@ -68,6 +69,13 @@ def is_quiet() -> bool:
 def examples(*lines: str) -> str:
     """Return the Examples part of a help text."""
     return "\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+def command_group(about: str, *lines: str) -> Typer:
+    """Return a group of commands, with the examples *lines* in its help."""
+    from typer import Typer
+
+    return Typer(help=about, epilog=examples(*lines), no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def harmless(text: str) -> str:
