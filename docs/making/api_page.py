@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 import piiloom
@@ -117,14 +118,24 @@ def _function(name: str) -> str:
     if first_keyword is not None and not any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values()):
         taken.insert(first_keyword, "*")
     lines = "".join(f"    {one},\n" for one in taken)
-    shown = f"```python\npiiloom.{name}(\n{lines}) -> {signature.return_annotation}\n```"
+    shown = f"```python\npiiloom.{name}(\n{lines}) -> {_hint(signature.return_annotation)}\n```"
     return f"### {name}\n\n{_NOT_RUN}\n{shown}\n\n{inspect.getdoc(function)}"
 
 
+def _hint(annotation: Any) -> str:
+    """Return an annotation as it is written in the source, without the names of modules."""
+    if isinstance(annotation, str):
+        return annotation
+    text = re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", inspect.formatannotation(annotation))
+    # Settings take a str for each Path.
+    return re.sub(r"\bPath\b", "str | Path", re.sub(r"Optional\[(Literal\[[^]]*\])\]", r"\1 | None", text))
+
+
 def _parameter(parameter: inspect.Parameter) -> str:
-    hint = re.sub(r"Unpack\[(\w+)\]", r"\1", str(parameter.annotation))
+    hint = re.sub(r"Unpack\[(\w+)\]", r"\1", _hint(parameter.annotation))
     stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    value = str(parameter.default) if isinstance(parameter.default, Path) else parameter.default
+    default = "" if value is parameter.empty else f" = {value!r}"
     return f"{stars}{parameter.name}: {hint}{default}"
 
 

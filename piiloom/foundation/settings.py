@@ -160,7 +160,8 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
     kind: Any = model
 
     def decorate(work: Callable[..., ReturnT]) -> Callable[..., ReturnT]:
-        own = list(inspect.signature(work, eval_str=False).parameters.values())[:-1]
+        signature = inspect.signature(work, eval_str=False)
+        own = list(signature.parameters.values())[:-1]
         names = [one.name for one in own]
 
         @wraps(work)
@@ -180,7 +181,7 @@ def takes_keywords(model: Callable[P, Settings]) -> _Decorator[P]:
             )
             for name, field in kind.model_fields.items()
         ]
-        vars(called)["__signature__"] = inspect.Signature([*own, *fields])
+        vars(called)["__signature__"] = signature.replace(parameters=[*own, *fields])
         return called
 
     return decorate
