@@ -23,7 +23,7 @@ EPILOG = examples(
 )
 
 
-class ExportOptions(ExportSettings, StoreOptions):
+class ExportOptions(StoreOptions, ExportSettings):
     """The options of ``piiloom export``."""
 
     release: str = setting(..., "The release to write; piiloom release makes one.", metavar="NAME")

@@ -31,7 +31,7 @@ _OVERRULED = "updated, but what people have validated takes precedence over the 
 _BEGUN = "updated, but people are annotating the earlier text; what they decide will take precedence over the update"
 
 
-class ImportOptions(ImportSettings, StoreOptions):
+class ImportOptions(StoreOptions, ImportSettings):
     """The options of ``piiloom import``."""
 
     file: AnyPath = setting(..., "The file to read, or the folder of a format of folders.", metavar="FILE", argument=True)

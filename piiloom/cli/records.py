@@ -66,13 +66,13 @@ class RecordLines(ListOptions):
     as_json: bool = json_setting("JSON lines, one a record,")
 
 
-class Listing(RecordConditions, RecordLines):
+class Listing(RecordLines, RecordConditions):
     """The options of ``records list``."""
 
     texts: bool = setting(False, "Print whole texts with their spans instead of a line for each record.")
 
 
-class Search(TextConditions, RecordLines):
+class Search(RecordLines, TextConditions):
     """The options of ``records search``."""
 
     text: str = setting(..., "Text to find, as it is, in any case.", metavar="TEXT", argument=True)

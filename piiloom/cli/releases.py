@@ -81,7 +81,7 @@ _FEWER = "--max-value-overlap 0 draws those of open types anew; the other column
 releases_app = command_group("List, show, compare and delete the releases of a store.", *_LIST, *_SHOW, *_DIFF, *_DELETE)
 
 
-class Releasing(ReleaseOptions, StoreOptions):
+class Releasing(StoreOptions, ReleaseOptions):
     """The options of ``piiloom release``."""
 
     name: str = setting(..., "Name of the release; a name can be used once. piiloom releases list shows the names.", metavar="TEXT")
@@ -101,7 +101,7 @@ class DiffOptions(StoreOptions):
     limit: int = setting(10, "Number of records to name of each kind; 0 names all.", flags="--limit -n", metavar="N", ge=0)
 
 
-class DeleteOptions(ShowOptions, ConfirmedOptions):
+class DeleteOptions(ConfirmedOptions, ShowOptions):
     """The options of ``releases delete``."""
 
 
