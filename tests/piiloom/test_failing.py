@@ -149,7 +149,7 @@ def test_whatever_comes_of_ctrl_c_is_told_as_an_interruption(cli, filled, monkey
             signal.raise_signal(signal.SIGINT)
         raise error
 
-    monkeypatch.setattr(piiloom.cli.rejects, "print_rejects", struck)
+    monkeypatch.setattr(piiloom.cli.rejects, "get_run", struck)
     outcome = cli("rejects", "--json", "--store", filled)
     assert (outcome.code, outcome.err) == (1, "error: interrupted\n")
     assert error_of(outcome)["code"] == "interrupted"
