@@ -1,4 +1,4 @@
-"""Opening the store for a command that only reads, and saying so where what it reads is a copy."""
+"""Open the store for a command that only reads, with a note on standard error if a copy is read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Stor
 
 
 def say_sight(sight: Sight, store: Store) -> None:
-    """Say on standard error what is read, where that is not the store's file itself."""
+    """Print a line on standard error if a copy is read instead of the store's file."""
     if sight.copied_at is None:
         return
     line = f"read a copy of the store made at {sight.copied_at.astimezone():%H:%M:%S}"

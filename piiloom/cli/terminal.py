@@ -30,7 +30,7 @@ _LOG = logging.getLogger("piiloom")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verbosity:
-    """What is printed besides results: nothing but errors (``quiet``), log lines on standard error, log lines in a file."""
+    """The output besides results: nothing but errors (``quiet``), log lines on standard error, log lines in a file."""
 
     quiet: bool = False
     verbose: bool = False
@@ -79,7 +79,7 @@ def command_group(about: str, *lines: str) -> Typer:
 
 
 def harmless(text: str) -> str:
-    """Give *text* with control characters (escape sequences, carriage returns …) replaced, same length."""
+    """Return *text* with control characters (escape sequences, carriage returns …) replaced, same length."""
     return text.translate(_VISIBLE)
 
 
@@ -91,7 +91,7 @@ def tolerate_any_text() -> None:
 
 
 def console() -> Console:
-    """Give a console on standard output that interprets nothing in the texts it is given."""
+    """Return a console on standard output that interprets nothing in its texts."""
     from rich.console import Console
 
     # Without force_jupyter, rich writes HTML in a notebook and a warning for each step of a progress bar.
@@ -99,7 +99,7 @@ def console() -> Console:
 
 
 def error_console() -> Console:
-    """Give the same for standard error: progress, and whatever is not the result."""
+    """Return the same for standard error: progress, and everything that is not the result."""
     from rich.console import Console
 
     # Jupyter sets FORCE_COLOR, and rich then takes every stream for a terminal.
@@ -146,7 +146,8 @@ def say_aside(text: str) -> None:
 
 def _say_on_stderr(text: str, level: int) -> None:
     line = harmless(" ".join(text.split()))
-    _LOG.log(level, line)
+    if _LOG.hasHandlers():  # else logging itself would print errors once more
+        _LOG.log(level, line)
     if _verbosity.verbose and _LOG.handlers:
         return  # the log line is on standard error already
     sys.stderr.write(line + "\n")
@@ -165,19 +166,19 @@ def say_json(data: Any) -> None:
 
 
 def begin_json() -> None:
-    """From now on standard output holds the command's object: an error or a Ctrl-C that comes yet adds no second one."""
+    """Note that standard output has the object of the command: a later error or Ctrl-C adds no second one."""
     global _json_begun  # noqa: PLW0603 - a process has one standard output
     _json_begun = True
     say_nothing_more()
 
 
 def json_begun() -> bool:
-    """Whether this command has printed its object, or begun to."""
+    """Return whether this command has printed its object, or begun to."""
     return _json_begun
 
 
 def forget_json() -> None:
-    """Another command begins (in tests, several run in one process)."""
+    """Begin another command (in tests, several run in one process)."""
     global _json_begun  # noqa: PLW0603 - as above
     _json_begun = False
 

@@ -118,7 +118,7 @@ def _ending(trace: Trace) -> Iterator[str]:
 
 
 def _result_lines(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Show what the furthest stage left; it holds what those before it made."""
+    """Yield lines on the result of the furthest stage, which contains the results of earlier stages."""
     result = stages[-1]["result"]
     for value in result.get("values", ()):
         yield f"    value {value['id']}: {value['entity_type']}, {value['relevance']}: {value['text']}"

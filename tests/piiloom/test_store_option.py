@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from piiloom.cli.doctor import store_check
 from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
+from piiloom.generation.running.health_checks import store_check
 from tests.fakes.llm_server import LLMServer
 from tests.piiloom.small_runs import SMALL
 from tests.piiloom.surrogate_runs import _own_names, notes

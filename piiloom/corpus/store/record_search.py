@@ -205,7 +205,7 @@ def _span_conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRelease:
-    """A release that holds a record, in which split and revision."""
+    """A release with a record, and the record's split and revision in it."""
 
     name: str
     split: str

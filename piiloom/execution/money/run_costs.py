@@ -23,9 +23,8 @@ class Costs:
 
     ``calls`` = ``answered`` + ``failed`` + ``open`` + ``in_batches``. ``refused`` of the answered could not be used;
     ``replayed`` answers were taken from the journal of another run and cost nothing. ``charged_usd`` is set aside for
-    ``maybe_paid`` calls, whose outcome nobody knows, and for answers that did not say what they used; ``open_worst_usd`` for
-    those that a killed process left behind.
-    ``unpriced`` of the answered have no known price.
+    ``maybe_paid`` calls of unknown outcome, and for answers without a token count; ``open_worst_usd`` is the
+    most for open calls of a killed process. ``unpriced`` of the answered have no known price.
     """
 
     name: str

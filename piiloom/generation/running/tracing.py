@@ -1,4 +1,4 @@
-"""What a record or a plan item went through, put together from the journal and the ledger."""
+"""The trace of a record or a plan item: its calls, stages, verdicts and rejects, from the journal and the ledger."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from piiloom.generation.stages.topics import pair_key
 
 @dataclass(slots=True, kw_only=True)
 class TracedCall:
-    """One request: its prompt, its tries in order with what came of them, and the verdicts on its reply.
+    """One request: its prompt, its tries in order with their outcomes, and the verdicts on its reply.
 
-    ``paid_by`` is the run that paid for the reply where that was another one. A try's ``outcome`` is reply, failed or open.
+    ``paid_by`` is the run that paid for the reply if that is another one. A try's ``outcome`` is reply, failed or open.
     """
 
     key: str
@@ -39,7 +39,7 @@ class TracedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """All there is on one plan item (or one pair or topic) of a run. Payloads are JSON values."""
+    """The trace of one plan item (or one pair or topic) of a run. Payloads are JSON values."""
 
     run: str
     item: str
@@ -52,7 +52,7 @@ class Trace:
 
     @property
     def cost_usd(self) -> float:
-        """What the item's replies have cost, whoever paid; replies of unknown price count nothing."""
+        """The cost of the item's replies, also if another run paid; replies of unknown price count nothing."""
         return sum(one.get("cost_usd") or 0.0 for call in self.calls for one in call.tries)
 
 
@@ -140,7 +140,7 @@ def _calls(store: Store, events: Iterable[JournalEvent]) -> list[TracedCall]:
 
 
 def _add(call: TracedCall, event: JournalEvent) -> None:
-    """Add what *event* says to its call."""
+    """Add *event* to its call."""
     entry = dict(event.entry)
     if event.kind == "sent":
         call.system = entry.pop("system", None) or call.system
