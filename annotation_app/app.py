@@ -8,6 +8,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from piiloom.cli.annotate_cmd import streamlit_arguments
+from piiloom.cli.annotate import streamlit_arguments
 
 app = st.App(**streamlit_arguments())

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piiloom.api import (
-        ReleaseOptions,
         compare,
         detect,
         detect_files,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PiiloomError",
-    "ReleaseOptions",
     "__version__",
     "compare",
     "detect",

@@ -27,23 +27,22 @@ from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, ParamSpec, Protocol, Unpack, overload
+from typing import Any, ParamSpec, Protocol, overload
 
 from piiloom.annotation_app.agreement.measuring import agreement_among
-from piiloom.cli.importing import ReadingChoice, import_into
-from piiloom.cli.keyword_checks import known_keywords
-from piiloom.cli.loading import load_records
 from piiloom.cli.options import DEFAULT_STORE
-from piiloom.cli.records_view import stored_records
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
-from piiloom.corpus.formats.registry import NativeFormat, get_format
-from piiloom.corpus.importing import ImportReport, OnConflict
+from piiloom.corpus.formats.registry import NativeFormat
+from piiloom.corpus.importing import ImportReport, ImportSettings, LoadSettings, import_into, load_records
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
-from piiloom.corpus.releases.exporting import ExportReport, export_formats
+from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats
 from piiloom.corpus.releases.release_options import ReleaseOptions
+from piiloom.corpus.store import DEFAULT_STORE, StoreSettings
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.record_search import TextConditions, filter_of, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
@@ -75,7 +74,6 @@ from piiloom.tagging.model_card import About
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 __all__ = [
-    "ReleaseOptions",
     "compare",
     "detect",
     "detect_files",
@@ -121,175 +119,100 @@ def generate(asked: Generation) -> RunProgress:
         return run_to_end(opened, watch=asked.watch or noop)
 
 
-@known_keywords()
-def import_file(
-    path: str | Path,
-    *,
-    format: str = "native",  # noqa: A002 - the word users know
-    locale: str = "en_US",
-    rejects: str | Path | None = None,
-    on_conflict: OnConflict = "fail",
-    skip_values: bool = False,
-    columns: Mapping[str, str] | None = None,
-    label_map: str | Path | None = None,
-    types: str | Path | None = None,
-    store: StorePath = None,
-) -> ImportReport:
-    """Add the records of a file, or a folder of a format of folders, to the store; gives what became of every row and value.
+class Import(ImportSettings, StoreSettings):
+    """The keywords of ``import_file``: the settings of an import, and the store."""
+
+
+@takes_keywords(Import)
+def import_file(path: str | Path, asked: Import) -> ImportReport:
+    """Add the records of a file, or a folder of a format of folders, to the store; return a report on every row and value.
 
     Refused rows go to the file *rejects* with their reasons (beside the store, ``<name>.rejects.jsonl``, when not given); *locale* is
-    that of rows that name none. *on_conflict* says what becomes of rows whose id is stored with other content (``fail``, ``skip``,
+    that of rows that name none. *on_conflict* applies to rows whose id is stored with other content (``fail``, ``skip``,
     ``update`` or ``new``), *skip_values* keeps rows without the values that have no exact place. *columns* names the columns of a
     table by field (``{"context": "text"}``), *label_map* is the name of a shipped label map or a YAML file, *types* a types file.
     Raises ``DataError`` for a file that cannot be read or has no valid row, ``UsageError``,
     ``OutputError`` and ``StoreError``.
     """
-    reading = ReadingChoice(
-        format=format,
-        locale=locale,
-        skip_values=skip_values,
-        columns=columns or {},
-        label_map=None if label_map is None else str(label_map),
-        types=None if types is None else Path(types),
-    )
-    rejects_path = None if rejects is None else Path(rejects)
-    return import_into(Path(path), reading, _store(store), rejects=rejects_path, on_conflict=on_conflict).report
+    return import_into(Path(path), asked, asked.store).report
 
 
-@known_keywords(ReleaseOptions)
-def release(name: str, *, store: StorePath = None, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
+class Releasing(ReleaseOptions, StoreSettings):
+    """The keywords of ``release``: the options of a release, and the store."""
+
+
+@takes_keywords(Releasing)
+def release(name: str, asked: Releasing) -> ReleaseRow:
     """Freeze records of the store as release *name*, split into train, test and validation, or into folds.
 
-    *options* are those of ``piiloom release`` (``test_size``, ``folds``, ``status``, ``run`` …), with its defaults;
-    [releases.md](releases.md) says what each means. A release of that name that was made with the same settings and has the same
-    records in the same splits is given as it is, so a script can be run again. Raises ``UsageError``, and ``ReleaseError`` when one of
+    The options are those of ``piiloom release`` (``test_size``, ``folds``, ``status``, ``run`` …), with its defaults;
+    [releases.md](releases.md) explains them. A release of that name that was made with the same settings and has the same
+    records in the same splits is returned as it is, so a script can be run again. Raises ``UsageError``, and ``ReleaseError`` when one of
     that name differs or there are no records.
     """
-    with Store.open(_store(store), create=False) as opened:
-        return create_or_confirm_release(opened, name, **options)
+    with Store.open(asked.store, create=False) as opened:
+        return create_or_confirm_release(opened, name, **asked.part(ReleaseOptions).given())
 
 
-@overload
-def export(
-    release: str,
-    out: str | Path,
-    *,
-    format: str = "native",
-    splits: Sequence[str] = (),
-    tokenizer: str = "whitespace",
-    seed: int | None = None,
-    store: StorePath = None,
-    force: bool = False,
-) -> ExportReport: ...
+class Export(ExportSettings, StoreSettings):
+    """The keywords of ``export``: the settings of an export, and the store."""
 
 
-@overload
-def export(
-    release: str,
-    out: str | Path,
-    *,
-    format: list[str] | tuple[str, ...],
-    splits: Sequence[str] = (),
-    tokenizer: str = "whitespace",
-    seed: int | None = None,
-    store: StorePath = None,
-    force: bool = False,
-) -> Rows[ExportReport]: ...
-
-
-@known_keywords()
-def export(
-    release: str,
-    out: str | Path,
-    *,
-    format: str | list[str] | tuple[str, ...] = "native",  # noqa: A002 - the word users know
-    splits: Sequence[str] = (),
-    tokenizer: str = "whitespace",
-    seed: int | None = None,
-    store: StorePath = None,
-    force: bool = False,
-) -> ExportReport | Rows[ExportReport]:
+@takes_keywords(Export)
+def export(release: str, out: str | Path, asked: Export) -> ExportReport | Rows[ExportReport]:
     """Write *release* (only *splits* of it, if any are given) to the folder *out*, which must be new or empty unless *force*.
 
     One *format* goes into *out* and gives a report; a list of several goes into folders of their names in *out* and gives a list of
-    reports. A folder that holds this very export, byte for byte, is left as it is. A report has the files with their hashes and what the
-    format could not express. The surrogates of the format "masked" depend on *seed*, and are others each time without it. Raises
+    reports. A folder that has this very export, byte for byte, is left as it is. A report has the files with their hashes and the
+    losses of the format. The surrogates of the format "masked" depend on *seed*, and are others each time without it. Raises
     ``UsageError``, ``ReleaseError`` and ``OutputError``.
     """
-    names = [format] if isinstance(format, str) else list(format)
-    chosen = [get_format(name) for name in names]
-    with Store.open(_store(store), create=False) as opened:
-        if force:
-            made = export_formats(opened, release, chosen, Path(out), splits=splits, tokenizer=tokenizer, seed=seed, force=True)
+    chosen = asked.formats()
+    with Store.open(asked.store, create=False) as opened:
+        given: Any = {"splits": asked.splits, "tokenizer": asked.tokenizer, "seed": asked.seed}
+        if asked.force:
+            made = export_formats(opened, release, chosen, Path(out), **given, force=True)
         else:
-            made = export_or_confirm(opened, release, chosen, Path(out), splits=splits, tokenizer=tokenizer, seed=seed)
-    return made[0] if isinstance(format, str) else Rows(made, _export_rows, ())
+            made = export_or_confirm(opened, release, chosen, Path(out), **given)
+    return made[0] if isinstance(asked.format, str) else Rows(made, _export_rows, ())
 
 
-@known_keywords()
-def load(
-    path: str | Path,
-    *,
-    split: str | None = None,
-    format: str | None = None,  # noqa: A002 - the word users know
-    locale: str = "en_US",
-    columns: Mapping[str, str] | None = None,
-    label_map: str | Path | None = None,
-    types: str | Path | None = None,
-) -> Rows[Record]:
-    """Read the records of a file (*format* native unless another is named), or of an exported folder: all its splits, or only *split*.
+@takes_keywords(LoadSettings)
+def load(path: str | Path, asked: LoadSettings) -> Rows[Record]:
+    """Read the records of a file (native unless *input_format* is given), or of an exported folder: all its splits, or only *split*.
 
     A folder's format is the one that its ``release.json`` names, and so are its own types; *types* is a types file for a file that
-    lies beside none; *locale* is that of rows that name none; *columns* and *label_map* are those of ``import_file``. A folder without
-    ``release.json`` is read as a file of *format*, where that is a format of folders.
+    is beside no ``release.json``; *locale* is that of rows that name none; *columns* and *label_map* are those of ``import_file``. A
+    folder without ``release.json`` is read as a file of *input_format*, if that is a format of folders.
     Raises ``DataError`` with file, line and field for the first
     row that is no record, and ``UsageError`` for a split that is not there or a format that a folder has not.
     """
-    reading = ReadingChoice(
-        format=format or "native",
-        locale=locale,
-        columns=columns or {},
-        label_map=None if label_map is None else str(label_map),
-        types=None if types is None else Path(types),
-    )
-    return Rows(load_records(Path(path), reading, split=split, stated_format=format), _record_row, COLUMNS)
+    return Rows(load_records(Path(path), asked), _record_row, COLUMNS)
 
 
-@known_keywords()
-def records(
-    store: StorePath = None,
-    *,
-    run: str | None = None,
-    release: str | None = None,
-    split: str | None = None,
-    type: str | None = None,  # noqa: A002 - the option's name
-    relevance: Literal["high", "low", "none"] | None = None,
-    pair: str | None = None,
-    status: str | None = None,
-    locale: str | None = None,
-    text: str | None = None,
-    in_values: bool = False,
-    all_revisions: bool = False,
-    limit: int = 0,
-    offset: int = 0,
-) -> Rows[Record]:
+class Selection(TextConditions, StoreSettings):
+    """The keywords of ``records``: the conditions of records, and the part of them to return."""
+
+    limit: int = setting(0, "Number of records; 0 is all.", ge=0)
+    offset: int = setting(0, "Number of records to skip first.", ge=0)
+
+
+@takes_keywords(Selection)
+def records(asked: Selection) -> Rows[Record]:
     """Return the records of the store that meet every condition given, in the order of their runs and plans; imports come last.
 
     The conditions are those of ``piiloom records list``, and *text* and *in_values* those of ``piiloom records search``. *limit* 0: all.
     ``to_pandas()`` has a row for each record, with its run, plan index and status. Another process may write the store meanwhile.
     Raises ``UsageError`` for a value that no record has, ``RunError``, ``ReleaseError`` and ``StoreError``.
     """
-    options: dict[str, Any] = {
-        "run": run,
-        "release": release,
-        "split": split,
-        "type": type,
-        "relevance": relevance,
-        "pair": pair,
-        "status": status,
-    }
-    options |= {"locale": locale, "text": text, "in_values": in_values, "all_revisions": all_revisions}
-    return stored_records(_store(store), options, limit=limit, offset=offset)
+    with open_to_read(asked.store) as store:
+        found = list(search_records(store, filter_of(store, asked), limit=asked.limit, offset=asked.offset)[1])
+    places = [{"run": one.run_id, "plan_index": one.plan_index, "status": one.status} for one in found]
+
+    def rows_of(number: int, record: Record) -> list[Row]:
+        return [{**flat_row_of(record), **places[number]}]
+
+    return Rows((one.record for one in found), rows_of, (*COLUMNS, "run", "plan_index", "status"))
 
 
 @takes_keywords(EvaluationSettings)
@@ -473,7 +396,3 @@ def _record_row(number: int, record: Record) -> list[Row]:
 def _export_rows(number: int, report: ExportReport) -> Iterable[Row]:
     del number
     return report.frame_rows()
-
-
-def _store(path: StorePath) -> Path:
-    return DEFAULT_STORE if path is None else Path(path)

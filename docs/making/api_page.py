@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import MISSING, fields
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any
 
 import piiloom
 from docs.making.markdown import page, table
@@ -44,7 +45,6 @@ FUNCTIONS = (
     "detect_files",
     "train_encoder",
 )
-OPTIONS = ("ReleaseOptions",)
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (
     Record,
@@ -75,7 +75,7 @@ that `frame_rows()` names.
 _OPTIONS = """
 Keywords of `generate` are the settings of a run, keywords of `surrogate` the options of `piiloom surrogate run`; a type checker finds a
 misspelt one. [settings.md](settings.md) lists both, with defaults and meanings. Those of `release` are
-`piiloom.ReleaseOptions`, the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
+the options of `piiloom release` ([releases.md](releases.md)). Those of `detect_files` are
 the options of `piiloom detect` ([detection.md](detection.md)); `detect` takes those of them that concern the detector. Those of
 `train_encoder` are the options of `piiloom train encoder`
 ([training.md](training.md)).
@@ -92,7 +92,7 @@ _NOT_RUN = "<!-- not run: the signature of a function -->"
 
 def api_page() -> str:
     """The text of the page. Raises ``ValueError`` for a public name that it leaves out."""
-    missing = set(piiloom.__all__) - {*FUNCTIONS, *OPTIONS, *OTHERS}
+    missing = set(piiloom.__all__) - {*FUNCTIONS, *OTHERS}
     if missing:
         raise ValueError(f"the page says nothing of {sorted(missing)}")
     functions = [_function(name) for name in FUNCTIONS]
@@ -117,16 +117,24 @@ def _function(name: str) -> str:
     if first_keyword is not None and not any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values()):
         taken.insert(first_keyword, "*")
     lines = "".join(f"    {one},\n" for one in taken)
-    shown = f"```python\npiiloom.{name}(\n{lines}) -> {signature.return_annotation}\n```"
+    shown = f"```python\npiiloom.{name}(\n{lines}) -> {_hint(signature.return_annotation)}\n```"
     return f"### {name}\n\n{_NOT_RUN}\n{shown}\n\n{inspect.getdoc(function)}"
 
 
+def _hint(annotation: Any) -> str:
+    """Return an annotation as it is written in the source, without the names of modules."""
+    if isinstance(annotation, str):
+        return annotation
+    text = re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", inspect.formatannotation(annotation))
+    # Settings take a str for each Path.
+    return re.sub(r"\bPath\b", "str | Path", re.sub(r"Optional\[(Literal\[[^]]*\])\]", r"\1 | None", text))
+
+
 def _parameter(parameter: inspect.Parameter) -> str:
-    kind = parameter.annotation
-    hint = kind.__name__ if isinstance(kind, type) and not get_args(kind) else re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", str(kind))
-    hint = re.sub(r"Unpack\[(\w+)\]", r"\1", hint)
+    hint = re.sub(r"Unpack\[(\w+)\]", r"\1", _hint(parameter.annotation))
     stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    value = str(parameter.default) if isinstance(parameter.default, Path) else parameter.default
+    default = "" if value is parameter.empty else f" = {value!r}"
     return f"{stars}{parameter.name}: {hint}{default}"
 
 

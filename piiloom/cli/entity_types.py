@@ -48,7 +48,7 @@ class NewType(Settings):
 @takes(ListTypes)
 def list_types(asked: ListTypes) -> None:
     """List the entity types, with those of a types file, and the commands that take each."""
-    from piiloom.cli.columns import in_columns
+    from piiloom.cli.terminal import in_columns
     from piiloom.taxonomy.own_types_file import read_types_file
 
     own = () if asked.types is None else read_types_file(asked.types)

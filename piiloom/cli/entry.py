@@ -16,12 +16,12 @@ def main() -> int:
     """Be the console script; gives the exit code."""
     end_without_teardown()
     end_at_once(also_say=_INTERRUPTED_JSON if "--json" in sys.argv else "")
-    from piiloom.foundation.startup import collect_less_often, open_closed_streams  # noqa: PLC0415 - after the handler: it takes time to load
+    from piiloom.foundation.startup import collect_less_often, open_closed_streams
 
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads what is installed, for 20 ms
     collect_less_often()
     open_closed_streams()
-    from piiloom.cli.main import run  # noqa: PLC0415
+    from piiloom.cli.main import run
 
     try:
         code = run()

@@ -46,7 +46,7 @@ def list_locales(asked: ListLocales) -> None:
 
     Every --locale also takes pt-BR, pt_br and pt_BR.UTF-8, and a language alone where it has one locale only.
     """
-    from piiloom.cli.columns import in_columns
+    from piiloom.cli.terminal import in_columns
     from piiloom.taxonomy.locales import locale_codes
 
     found = [_locale(code) for code in _listed_locales()]

@@ -119,7 +119,7 @@ def _total(progress: tuple[Step, str, float]) -> float:
 @takes(Classify)
 def classify(asked: Classify) -> None:
     """Estimate gender, country and UN region of names, with probabilities. A guess about names, never a fact about a person."""
-    from piiloom.cli.columns import in_columns
+    from piiloom.cli.terminal import in_columns
     from piiloom.pii_values.names.classifying import Classifier, read_name_list
     from piiloom.pii_values.names.index import open_names
 
@@ -150,7 +150,7 @@ def _per_cent(share: float | None) -> str:
 @takes(Top)
 def top(asked: Top) -> None:
     """List the most frequent names of a country, most frequent first."""
-    from piiloom.cli.columns import in_columns
+    from piiloom.cli.terminal import in_columns
     from piiloom.pii_values.names.index import open_names
 
     index, country = open_names(asked.names_index), asked.country.upper()

@@ -7,20 +7,36 @@ from typing import Annotated, Any
 
 import typer
 
+from piiloom.corpus.store import DEFAULT_STORE, StoreSettings, store_setting
 from piiloom.foundation.settings import setting
 
-DEFAULT_STORE = Path("outputs/piiloom.duckdb")
+__all__ = ["DEFAULT_STORE", "store_setting"]  # besides the names of this module
+
 WORKERS = "Workers"
 
 
-def store_setting(default: Path = DEFAULT_STORE) -> Any:
-    """Declare the option --store."""
-    return setting(default, "The DuckDB file of the workspace.", metavar="FILE")
+def json_setting(form: str = "the result as JSON") -> Any:
+    """Declare the option --json, which prints the result in this *form*."""
+    return setting(False, f"Print {form} and nothing else on standard output.", flags="--json")
 
 
-def json_setting() -> Any:
-    """Declare the option --json."""
-    return setting(False, "Print the result as JSON and nothing else on standard output.", flags="--json")
+class StoreOptions(StoreSettings):
+    """The store of a command, and the form of its result."""
+
+    as_json: bool = json_setting()
+
+
+class ListOptions(StoreOptions):
+    """A part of a list of the store."""
+
+    limit: int = setting(20, "Number of rows to print; 0 prints all.", flags="--limit -n", metavar="N", ge=0)
+    offset: int = setting(0, "Number of rows to skip first.", metavar="N", ge=0)
+
+
+class ConfirmedOptions(StoreOptions):
+    """A change of the store that must be confirmed."""
+
+    yes: bool = setting(False, "Confirm in advance.", flags="--yes -y")
 
 
 def run_setting() -> Any:
@@ -35,16 +51,6 @@ def config_setting() -> Any:
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else on standard output.")]
-JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print JSON lines, one a record, and nothing else on standard output.")]
-RunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); command-line options override it."
-    ),
-]
 
 
 def given(**options: Any) -> dict[str, Any]:

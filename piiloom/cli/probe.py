@@ -70,7 +70,7 @@ def probe(asked: Probe) -> None:
 
 def described(step: ProbeStep, now: float = 0.0) -> str:
     """Describe *step* in words."""
-    from piiloom.tagging.training import MAX_ITERATIONS  # noqa: PLC0415 - needs an extra
+    from piiloom.tagging.training import MAX_ITERATIONS
 
     del now
     trained = counted(step.records, "record")
@@ -81,14 +81,14 @@ def described(step: ProbeStep, now: float = 0.0) -> str:
 
 
 def _share(step: ProbeStep) -> tuple[float, float]:
-    from piiloom.tagging.training import MAX_ITERATIONS  # noqa: PLC0415 - needs an extra
+    from piiloom.tagging.training import MAX_ITERATIONS
 
     return step.iterations, MAX_ITERATIONS
 
 
 def _print(result: ProbeResult, *, by_type: bool) -> None:
     """Print a table for each test file, one row per training, and if wanted one by type for the last training."""
-    from piiloom.evaluation.probe.scores import RESAMPLES  # noqa: PLC0415 - loads numpy, which help must not
+    from piiloom.evaluation.probe.scores import RESAMPLES
 
     say(f"train {result.corpus.file}: {counted(len(result.corpus.records), 'record')}{_left_out(result.corpus)}")
     for number, test in enumerate(result.trainings[-1].tests):

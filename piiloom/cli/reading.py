@@ -1,4 +1,4 @@
-"""Opening the store for a command that only reads, and saying so where what it reads is a copy."""
+"""Open the store for a command that only reads, with a note on standard error if a copy is read."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def store_for_reading(path: Path, *, memory_limit: str = "64MB") -> Iterator[Sto
 
 
 @contextmanager
-def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Store, Sight]]:
-    """As ``store_for_reading``, with what is read, for a result that is to say it, too."""
+def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Store, dict[str, Any]]]:
+    """Open the store like ``store_for_reading``; also yield its place as JSON values, with the time (UTC) and holder of a copy."""
     seen: list[Sight] = []
 
     def tell(sight: Sight, store: Store) -> None:
@@ -30,11 +30,13 @@ def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Stor
         say_sight(sight, store)
 
     with open_to_read(path, memory_limit=memory_limit, tell=tell) as store:
-        yield store, seen[0]
+        (sight,) = seen
+        copied = None if sight.copied_at is None else sight.copied_at.isoformat(timespec="seconds")
+        yield store, {"store": str(path), "read": {"copy_made_at": copied, "in_use_by": sight.holder}}
 
 
 def say_sight(sight: Sight, store: Store) -> None:
-    """Say on standard error what is read, where that is not the store's file itself."""
+    """Print a line on standard error if a copy is read instead of the store's file."""
     if sight.copied_at is None:
         return
     line = f"read a copy of the store made at {sight.copied_at.astimezone():%H:%M:%S}"
@@ -43,11 +45,6 @@ def say_sight(sight: Sight, store: Store) -> None:
     if sight.version is None or sight.holder is not None:
         line += f"; {_holder(sight)} is using it" + _under_way(store)
     say_aside(line)
-
-
-def sight_to_json(sight: Sight) -> dict[str, Any]:
-    """Give what was read as JSON values: when a copy was made (UTC), and who had the store; null where the file itself was read."""
-    return {"copy_made_at": None if sight.copied_at is None else sight.copied_at.isoformat(timespec="seconds"), "in_use_by": sight.holder}
 
 
 def _holder(sight: Sight) -> str:

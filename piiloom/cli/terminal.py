@@ -7,29 +7,31 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from piiloom.foundation.errors import OutputError
+from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.quick_end import say_nothing_more
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from typer import Typer
 
 # Control characters become visible, one for one, so that offsets stay: text of a corpus must not steer the terminal.
 _KEPT = "\n\t"
 _VISIBLE = {code: 0x2400 + code for code in range(0x20) if chr(code) not in _KEPT}
 _VISIBLE |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _UNBOUNDED = 1_000_000  # columns
+_GAP = 2  # blanks between two columns
 
 _LOG = logging.getLogger("piiloom")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verbosity:
-    """What is printed besides results: nothing but errors (``quiet``), log lines on standard error, log lines in a file."""
+    """The output besides results: nothing but errors (``quiet``), log lines on standard error, log lines in a file."""
 
     quiet: bool = False
     verbose: bool = False
@@ -70,8 +72,15 @@ def examples(*lines: str) -> str:
     return "\n".join(["Examples:", *(f"  {line}" for line in lines)])
 
 
+def command_group(about: str, *lines: str) -> Typer:
+    """Return a group of commands, with the examples *lines* in its help."""
+    from typer import Typer
+
+    return Typer(help=about, epilog=examples(*lines), no_args_is_help=True, pretty_exceptions_enable=False)
+
+
 def harmless(text: str) -> str:
-    """Give *text* with control characters (escape sequences, carriage returns …) replaced, same length."""
+    """Return *text* with control characters (escape sequences, carriage returns …) replaced, same length."""
     return text.translate(_VISIBLE)
 
 
@@ -83,7 +92,7 @@ def tolerate_any_text() -> None:
 
 
 def console() -> Console:
-    """Give a console on standard output that interprets nothing in the texts it is given."""
+    """Return a console on standard output that interprets nothing in its texts."""
     from rich.console import Console
 
     # Without force_jupyter, rich writes HTML in a notebook and a warning for each step of a progress bar.
@@ -91,7 +100,7 @@ def console() -> Console:
 
 
 def error_console() -> Console:
-    """Give the same for standard error: progress, and whatever is not the result."""
+    """Return the same for standard error: progress, and everything that is not the result."""
     from rich.console import Console
 
     # Jupyter sets FORCE_COLOR, and rich then takes every stream for a terminal.
@@ -172,7 +181,8 @@ def say_aside(text: str) -> None:
 
 def _say_on_stderr(text: str, level: int) -> None:
     line = harmless(" ".join(text.split()))
-    _LOG.log(level, line)
+    if _LOG.hasHandlers():  # else logging itself would print errors once more
+        _LOG.log(level, line)
     if _verbosity.verbose and _LOG.handlers:
         return  # the log line is on standard error already
     sys.stderr.write(line + "\n")
@@ -191,18 +201,95 @@ def say_json(data: Any) -> None:
 
 
 def begin_json() -> None:
-    """From now on standard output holds the command's object: an error or a Ctrl-C that comes yet adds no second one."""
+    """Note that standard output has the object of the command: a later error or Ctrl-C adds no second one."""
     global _json_begun  # noqa: PLW0603 - a process has one standard output
     _json_begun = True
     say_nothing_more()
 
 
 def json_begun() -> bool:
-    """Whether this command has printed its object, or begun to."""
+    """Return whether this command has printed its object, or begun to."""
     return _json_begun
 
 
 def forget_json() -> None:
-    """Another command begins (in tests, several run in one process)."""
+    """Begin another command (in tests, several run in one process)."""
     global _json_begun  # noqa: PLW0603 - as above
     _json_begun = False
+
+
+def in_columns(
+    rows: Sequence[Sequence[str]], *, width: int | None = None, spared: Sequence[str] = (), left: Collection[int] = (0,)
+) -> list[str]:
+    """Return the lines of a table of *rows*, titles first. Columns with a number in *left* are set to the left, others to the right.
+
+    If lines would be longer than *width*, columns are left out in the order of their titles in *spared*.
+    """
+    columns = [(at in left, column) for at, column in enumerate(zip(*rows, strict=True))]
+    widths: list[int] = []
+    for title in (None, *spared):
+        columns = [(to_left, column) for to_left, column in columns if column[0] != title]
+        widths = [max(map(len, column)) for _, column in columns]
+        if width is None or sum(widths) + _GAP * (len(widths) - 1) <= width:
+            break
+    cells = [
+        [cell.ljust(wide) if to_left else cell.rjust(wide) for cell in column]
+        for (to_left, column), wide in zip(columns, widths, strict=True)
+    ]
+    return [(" " * _GAP).join(row).rstrip() for row in zip(*cells, strict=True)]
+
+
+def rest_of_list(total: int, shown: int, *, offset: int) -> str | None:
+    """Return which rows of a list were printed and how to print the others; None if all were."""
+    if shown == total:
+        return None
+    last = offset + shown
+    after = f"; --offset {last} goes on, --limit 0 prints all" if last < total else ""
+    part = f"{offset + 1:,} to {last:,}" if shown > 1 else f"{last:,}"
+    return f"{part} of {total:,}{after}" if shown else f"none from {offset + 1:,} on, of {total:,}"
+
+
+def say_json_lines(items: Iterable[Any]) -> int:
+    """Print each of *items* as JSON on a line of its own as soon as it comes; return their number."""
+    begin_json()
+    shown = 0
+    for item in items:
+        sys.stdout.write(json.dumps(item, ensure_ascii=False) + "\n")
+        shown += 1
+    return shown
+
+
+def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> None:
+    """Print a JSON object of *head* and, under *name*, the list of *items*, each written as it comes, on a line of its own."""
+    begin_json()
+    write = sys.stdout.write
+    write("{\n")
+    for key, value in head.items():
+        write(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+    write(f"  {json.dumps(name)}: [")
+    separator = "\n"
+    for item in items:
+        write(f"{separator}    {json.dumps(item, ensure_ascii=False)}")
+        separator = ",\n"
+    write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")
+
+
+def confirmed(action: str, question: str, *, where: str, yes: bool, about: Iterable[str] = ()) -> bool:
+    """Return whether a change is confirmed: in advance (*yes*), or by an answer to *question* on the terminal.
+
+    *action* is the noun and the participle of the change, for messages: "deletion, deleted". *where* names the thing
+    that would be changed, and *about* are lines that are printed before the question.
+    """
+    if yes:
+        return True
+    noun, _, participle = action.partition(", ")
+    if not sys.stdin.isatty():
+        raise UsageError(f"the {noun} must be confirmed, and there is no terminal to ask", where=where, remedy="Add --yes")
+    for line in about:
+        say_aside(line)
+    import typer
+
+    if typer.confirm(question, err=True):
+        return True
+    say_aside(f"nothing was {participle}")
+    return False

@@ -10,20 +10,29 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any, Final
 
-from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue
+from pydantic import field_validator
+
+from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue, read_records
 from piiloom.corpus.formats.columns import check_columns
-from piiloom.corpus.formats.registry import get_readable_format
+from piiloom.corpus.formats.registry import READABLE, get_readable_format
 from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.rejects_file import RejectsFile
+from piiloom.corpus.releases.manifest import MANIFEST, read_manifest, types_beside
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.shared import SharedStore
-from piiloom.foundation.errors import DataError
+from piiloom.corpus.store.writing import store_for_writing
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
-from piiloom.taxonomy.label_maps import maps_for
-from piiloom.taxonomy.own_types import extended
+from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.label_maps import label_map, maps_for
+from piiloom.taxonomy.locales import resolve_locale
+from piiloom.taxonomy.own_types import OwnTypes, extended
+from piiloom.taxonomy.own_types_file import read_types_file
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
@@ -33,6 +42,82 @@ _CHUNK = 2000
 _SMALL_CHUNK = 500
 # Opens a transaction (or, for ``_Job.find_conflicts``, a reading view) on the store.
 _Transaction = Callable[[], AbstractContextManager[Store]]
+
+
+INPUT_FORMATS: Final = f"Format of the file: {', '.join(READABLE)}."
+
+
+class ReadingSettings(Settings):
+    """The settings of reading a file of records."""
+
+    locale: str = setting("en_US", "Locale of rows that name none.")
+    columns: Converted[Mapping[str, str], Mapping[str, str] | str | None] = setting(
+        {}, "Columns of a table by field: context=text,question=q.", metavar="FIELD=COLUMN,…"
+    )
+    label_map: Converted[str | None, str | Path | None] = setting(
+        None, "Types of the file's labels: a shipped map or a YAML file.", metavar="NAME|FILE"
+    )
+    types: OptionalPath = setting(None, "Your own entity types (docs/own-types.md).", metavar="FILE")
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _parsed(cls, columns: Any) -> Any:
+        return parse_columns(columns) if isinstance(columns, str) else columns or {}
+
+    @field_validator("label_map", mode="before")
+    @classmethod
+    def _named(cls, name: Any) -> Any:
+        return str(name) if isinstance(name, Path) else name
+
+    def own_types(self, file: Path) -> OwnTypes:
+        """Return the own types of the types file, or else of the export that *file* belongs to."""
+        return types_beside(file) if self.types is None else read_types_file(self.types)
+
+    def options(self, taxonomy: Taxonomy, *, skip_values: bool = False, blank_contexts: bool = False) -> ReadOptions:
+        """Return the options for a reader of labels of *taxonomy*."""
+        return ReadOptions(
+            taxonomy=taxonomy,
+            locale=resolve_locale(self.locale),
+            skip_values=skip_values,
+            blank_contexts=blank_contexts,
+            columns=self.columns,
+            label_map={} if self.label_map is None else label_map(self.label_map, taxonomy),
+        )
+
+
+class ImportSettings(ReadingSettings):
+    """The settings of an import."""
+
+    input_format: str = setting("native", INPUT_FORMATS, metavar="FORMAT")
+    rejects: OptionalPath = setting(
+        None,
+        "File for refused rows, with line and reason; <FILE's name>.rejects.jsonl beside the store if not given.",
+        metavar="FILE",
+    )
+    on_conflict: OnConflict = setting(
+        "fail",
+        "For a row with a stored record's id and other text, question or labels: import nothing (fail), leave it out, "
+        "store a new revision, or a record of its own.",
+    )
+    skip_values: bool = setting(False, "Keep a row whose values are not all whole words of its text, without those values; list them.")
+
+
+class LoadSettings(ReadingSettings):
+    """The settings of loading records without a store. ``input_format`` None: native, or the format of an export."""
+
+    split: str | None = setting(None, "Only this split of an exported folder.")
+    input_format: str | None = setting(None, INPUT_FORMATS)
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Parse ``"context=text,question=q"`` into names of columns by field; raises ``UsageError`` for anything else."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column) or name in found:
+            raise UsageError(f"not a column: {part.strip()!r}", where="--columns", remedy="Write for example context=text,question=q")
+        found[name] = column
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +240,77 @@ def import_file_among(
     return job.run(shared.writing, _SMALL_CHUNK)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """The report of an import, the file with its rejects, and own types that the store has learnt from it."""
+
+    report: ImportReport
+    rejects: Path
+    own_types: tuple[str, ...]
+
+
+def import_into(file: Path, asked: ImportSettings, store: Path) -> Imported:
+    """Import *file* (or folder) into the store at *store*, with the own types of *asked* or of the export that it belongs to.
+
+    Every fault of the request is found before the store is opened.
+    """
+    chosen = get_readable_format(asked.input_format)
+    check_columns(chosen, asked.columns)
+    resolve_locale(asked.locale)
+    if not file.exists():
+        raise DataError("the file to import does not exist", where=str(file), remedy="Check the path")
+    if file.is_dir() and chosen.suffix:
+        names = ", ".join(sorted(one.name for one in file.glob(f"*{chosen.suffix}"))) or "none"
+        raise DataError("the file to import is not a file", where=str(file), remedy=f"Name one file of it; there are: {names}")
+    rejects = asked.rejects or store.parent / f"{file.stem}.rejects.jsonl"
+    for taken, name in ((file, "the file to import"), (store, "the store")):
+        if rejects.resolve() == taken.resolve():
+            raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
+    own = asked.own_types(file)
+    asked.options(extended(own))  # a label map with a fault is refused before the store is opened
+    with store_for_writing(store) as opened:
+        added = keep_types(opened, own)
+        options = asked.options(extended(types_of(opened)), skip_values=asked.skip_values)
+        report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=asked.on_conflict, options=options)
+    return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
+
+
+def load_records(source: Path, asked: LoadSettings) -> list[Record]:
+    """Return the records of a file, or of an exported folder: all its splits, or only one. See ``piiloom.load``."""
+    if not source.exists():
+        raise DataError("there is no such file or folder", where=str(source), remedy="Give a native JSONL file or an exported folder")
+    if source.is_file() or (asked.input_format is not None and not (source / MANIFEST).exists()):
+        if asked.split is not None:
+            raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
+        return _load_file(source, asked, asked.input_format or "native")
+    exported, files = _exported(source)
+    if asked.input_format not in {None, exported}:
+        raise UsageError(f"the export is {exported}, not {asked.input_format}", where=str(source), remedy="Leave the format out")
+    if asked.split is not None and asked.split not in files:
+        raise UsageError(f"there is no split {asked.split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
+    chosen = [name for part, name in files.items() if asked.split in (None, part)]
+    return [record for name in chosen for record in _load_file(source / name, asked, exported)]
+
+
+def _load_file(source: Path, asked: LoadSettings, file_format: str) -> list[Record]:
+    """Read one file, or a folder of a format of folders, with its own types."""
+    options = asked.options(extended(asked.own_types(source)), blank_contexts=True)
+    chosen = get_readable_format(file_format)
+    check_columns(chosen, asked.columns)
+    return list(read_records(chosen, source, options))
+
+
+def _exported(folder: Path) -> tuple[str, dict[str, str]]:
+    """Return the format of an export, and its files by split."""
+    about: dict[str, Any] = read_manifest(folder / MANIFEST)
+    try:
+        files = {described["split"]: name for name, described in about["files"].items() if described["split"] is not None}
+        return get_readable_format(about["format"]).name, files
+    except (KeyError, TypeError, AttributeError):
+        remedy = "Export the release again"
+        raise DataError("the description of the export is damaged", where=str(folder / MANIFEST), remedy=remedy) from None
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
     """The import of one file."""
@@ -200,7 +356,7 @@ class _Job:
         return DataError(
             f"no row of the file can be imported; the first fault: {reason}{labels}",
             where=f"{self.path.name}:{line}",
-            remedy=label_remedy(unknown) if unknown else f"Check that --format names the file's format{columns}",
+            remedy=label_remedy(unknown) if unknown else f"Check that --input-format names the file's format{columns}",
         )
 
 

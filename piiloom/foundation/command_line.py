@@ -32,14 +32,16 @@ def takes(
     """Make a function ``(asked)`` of one *model* a command with an option for each field of the model.
 
     With *settings*, a second model, the function is ``(asked, given)``: *given* are the settings on the command line, unchecked, as a run
-    file may complete them. *only* restricts them to those names.
+    file may complete them. *only* restricts them to those names. Required options are the first of their panel.
     """
     wanted = {} if settings is None else {n: f for n, f in settings.model_fields.items() if only is None or n in only}
     fields = {**model.model_fields, **wanted}
     panels = (settings or model).panels
     place = {panel: number for number, panel in enumerate(("", *panels))}
     options = [parameter(name, field) for name, field in fields.items() if flags_of(name, field) or option_of(field).argument]
-    options.sort(key=lambda one: place.get(one.annotation.__metadata__[0].rich_help_panel or "", len(place)))
+    options.sort(
+        key=lambda one: (place.get(one.annotation.__metadata__[0].rich_help_panel or "", len(place)), one.default is not one.empty)
+    )
     if any(option_of(field).advanced for field in fields.values()):
         options.append(inspect.Parameter(_HELP_ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll))
 

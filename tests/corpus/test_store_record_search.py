@@ -60,12 +60,12 @@ def found(store, *, limit=0, offset=0, **wanted):
         ({"status": "control"}, ["control"]),
         ({"locale": "de_DE"}, ["import1"]),
         ({"pair": ("occupation", "health")}, ["nurse01"]),
-        ({"entity_type": "health"}, ["nurse01", "gluten1"]),  # not the import, whose newest revision has none
+        ({"entity_types": ("health",)}, ["nurse01", "gluten1"]),  # not the import, whose newest revision has none
         ({"relevance": "none", "all_revisions": True}, ["import1"]),
-        ({"entity_type": "health", "relevance": "high"}, ["gluten1"]),  # the nurse's high span is of another type
+        ({"entity_types": ("health",), "relevance": "high"}, ["gluten1"]),  # the nurse's high span is of another type
         ({"text": "NURSE"}, ["nurse01", "gluten1"]),
         ({"text": "nurse", "in_values": True}, ["nurse01"]),
-        ({"text": "e", "in_values": True, "entity_type": "health"}, ["gluten1"]),
+        ({"text": "e", "in_values": True, "entity_types": ("health",)}, ["gluten1"]),
         ({"text": "asthma", "in_values": True, "relevance": "high"}, []),
         ({"text": "bread"}, ["gluten1"]),  # in the question
         ({"text": "ÜBERHAUPT"}, ["plain01"]),

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from piiloom.annotation_app.serving.services import open_services
-from piiloom.cli.annotating import Wanted, login_needed
+from piiloom.cli.annotate import AppOptions, login_needed
 from piiloom.corpus.store.database import Store
 from tests.piiloom.test_bad_input import HOLDER
 
@@ -67,8 +67,8 @@ def test_an_account_by_oidc_is_no_way_in_where_oidc_is_not_configured(cli, empty
     ],
 )
 def test_when_people_log_in(tmp_path, host, login, behind, accounts, usable, needed):
-    wanted = Wanted(store=tmp_path, host=host, port=0, login=login, behind_https=behind, snapshot_every_s=0, keep_snapshots=1)
-    assert login_needed(wanted, accounts=accounts, usable=usable) is needed
+    asked = AppOptions(store=tmp_path, login=login, behind_https=behind, snapshot_every=0, keep_snapshots=1)
+    assert login_needed(asked, host, accounts=accounts, usable=usable) is needed
 
 
 def test_a_port_in_use(cli, empty_store):

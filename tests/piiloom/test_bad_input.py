@@ -166,7 +166,7 @@ def test_unreadable_imports(cli, tmp_path, store_path, kind):
     elif kind != "missing":
         row = b'{"context": "I am a baker.", "question": "Why?", "piis": {"baker": {"type": "occupation", "relevance": "1"}}}\n'
         file.write_bytes({"binary": b"\xff\xfe\x00", "no json": b"{nope}\n", "empty": b"", "other format": row}[kind])
-    outcome = cli("import", file, "--format", "native", "--store", store_path)
+    outcome = cli("import", file, "--input-format", "native", "--store", store_path)
     assert outcome.code == 1
     line = outcome.error_line()
     assert "rows.jsonl" in line
@@ -175,11 +175,11 @@ def test_unreadable_imports(cli, tmp_path, store_path, kind):
     assert not store_path.exists()
 
 
-@pytest.mark.parametrize(("option", "value", "says"), [("--format", "csvv", "native, capid"), ("--locale", "xx", "es_ES")])
+@pytest.mark.parametrize(("option", "value", "says"), [("--input-format", "csvv", "native, capid"), ("--locale", "xx", "es_ES")])
 def test_import_options(cli, tmp_path, store_path, option, value, says):
     file = tmp_path / "rows.jsonl"
     file.write_text("{}\n")
-    options = {"--format": "native", option: value}
+    options = {"--input-format": "native", option: value}
     outcome = cli("import", file, *(word for pair in options.items() for word in pair), "--store", store_path)
     assert outcome.code == 2
     assert says in outcome.error_line()
@@ -190,7 +190,9 @@ def test_import_options(cli, tmp_path, store_path, option, value, says):
 def test_rejects_never_overwrite_what_is_worked_on(cli, tmp_path, empty_store, target):
     file = tmp_path / "rows.jsonl"
     file.write_text('{"context": "I am here.", "spans": []}\n')
-    outcome = cli("import", file, "--format", "native", "--rejects", file if target == "input" else empty_store, "--store", empty_store)
+    outcome = cli(
+        "import", file, "--input-format", "native", "--rejects", file if target == "input" else empty_store, "--store", empty_store
+    )
     assert outcome.code == 2
     assert "overwrite" in outcome.error_line()
     assert file.stat().st_size

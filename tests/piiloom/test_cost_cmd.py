@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from piiloom.cli.costing import report_costs
 from piiloom.corpus.store.call_events import save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run
+from piiloom.execution.money.run_costs import run_costs
 from tests.corpus.call_stories import event, failed, reply, sent, verdict
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer, seeded_faults
@@ -60,21 +60,26 @@ def told(store_path):
 
 
 def test_every_call_is_accounted_for(told):
-    total = report_costs(told, "r1").total
+    with Store.open(told, create=False) as store:
+        total = run_costs(store, "r1").total
     assert (total.calls, total.answered, total.failed, total.open, total.in_batches) == (6, 2, 2, 1, 1)
     assert (total.refused, total.replayed, total.maybe_paid, total.unpriced) == (1, 1, 1, 0)
     assert (total.cost_usd, total.charged_usd, total.open_worst_usd, total.batch_share) == (0.75, 0.75, 0.125, 0.5)
     assert (total.input_tokens, total.cached_tokens, total.output_tokens) == (200, 80, 20)
 
 
-def test_sums_by_stage_model_and_run_agree_with_the_total(told):
-    report = report_costs(told, "all")
-    assert [costs.name for costs in report.by_run] == ["r1", "r2"]
-    assert [costs.name for costs in report.by_stage] == ["topics", "question"]
-    assert [costs.name for costs in report.by_model] == ["openai m-1", "openai m-1-2026-09-22", "compatible local"]
+def test_sums_by_stage_model_and_run_agree_with_the_total(cli, told):
+    with Store.open(told, create=False) as store:
+        report = run_costs(store, "all")
+    assert list(report.by_run) == ["r1", "r2"]
+    assert [stage["name"] for stage in json.loads(cli("cost", "--run", "all", "--store", told, "--json").out)["by_stage"]] == [
+        "topics",
+        "question",
+    ]
+    assert list(report.by_model) == ["openai m-1", "openai m-1-2026-09-22", "compatible local"]
     for group in (report.by_run, report.by_stage, report.by_model):
         for name in ("calls", "answered", "refused", "failed", "replayed", "open", "in_batches", "unpriced", "cost_usd", "charged_usd"):
-            assert sum(getattr(costs, name) for costs in group) == getattr(report.total, name)
+            assert sum(getattr(costs, name) for costs in group.values()) == getattr(report.total, name)
     assert report.composed == 1
 
 

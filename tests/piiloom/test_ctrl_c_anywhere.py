@@ -34,7 +34,7 @@ COMMANDS = {
     "generate more": "generate --resume last --samples 90 --json --store STORE",
     "stages run": "stages run topics subtopics values situation --recipe staged --samples 10 --store NEW",
     "stages list": "stages list --store STORE",
-    "import": "import ROWS --format native --store NEW --json",
+    "import": "import ROWS --input-format native --store NEW --json",
     "release": "release --name v2 --store STORE",
     "export": "export --release v1 --format native --out OUT --store STORE",
     "report": "report --run last --out OUT --store STORE",

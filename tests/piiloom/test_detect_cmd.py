@@ -50,7 +50,7 @@ def test_the_summary_in_words_and_as_json(cli, texts, own, tmp_path):
 def test_import_evaluate_and_compare_take_the_rows_without_complaint(cli, texts, own, tmp_path):
     found = tmp_path / "found.jsonl"
     detected(cli, texts, own, "--out", found)
-    imported = json.loads(cli("import", found, "--format", "native", "--store", tmp_path / "s.duckdb", "--json").out)
+    imported = json.loads(cli("import", found, "--input-format", "native", "--store", tmp_path / "s.duckdb", "--json").out)
     assert (imported["records"], imported["rejected"], imported["ignored_fields"]) == (12, [], {})
     few = tmp_path / "few.jsonl"
     detected(cli, texts, own, "--out", few, "--threshold", 0.8)

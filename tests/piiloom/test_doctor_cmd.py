@@ -84,7 +84,7 @@ DISK = """
 mount -t tmpfs -o size=64m tmpfs "$1" && cp "$2" "$1/store.duckdb" && cd "$1" && mkdir outputs
 if [ "$3" = full ]; then dd if=/dev/zero of=fill bs=4k 2>/dev/null; else mount -o remount,ro "$1"; fi
 for words in "doctor --store store.duckdb --json" "doctor --store outputs/new.duckdb --json" "generate --samples 1 --quiet" \
-    "import $4 --format capid --store store.duckdb" "records list --store store.duckdb --json"; do
+    "import $4 --input-format capid --store store.duckdb" "records list --store store.duckdb --json"; do
     "$5" -m piiloom $words 2>&1; echo "code $?"; echo "----"
 done
 """
@@ -192,7 +192,7 @@ def test_a_bank_that_is_damaged_is_a_fault(cli, store_path, monkeypatch):
     def damaged(language):
         raise ConfigError("line 7: no scenarios", where=f"{language}.yaml")
 
-    monkeypatch.setattr("piiloom.cli.health_checks.load_bank", damaged)
+    monkeypatch.setattr("piiloom.generation.running.health_checks.load_bank", damaged)
     outcome = cli("doctor", "--store", store_path, "--json")
     assert outcome.code == 1
     assert _report(outcome)["scenario bank en"] == {

@@ -123,7 +123,7 @@ def test_a_stage_that_is_none_is_refused_and_those_of_judges_are_known(cli, fill
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("rejects", "--show", "-1"), "must be at least 0"),
+        (("rejects", "--limit", "-1"), "must be at least 0"),
         (("generate", "--seed", "x"), "must be a whole number"),
         (("generate", "--timeout", "x"), "must be a number"),
         (("release", "--name", "v", "--status", "x"), "'x' is not one of 'any'"),
@@ -142,14 +142,14 @@ def test_what_is_wrong_with_an_option_is_said_in_plain_words(cli, words, said):
 )
 def test_whatever_comes_of_ctrl_c_is_told_as_an_interruption(cli, filled, monkeypatch, error):
     """In the midst of a command it may come out as any error."""
-    import piiloom.cli.ledger
+    import piiloom.cli.rejects
 
     def struck(*_words, **_more):
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         raise error
 
-    monkeypatch.setattr(piiloom.cli.ledger, "print_rejects", struck)
+    monkeypatch.setattr(piiloom.cli.rejects, "get_run", struck)
     outcome = cli("rejects", "--json", "--store", filled)
     assert (outcome.code, outcome.err) == (1, "error: interrupted\n")
     assert error_of(outcome)["code"] == "interrupted"

@@ -159,7 +159,7 @@ def test_a_command_that_reads_a_store_loads_no_stages(empty_store):
 
 
 def test_of_the_commands_only_the_one_asked_for_is_loaded():
-    others = ("piiloom.cli.records_cmd", "piiloom.cli.train", "piiloom.cli.generate")
+    others = ("piiloom.cli.records", "piiloom.cli.train", "piiloom.cli.generate")
     assert _imported_after("from piiloom.cli.main import run\nassert run(['surrogate', 'check', '--help']) == 0", others) == "[]"
 
 

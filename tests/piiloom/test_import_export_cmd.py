@@ -12,7 +12,7 @@ CAPID = Path(__file__).parents[1] / "corpus" / "data" / "small_capid.jsonl"
 
 
 def test_import_reports_every_row(cli, store_path):
-    outcome = cli("import", CAPID, "--format", "capid", "--store", store_path)
+    outcome = cli("import", CAPID, "--input-format", "capid", "--store", store_path)
     assert outcome.code == 0, outcome.err
     assert "sexual_orientation → sexual orientation" in outcome.out
     assert "2 rejected rows with their reasons" in outcome.out
@@ -23,7 +23,7 @@ def test_import_reports_every_row(cli, store_path):
 
 def test_import_as_json_adds_up(cli, store_path, tmp_path):
     rejects = tmp_path / "refused.jsonl"
-    outcome = cli("import", CAPID, "--format", "capid", "--store", store_path, "--rejects", rejects, "--json")
+    outcome = cli("import", CAPID, "--input-format", "capid", "--store", store_path, "--rejects", rejects, "--json")
     report = json.loads(outcome.out)
     assert report["rows"] == report["records"] + report["already_stored"] + len(report["rejected"])
     assert report["values"] == report["exact"] + report["inside_word"] + report["missing"]
@@ -32,7 +32,7 @@ def test_import_as_json_adds_up(cli, store_path, tmp_path):
 
 
 def test_importing_twice_adds_nothing(cli, store_path):
-    words = ("import", CAPID, "--format", "capid", "--store", store_path, "--json")
+    words = ("import", CAPID, "--input-format", "capid", "--store", store_path, "--json")
     first, second = (json.loads(cli(*words).out) for _ in range(2))
     assert (second["records"], second["already_stored"]) == (0, first["records"])
 
@@ -69,7 +69,7 @@ def test_export_prints_a_table(cli, released, tmp_path):
 def test_an_export_can_be_imported_elsewhere_and_gives_the_same_bytes(cli, released, tmp_path):
     first, second, other = tmp_path / "first", tmp_path / "second", tmp_path / "other.duckdb"
     assert cli("export", "--release", "v1", "--format", "native", "--out", first, "--store", released).code == 0
-    assert cli("import", first / "train.jsonl", "--format", "native", "--store", other).code == 0
+    assert cli("import", first / "train.jsonl", "--input-format", "native", "--store", other).code == 0
     assert cli("release", "--name", "v1", "--test-size", "0", "--status", "imported", "--store", other).code == 0
     assert cli("export", "--release", "v1", "--format", "native", "--out", second, "--store", other).code == 0
     assert (second / "train.jsonl").read_bytes() == (first / "train.jsonl").read_bytes()
@@ -81,7 +81,7 @@ def test_corrections_are_not_taken_for_what_is_stored(cli, released, tmp_path):
     rows = [json.loads(line) for line in (out / "train.jsonl").read_text(encoding="utf-8").splitlines()]
     rows[0]["question"] = "What should I do?"
     corrected.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ("import", corrected, "--format", "native", "--store", released)
+    words = ("import", corrected, "--input-format", "native", "--store", released)
     refused = cli(*words)
     assert refused.code == 1
     assert f"corrected.jsonl: a row has the id of a stored record and another text, question or labels: {rows[0]['id']}. Nothing was" in (
@@ -99,7 +99,7 @@ def test_corrections_are_not_taken_for_what_is_stored(cli, released, tmp_path):
 
 
 def test_skipped_values_are_printed_and_kept(cli, store_path):
-    words = ("import", CAPID, "--format", "capid", "--store", store_path, "--skip-values")
+    words = ("import", CAPID, "--input-format", "capid", "--store", store_path, "--skip-values")
     outcome = cli(*words)
     assert outcome.code == 0, outcome.err
     rejects = store_path.parent / "small_capid.rejects.jsonl"
@@ -114,7 +114,7 @@ def test_skipped_values_are_printed_and_kept(cli, store_path):
 
 
 def test_export_says_what_was_lost_at_import(cli, store_path, tmp_path):
-    assert cli("import", CAPID, "--format", "capid", "--store", store_path, "--skip-values").code == 0
+    assert cli("import", CAPID, "--input-format", "capid", "--store", store_path, "--skip-values").code == 0
     assert cli("release", "--name", "v1", "--test-size", "0", "--store", store_path).code == 0
     outcome = cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "o", "--store", store_path)
     assert "lost at import: 2 values or fields of 1 record (release.json lists them)" in outcome.out

@@ -12,9 +12,8 @@ import time
 
 import pytest
 
-from piiloom.cli.columns import in_columns
 from piiloom.cli.live_view import batches_text, chosen_mode, limiter_text, shown_run
-from piiloom.cli.terminal import Verbosity, set_verbosity
+from piiloom.cli.terminal import Verbosity, in_columns, set_verbosity
 from piiloom.corpus.store.batches import BatchRow
 from piiloom.execution.batches.batch_status import BatchModeState, BatchStatus
 from piiloom.execution.call_totals import CallTotals

@@ -88,17 +88,17 @@ class Commands:
 
     def take_in(self, locale: str) -> str:
         store = self._new(".duckdb")
-        self._done("import", self.rows, "--format", "native", "--locale", locale, "--store", store)
+        self._done("import", self.rows, "--input-format", "native", "--locale", locale, "--store", store)
         return self._stored(store)
 
     def load(self, locale: str) -> str:
-        return "+".join({record.locale for record in piiloom.load(self.rows, format="native", locale=locale)})
+        return "+".join({record.locale for record in piiloom.load(self.rows, input_format="native", locale=locale)})
 
     def row(self, locale: str) -> str:
         file = self._new(".jsonl")
         file.write_text(json.dumps({"locale": locale, "context": "Ana calls.", "spans": []}) + "\n", encoding="utf-8")
         store = self._new(".duckdb")
-        self._done("import", file, "--format", "native", "--store", store)
+        self._done("import", file, "--input-format", "native", "--store", store)
         return self._stored(store)
 
     def evaluate(self, locale: str) -> str:
@@ -144,7 +144,7 @@ def test_functions_read_the_same_spellings(cli, tmp_path, command):
 def test_records_are_listed_by_any_spelling(cli, tmp_path):
     rows, store = tmp_path / "rows.jsonl", tmp_path / "s.duckdb"
     rows.write_text('{"locale": "es-es", "context": "Ana llama.", "spans": []}\n', encoding="utf-8")
-    assert cli("import", rows, "--format", "native", "--store", store).code == 0
+    assert cli("import", rows, "--input-format", "native", "--store", store).code == 0
     for spelling in ("es_ES", "es-ES", "ES_es", "es"):
         assert len(cli("records", "list", "--locale", spelling, "--store", store, "--json").out.splitlines()) == 1
     outcome = cli("records", "list", "--locale", "nl_NL", "--store", store)
@@ -158,7 +158,7 @@ def test_a_row_with_an_unknown_locale_is_rejected_with_line_and_field(cli, tmp_p
         "".join(json.dumps({"id": name, "locale": name, "context": f"Texto {name}.", "spans": []}) + "\n" for name in texts),
         encoding="utf-8",
     )
-    report = json.loads(cli("import", rows, "--format", "native", "--locale", "pt_PT", "--store", store, "--json").out)
+    report = json.loads(cli("import", rows, "--input-format", "native", "--locale", "pt_PT", "--store", store, "--json").out)
     assert [one["line"] for one in report["rejected"]] == [2, 3]
     assert report["rejected"][0]["reason"].startswith("locale: unknown locale 'klingon'")
     assert report["rejected"][1]["reason"].startswith("locale: 'es' is the language of several locales. Choose one: es_ES")
@@ -186,7 +186,7 @@ def test_a_set_of_another_locale_keeps_it_from_import_to_export(cli, tmp_path, l
         lines = [{"context": text.format(name, place, number), "question": question, "piis": values} for number in numbers]
     rows.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     form = "native" if locale == "ja_JP" else "capid"
-    assert cli("import", rows, "--format", form, "--locale", locale.lower().replace("_", "-"), "--store", store).code == 0
+    assert cli("import", rows, "--input-format", form, "--locale", locale.lower().replace("_", "-"), "--store", store).code == 0
     assert cli("release", "--name", "v1", "--test-size", 0, "--locale", locale, "--store", store).code == 0
     readable = {one for one in FORMATS if isinstance(FORMATS[one], ReadableFormat)}
     for export in FORMATS:

@@ -17,7 +17,7 @@ CELLS = {
     "piiloom.generate(samples=10, **SETTINGS).to_pandas()['accepted'].tolist()": "[10]",
     "piiloom.release('v1', store='work.duckdb', test_size=2).name": "'v1'",
     "[file.records for file in piiloom.export('v1', 'out', store='work.duckdb').files]": "[8, 2]",
-    "len(piiloom.load('out', split='train')), piiloom.records('work.duckdb').to_pandas().shape[0]": "(8, 10)",
+    "len(piiloom.load('out', split='train')), piiloom.records(store='work.duckdb').to_pandas().shape[0]": "(8, 10)",
     "piiloom.report(store='work.duckdb', release='v1', out='report')['source']['release']": "'v1'",
     "piiloom.import_file('out/train.jsonl', store='other.duckdb').records": "8",
     "piiloom.evaluate('out/test.jsonl', 'out/test.jsonl').of('exact').overall['f1']": "1.0",
@@ -45,7 +45,7 @@ def kernel(tmp_path, monkeypatch):
 
 # Cells that fail, each with the last words that are shown.
 FAILING = {
-    "piiloom.records('nothing.duckdb')": "nothing.duckdb: there is no store here. Generate one first, or name another with --store",
+    "piiloom.records(store='nothing.duckdb')": "nothing.duckdb: there is no store here. Generate one first, or name another with --store",
     "piiloom.load('out', splt='train')": "unknown keyword 'splt'; did you mean split? See help(piiloom.load)",
     "piiloom.generate(provider='openai', base_url='http://127.0.0.1:9/v1')": "OPENAI_API_KEY",
 }

@@ -54,7 +54,7 @@ def test_the_composer_tells_stories_of_them(cli, store_path):
 
 def test_stories_of_them_can_be_checked_and_looked_at(cli):
     assert cli("stories", "check", BANK, "--types", TYPES).out == "no findings\n"
-    shown = cli("stories", "show", "--from", BANK, "--types", TYPES, "-n", 1)
+    shown = cli("stories", "show", "--bank", BANK, "--types", TYPES, "-n", 1)
     assert "(pet, pet)" in shown.out
     assert "'pet' is no type" in cli("stories", "check", BANK).err or cli("stories", "check", BANK).code != 0
 
@@ -83,12 +83,12 @@ def test_an_export_without_any_is_as_it_was(cli, released, tmp_path):
 
 def test_import_takes_them_from_the_export_or_from_a_file(cli, finished, tmp_path):
     assert cli("export", "--release", "own", "--format", "native", "--out", tmp_path / "out", "--store", finished).code == 0
-    told = cli("import", tmp_path / "out" / "train.jsonl", "--format", "native", "--store", tmp_path / "a.duckdb")
+    told = cli("import", tmp_path / "out" / "train.jsonl", "--input-format", "native", "--store", tmp_path / "a.duckdb")
     assert told.code == 0, told.err
     assert "own types that the store remembers from now on: vehicle plate, pet" in told.out
     alone = tmp_path / "alone.jsonl"
     alone.write_bytes((tmp_path / "out" / "train.jsonl").read_bytes())
-    words = ("import", alone, "--format", "native", "--store", tmp_path / "b.duckdb")
+    words = ("import", alone, "--input-format", "native", "--store", tmp_path / "b.duckdb")
     refused = cli(*words)
     assert "not one of the known types" in refused.err + refused.out
     assert "--types" in refused.err + refused.out

@@ -33,7 +33,7 @@ def test_no_table_depends_on_the_width_of_a_pipe(cli, released, tmp_path, monkey
         ("export", "--release", "v1", "--format", "native", "--out", folder / "out", "--force", *store): str(
             folder / "out" / "train.jsonl"
         ),
-        ("import", gold, "--format", "native", "--store", tmp_path / "new.duckdb", "--on-conflict", "skip"): gold.name,
+        ("import", gold, "--input-format", "native", "--store", tmp_path / "new.duckdb", "--on-conflict", "skip"): gold.name,
         ("evaluate", gold, gold, "--scheme", "nervaluate", "--scheme", "exact"): "1.0000",
         ("compare", gold, f"a-system-with-a-name-that-is-{'long-' * 12}indeed={gold}"): f"{'long-' * 12}indeed",
         ("surrogate", "survey", tmp_path / "tags.txt"): "AN_UNKNOWN_TAG_THAT_IS_LONGER_THAN_ANY_COLUMN_SHOULD_BE",

@@ -89,7 +89,7 @@ def test_json_is_one_document_or_lines_as_the_help_says(cli, released):
         lines = outcome.out.splitlines()
         assert told(name, outcome.out), words
         assert all(line.startswith("{") and line.endswith("}") for line in lines) == (name in JSON_LINES), words
-    assert cli("records", "list", "--type", "nothing", "--store", released, "--json").code == 2
+    assert cli("records", "list", "--only-types", "nothing", "--store", released, "--json").code == 2
 
 
 @contextmanager

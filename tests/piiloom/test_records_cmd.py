@@ -7,7 +7,7 @@ import json
 import pytest
 from rich.console import Console
 
-from piiloom.cli import records_view
+from piiloom.cli import records as records_view
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -43,8 +43,10 @@ def test_json_is_native_rows_with_their_place(cli, filled):
 def test_filters_combine(cli, released):
     every = listed(cli, released)
     wanted = [record["id"] for record in every if any(span["type"] == "health" and span["relevance"] == "low" for span in record["spans"])]
-    found = listed(cli, released, "list", "--type", "health", "--relevance", "low", "--pair", "occupation+health", "--release", "v1")
+    found = listed(cli, released, "list", "--only-types", "health", "--relevance", "low", "--pair", "occupation+health", "--release", "v1")
     assert [record["id"] for record in found] == wanted
+    several = listed(cli, released, "list", "--only-types", "code, finance")
+    assert several == [record for record in every if {"code", "finance"} & {span["type"] for span in record["spans"]}] != []
     asked = ("--run", "last", "--status", "generated", "--locale", "en_US", "--split", "train", "--release", "v1")
     assert listed(cli, released, "list", *asked) == every
     assert listed(cli, released, "list", "--pair", "age+belief") == []
@@ -53,7 +55,7 @@ def test_filters_combine(cli, released):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--type", "helth"), "health"),
+        (("--only-types", "health,helth"), "health"),
         (("--status", "good"), "generated"),
         (("--locale", "de_DE"), "en_US"),
         (("--release", "v9"), "v1"),
@@ -79,7 +81,7 @@ def test_searches_print_marked_texts(cli, filled):
     outcome = cli("records", "search", value["text"].upper(), "--in-values", "--store", filled)
     assert f"[{value['text']}|{value['type']}, {value['relevance']}]" in outcome.out
     assert record["id"] in outcome.out
-    found = listed(cli, filled, "search", value["text"].upper(), "--in-values", "--type", value["type"])
+    found = listed(cli, filled, "search", value["text"].upper(), "--in-values", "--only-types", value["type"])
     assert record["id"] in [one["id"] for one in found]
     nothing = cli("records", "search", "no such words", "--store", filled)
     assert (nothing.code, nothing.out) == (0, "no record matches\n")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import piiloom
-from piiloom.cli.releasing import _shortened
+from piiloom.cli.releases import _shortened
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import UsageError
 
@@ -105,7 +105,7 @@ def test_two_releases_are_compared(cli, released, tmp_path):
     rows[0]["question"] = "What should I do?"
     gone = rows[0]["spans"].pop()
     corrected.write_text(json.dumps(rows[0]) + "\n")
-    assert cli("import", corrected, "--format", "native", "--on-conflict", "update", "--store", released).code == 0
+    assert cli("import", corrected, "--input-format", "native", "--on-conflict", "update", "--store", released).code == 0
     assert cli("release", "--name", "v2", "--test-size", 0, "--license", "MIT", "--store", released).code == 0
     words = ("releases", "diff", "v1", "v2", "--store", released)
     found = json.loads(cli(*words, "--json").out)
@@ -153,7 +153,7 @@ def row(**changes: object) -> str:
 def test_bad_rows_are_refused_with_line_and_reason_and_the_others_come_out_again(cli, store_path, tmp_path, text, records, reasons):
     source, rejects = tmp_path / "rows.jsonl", tmp_path / "rejects.jsonl"
     source.write_text(text)
-    done = cli("import", source, "--format", "native", "--rejects", rejects, "--store", store_path, "--json")
+    done = cli("import", source, "--input-format", "native", "--rejects", rejects, "--store", store_path, "--json")
     report = json.loads(done.out)
     assert report["records"] == records
     kept = [json.loads(line) for line in rejects.read_text().splitlines()] if reasons else []
@@ -173,13 +173,13 @@ def test_bad_rows_are_refused_with_line_and_reason_and_the_others_come_out_again
     [
         (["--columns", "context"], 2, "context=text,question=q"),
         (["--columns", "context=a,context=b"], 2, "not a column: 'context=b'"),
-        (["--format", "xlsx"], 2, "Known formats"),
+        (["--input-format", "xlsx"], 2, "Known formats"),
         (["--locale", "xx_YY"], 2, "es_ES"),
     ],
 )
 def test_what_an_import_cannot_be(cli, store_path, tmp_path, words, code, says):
     (tmp_path / "rows.jsonl").write_text(row())
-    given = [] if "--format" in words else ["--format", "native"]
+    given = [] if "--input-format" in words else ["--input-format", "native"]
     outcome = cli("import", tmp_path / "rows.jsonl", *given, *words, "--store", store_path)
     assert outcome.code == code
     assert says in outcome.error_line()
@@ -188,7 +188,7 @@ def test_what_an_import_cannot_be(cli, store_path, tmp_path, words, code, says):
 
 def test_a_folder_is_no_file_of_a_format_of_files(cli, store_path, tmp_path):
     (tmp_path / "train.jsonl").write_text(row())
-    outcome = cli("import", tmp_path, "--format", "native", "--store", store_path)
+    outcome = cli("import", tmp_path, "--input-format", "native", "--store", store_path)
     assert outcome.code == 1
     assert "is not a file. Name one file of it; there are: train.jsonl" in outcome.error_line()
     assert not store_path.exists()
@@ -199,7 +199,10 @@ def test_a_description_of_an_unknown_version_is_one_clear_error(cli, released, s
     assert cli("export", "--release", "v1", "--format", "native", "--out", out, "--store", released).code == 0
     about = json.loads((out / "release.json").read_text())
     (out / "release.json").write_text(json.dumps(about | {"schema": 99}))
-    for words in (("import", out / "train.jsonl", "--format", "native", "--store", released), ("report", out / "train.jsonl")):
+    for words in (
+        ("import", out / "train.jsonl", "--input-format", "native", "--store", released),
+        ("report", out / "train.jsonl"),
+    ):
         outcome = cli(*words)
         assert outcome.code == 1
         assert "has version 99; this piiloom knows version 1" in outcome.error_line()
@@ -213,7 +216,7 @@ def test_a_label_map_says_what_labels_mean_and_what_it_leaves_out_is_told(cli, s
     ]
     (tmp_path / "rows.jsonl").write_text(row(spans=spans))
     (tmp_path / "map.yaml").write_text("XPER: name\nXPLACE: null\n")
-    words = ("import", tmp_path / "rows.jsonl", "--format", "native", "--store", store_path)
+    words = ("import", tmp_path / "rows.jsonl", "--input-format", "native", "--store", store_path)
     refused = cli(*words)
     assert refused.code == 1
     assert "not one of the known types" in refused.error_line()

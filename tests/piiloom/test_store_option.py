@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from piiloom.cli.health_checks import store_check
 from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
+from piiloom.generation.running.health_checks import store_check
 from tests.fakes.llm_server import LLMServer
 from tests.piiloom.small_runs import SMALL
 from tests.piiloom.surrogate_runs import _own_names, notes
@@ -29,7 +29,7 @@ COMMANDS = {
     "trace": ("0",),
     "cost": (),
     "rejects": (),
-    "import": (CAPID, "--format", "capid"),
+    "import": (CAPID, "--input-format", "capid"),
     # With --behind-https it would not serve an unknown number of seconds, were the file taken.
     "annotate": ("--port", "0", "--behind-https"),
     "release": ("--name", "v1"),
@@ -109,9 +109,9 @@ def test_a_data_file_is_refused_by_every_command(cli, filled, tmp_path, command,
 @pytest.mark.parametrize("suffix", ["csv", "json", "parquet"])
 def test_a_new_store_of_any_name_is_on_disk(cli, tmp_path, suffix):
     path = tmp_path / f"new.{suffix}"
-    assert cli("import", CAPID, "--format", "capid", "--store", path, "--rejects", tmp_path / "r").code == 0
+    assert cli("import", CAPID, "--input-format", "capid", "--store", path, "--rejects", tmp_path / "r").code == 0
     assert path.read_bytes()[8:12] == b"DUCK"
-    again = json.loads(cli("import", CAPID, "--format", "capid", "--store", path, "--rejects", tmp_path / "r", "--json").out)
+    again = json.loads(cli("import", CAPID, "--input-format", "capid", "--store", path, "--rejects", tmp_path / "r", "--json").out)
     assert (again["records"], again["already_stored"]) == (0, 2)
     with Store.open(path, create=False) as store:
         assert count_records(store) == 2
@@ -119,7 +119,7 @@ def test_a_new_store_of_any_name_is_on_disk(cli, tmp_path, suffix):
 
 def test_a_store_called_memory_is_on_disk_too(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ("import", CAPID, "--format", "capid", "--store", ":memory:", "--rejects", tmp_path / "r", "--json")
+    words = ("import", CAPID, "--input-format", "capid", "--store", ":memory:", "--rejects", tmp_path / "r", "--json")
     assert json.loads(cli(*words).out)["records"] == 2
     assert json.loads(cli(*words).out)["already_stored"] == 2
     assert (tmp_path / ":memory:").is_file()

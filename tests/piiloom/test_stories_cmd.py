@@ -25,18 +25,18 @@ def test_check_tells_each_finding_in_a_line(cli, tmp_path):
 
 
 def test_show_prints_texts_with_their_questions(cli, tmp_path):
-    outcome = cli("stories", "show", "--from", written(tmp_path), "-n", 2, "--seed", 3)
+    outcome = cli("stories", "show", "--bank", written(tmp_path), "-n", 2, "--seed", 3)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("finance-location.choir-rent (forum), text 1 of seed 3\n")
     assert outcome.out.count("  → ") == 4
     assert "     H  " in outcome.out
     assert "     l  " in outcome.out
-    assert outcome.out == cli("stories", "show", "--from", written(tmp_path), "-n", 2, "--seed", 3).out
+    assert outcome.out == cli("stories", "show", "--bank", written(tmp_path), "-n", 2, "--seed", 3).out
 
 
 def test_show_gives_programs_exact_offsets(cli, tmp_path):
     written(tmp_path)
-    rows = json.loads(cli("stories", "show", "finance-location.choir-rent", "--from", tmp_path, "-n", 5, "--json").out)
+    rows = json.loads(cli("stories", "show", "finance-location.choir-rent", "--bank", tmp_path, "-n", 5, "--json").out)
     assert len(rows) == 5
     for row in rows:
         assert [row["text"][span["start"] : span["end"]] for span in row["spans"]] == [span["text"] for span in row["spans"]]
@@ -47,9 +47,9 @@ def test_show_gives_programs_exact_offsets(cli, tmp_path):
     ("words", "said"),
     [
         (("check", "none.yaml"), "there is no none.yaml"),
-        (("show", "--from", "none.yaml"), "there is no none.yaml"),
-        (("show", "a-b.c", "--from", "mine.yaml"), "There are 1, such as finance-location.choir-rent"),
-        (("show", "--from", "empty.yaml"), "there are no stories"),
+        (("show", "--bank", "none.yaml"), "there is no none.yaml"),
+        (("show", "a-b.c", "--bank", "mine.yaml"), "There are 1, such as finance-location.choir-rent"),
+        (("show", "--bank", "empty.yaml"), "there are no stories"),
         (("show", "--language", "xx"), "the composer does not write 'xx'"),
         (("check", "mine.yaml", "--language", "xx"), "the composer does not write 'xx'"),
     ],

@@ -17,7 +17,7 @@ def test_what_our_export_writes_goes_through_with_rows_that_have_no_spans(cli, f
     """Native export of generated records and one without personal information, replaced by its spans, imported again."""
     plain = tmp_path / "plain.jsonl"
     plain.write_text(json.dumps({"context": PLAIN, "question": "Is it on?", "spans": []}) + "\n")
-    assert cli("import", plain, "--format", "native", "--store", filled).code == 0
+    assert cli("import", plain, "--input-format", "native", "--store", filled).code == 0
     assert cli("release", "--name", "all", "--test-size", "0", "--store", filled).code == 0
     assert cli("export", "--release", "all", "--format", "native", "--out", tmp_path / "export", "--store", filled).code == 0
     source = tmp_path / "export" / "train.jsonl"
@@ -33,7 +33,7 @@ def test_what_our_export_writes_goes_through_with_rows_that_have_no_spans(cli, f
     assert all(new != old for old, new, is_empty in zip(before, after, empty, strict=True) if not is_empty)
     assert next(record for record in records(tmp_path / "out") if record["context"] == PLAIN)["spans"] == []
     assert cli("surrogate", "check", tmp_path / "out", source).code == 0
-    imported = cli("import", tmp_path / "out" / "records.jsonl", "--format", "native", "--store", tmp_path / "new.duckdb", "--json")
+    imported = cli("import", tmp_path / "out" / "records.jsonl", "--input-format", "native", "--store", tmp_path / "new.duckdb", "--json")
     assert (imported.code, json.loads(imported.out)["records"]) == (0, 13)
 
 

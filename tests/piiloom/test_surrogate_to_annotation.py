@@ -16,7 +16,7 @@ def test_a_filled_question_and_its_text_are_annotated(cli, browser, tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps(ROW) + "\n")
     out, path = tmp_path / "filled", tmp_path / "s.duckdb"
     assert cli("surrogate", "run", tmp_path / "a.jsonl", "--question-field", "question", "--out", out, "--workers", 1).code == 0
-    assert cli("import", out / "records.jsonl", "--format", "native", "--store", path).code == 0
+    assert cli("import", out / "records.jsonl", "--input-format", "native", "--store", path).code == 0
     record = json.loads((out / "records.jsonl").read_text("utf-8"))
     values = [span["text"] for span in record["spans"]]
     assert values[0] in record["question"]

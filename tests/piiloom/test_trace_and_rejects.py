@@ -128,7 +128,7 @@ def test_an_imported_record_has_no_calls(cli, released, tmp_path):
     out = tmp_path / "out"
     assert cli("export", "--release", "v1", "--format", "native", "--out", out, "--store", released).code == 0
     other = tmp_path / "other.duckdb"
-    assert cli("import", out / "train.jsonl", "--format", "native", "--store", other).code == 0
+    assert cli("import", out / "train.jsonl", "--input-format", "native", "--store", other).code == 0
     with Store.open(other) as store:
         record = next(iter_records(store))
     assert "was imported" in cli("trace", record.id, "--store", other).error_line()
@@ -180,7 +180,7 @@ def test_rejects_as_text_with_filters(cli, paid):
     chosen = json.loads(cli("rejects", "--stage", stage, "--code", code, "--json", "--store", paid).out)["rejects"]
     assert chosen == [line for line in report if (line["stage"], line["code"]) == (stage, code)]
     assert "no reject matches" in cli("rejects", "--code", "nothing", "--store", paid).out
-    assert f"and {len(report) - 1} more; --show 0 prints all" in cli("rejects", "--show", 1, "--store", paid).out
+    assert f"and {len(report) - 1} more; --limit 0 prints all" in cli("rejects", "--limit", 1, "--store", paid).out
 
 
 def test_rejects_of_pairs_are_no_rows_and_only_transient_ones_are_asked_again(cli, told):

@@ -102,7 +102,7 @@ def _open(path: Path) -> Any:
     try:
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
     except pyarrow.ArrowInvalid as error:
-        remedy = "Check that --format names the file's format"
+        remedy = "Check that --input-format names the file's format"
         raise DataError("the file is not a Parquet file, or is damaged", where=str(path), remedy=remedy) from error
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror or 'not a Parquet file, or damaged'})", where=str(path)) from error

@@ -66,7 +66,9 @@ def check_columns(file_format: ReadableFormat, columns: Iterable[str]) -> None:
             raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
         if field not in taken:
             fault = f"the format {file_format.name!r} reads the field {field!r} from its own keys only"
-            remedy = f"It reads from columns of any name: {', '.join(taken)}" if taken else "Leave --columns out, or name another --format"
+            remedy = (
+                f"It reads from columns of any name: {', '.join(taken)}" if taken else "Leave --columns out, or name another --input-format"
+            )
             raise UsageError(fault, where="--columns", remedy=remedy)
 
 

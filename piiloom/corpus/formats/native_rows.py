@@ -151,7 +151,7 @@ def array_rows(path: Path) -> Iterator[tuple[int, str]]:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise DataError("the file is not valid JSON", where=f"{path.name}{line}", remedy="Is it a whole file of this format?") from error
     if not isinstance(content, list):
-        raise DataError("the file is not a JSON array", where=path.name, remedy="Name another --format")
+        raise DataError("the file is not a JSON array", where=path.name, remedy="Name another --input-format")
     for number, row in enumerate(content, start=1):
         shown = json.dumps(row, ensure_ascii=False)
         yield number, shown if shown.isascii() or encodes(shown) else json.dumps(row)

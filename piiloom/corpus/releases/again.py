@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Unpack
 
 from piiloom.corpus.formats.base import Format
 from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_formats
@@ -18,17 +17,19 @@ from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow, get_release, list_releases, members_of, withheld_of
 from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.settings import takes_keywords
 
 # What tells two releases of one name apart, besides their records.
 _SETTINGS = ("split_settings", "record_choice", "version", "license")
 
 
-def create_or_confirm_release(store: Store, name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
+@takes_keywords(ReleaseOptions)
+def create_or_confirm_release(store: Store, name: str, asked: ReleaseOptions) -> ReleaseRow:
     """Like ``create_release``, but return an existing release *name* if its settings, records, revisions and splits are the same.
 
     Raises ``ReleaseError`` if they differ.
     """
-    request = requested(name, **options)
+    request = requested(name, **asked.given())
     if all(release.name != name for release in list_releases(store)):
         return freeze(store, draft_release(store, request))
     known = get_release(store, name)

@@ -13,21 +13,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native_rows import row_line, row_of
-from piiloom.corpus.formats.registry import NativeFormat, get_format
+from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
-from piiloom.corpus.releases.manifest import (
-    MANIFEST,
-    ExportedFile,
-    ImportLosses,
-    ReleaseFacts,
-    SplitCounts,
-    files_to_json,
-    manifest,
-)
+from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ReleaseFacts, SplitCounts, files_to_json, manifest
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
@@ -44,6 +37,7 @@ from piiloom.corpus.store.releases import (
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.settings import Settings, setting
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
 from piiloom.taxonomy.own_types import extended, only
 
@@ -80,9 +74,26 @@ class ContentHash:
         self._sha256.update(row_line(row))
 
 
+WRITTEN_FORMATS: Final = f"Format of what is written: {', '.join(FORMATS)}; several go to a folder each, DIR/FORMAT."
+
+
+class ExportSettings(Settings):
+    """The settings of an export."""
+
+    format: str | Sequence[str] = setting("native", WRITTEN_FORMATS)
+    splits: Sequence[str] = setting((), "Only this split (train, validation, test, fold1 …); repeatable.", flags="--split", metavar="SPLIT")
+    tokenizer: str = setting("whitespace", "Tokenizer of formats with tokens; others ignore it.", metavar="NAME")
+    seed: int | None = setting(None, "Seed of the surrogates of the format masked; without it they differ at each export.")
+    force: bool = setting(False, "Write into a folder that is not empty; an export there is replaced, other files never.")
+
+    def formats(self) -> list[Format]:
+        """Return the formats to write. Raises ``UsageError`` for one that is not known."""
+        return [get_format(name) for name in ([self.format] if isinstance(self.format, str) else self.format)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport(Framed):
-    """What was written, how many records were withheld, and what the format could not express."""
+    """The written files, the number of withheld records, and the losses of the format."""
 
     release: str
     format: str

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Final, Unpack
+from typing import Final
 
 from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.keeping import Places
@@ -38,6 +38,7 @@ from piiloom.corpus.store.releases import (
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.upgrading import MIGRATIONS
 from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.foundation.settings import takes_keywords
 from piiloom.taxonomy.own_types import extended
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
@@ -58,14 +59,15 @@ class ReleaseDraft:
     new_values: tuple[NewValue, ...]
 
 
-def create_release(store: Store, name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRow:
-    """Split the records that *options* choose, and freeze them.
+@takes_keywords(ReleaseOptions)
+def create_release(store: Store, name: str, asked: ReleaseOptions) -> ReleaseRow:
+    """Split the records that *asked* chooses, and freeze them.
 
-    A ``run_id`` may be ``"last"``; without one, the records of all runs and imports are taken. Raises ``ReleaseError`` if the name is
+    A ``run`` may be ``"last"``; without one, the records of all runs and imports are taken. Raises ``ReleaseError`` if the name is
     taken or there are no such records, ``RunError`` for an unknown run, and ``UsageError`` for options that contradict each other or
     a size that leaves nothing to train on.
     """
-    return freeze(store, draft_release(store, requested(name, **options)))
+    return freeze(store, draft_release(store, requested(name, **asked.given())))
 
 
 def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:

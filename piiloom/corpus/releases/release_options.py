@@ -1,4 +1,4 @@
-"""What a release is asked to be: its name, version and licence, which records it takes, and how they are split."""
+"""The options of a release: its name, version and licence, the choice of records, and the splits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.settings import GROUP_BY, Balance, GroupBy, OverlapBy, RecordChoice, SplitSettings
 from piiloom.corpus.releases.sizes import parse_size
 from piiloom.corpus.split_names import TEST, VALIDATION
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import Settings, setting, takes_keywords
 from piiloom.taxonomy.locales import resolve_locale
 
 T = TypeVar("T", SplitSettings, RecordChoice)
@@ -23,32 +24,55 @@ STATUSES = (ANY_STATUS, "validated", "adjudicated", "generated", "imported")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}")
 _SIZES = {"test_size": TEST, "validation_size": VALIDATION}
 _DEFAULTS = SplitSettings()
+_SPLITS: Final = "Splits"
+_RECORDS: Final = "Which records"
 _ALL_RECORDS = RecordChoice()
 
 
-class ReleaseOptions(TypedDict, total=False):
-    """The options of a release as commands and the Python API take them; what is None or left out has its default.
+class ReleaseOptions(Settings):
+    """The options of a release. Sizes are a number of records, a fraction or 0."""
 
-    Sizes are a number of records, a fraction or 0, as numbers or text; ``run`` is an id or "last". See ``SplitSettings`` and
-    ``RecordChoice`` for the others.
-    """
+    panels: ClassVar[tuple[str, ...]] = (_SPLITS, _RECORDS)
 
-    version: str | None
-    license: str | None
-    test_size: float | str | None
-    validation_size: float | str | None
-    folds: int | None
-    seed: int | None
-    group_by: str | Sequence[GroupBy] | None
-    balance: Balance | None
-    max_value_overlap: float | None
-    overlap_by: OverlapBy | None
-    keep_split_of: str | None
-    status: str | None
-    run: str | None
-    locale: str | None
-    min_agreement: float | None
-    judged: Literal["any", "agree"] | None
+    version: str = setting(DEFAULT_VERSION, "Version of the release, as its dataset card states it.", metavar="VERSION")
+    license: str | None = setting(None, "Licence, best an SPDX identifier; not stated if not given.", metavar="TEXT")
+    test_size: int | float | str | None = setting(
+        None, "Test split: a number of records, a fraction, or 0 for none (0.1).", metavar="SIZE", panel=_SPLITS
+    )
+    validation_size: int | float | str | None = setting(None, "Validation split, likewise (0).", metavar="SIZE", panel=_SPLITS)
+    folds: int | None = setting(None, "Number of folds of equal size in the place of these splits.", metavar="N", panel=_SPLITS)
+    seed: int = setting(_DEFAULTS.seed, "Same seed and records, same splits.", panel=_SPLITS)
+    group_by: str | Sequence[str] = setting(
+        "all",
+        "Ties that keep records in one split: all, none, or some of keys,contexts,questions,values,parents.",
+        metavar="LIST",
+        panel=_SPLITS,
+    )
+    balance: Balance | None = setting(None, "Property by which the splits are balanced by withholding records.", panel=_SPLITS)
+    max_value_overlap: float | None = setting(
+        None, "Largest share of distinct values of a test split that may also be in train.", metavar="SHARE", panel=_SPLITS
+    )
+    overlap_by: OverlapBy | None = setting(
+        None, "Way to keep that share: values drawn anew (redraw), records moved or withheld.", panel=_SPLITS
+    )
+    keep_split_of: str | None = setting(
+        None,
+        "Release whose records stay in their split; new ones follow those they belong with. Its sizes apply unless others are given.",
+        metavar="RELEASE",
+        panel=_SPLITS,
+    )
+    status: str = setting(
+        ANY_STATUS,
+        "Only records of this status. validated: checked by people; adjudicated: people agreed, or one decided between them.",
+        kind=Literal["any", "validated", "adjudicated", "generated", "imported"],
+        panel=_RECORDS,
+    )
+    run: str | None = setting(None, 'Only records of this run, by id or "last"; of all runs if not given.', metavar="RUN", panel=_RECORDS)
+    locale: str | None = setting(None, "Only records of this locale.", panel=_RECORDS)
+    min_agreement: float | None = setting(
+        None, "Only records with at least this share of equal labels among annotators.", metavar="SHARE", panel=_RECORDS
+    )
+    judged: Literal["any", "agree"] = setting("any", "agree: no records with a value that a judge saw otherwise.", panel=_RECORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,16 +166,17 @@ def _license_key(name: str) -> tuple[str, str]:
     return ("", "") if found is None else (found[1], re.sub(r"(?:\.0)+$", "", found[2] or ""))
 
 
-def requested(name: str, **options: Unpack[ReleaseOptions]) -> ReleaseRequest:
-    """Return the request that *options* describe. Raises ``UsageError`` if they contradict each other or a value is not possible."""
-    given = {option: value for option, value in options.items() if value is not None}
+@takes_keywords(ReleaseOptions)
+def requested(name: str, asked: ReleaseOptions) -> ReleaseRequest:
+    """Return the request of *asked*. Raises ``UsageError`` for options that contradict each other, or a value out of range."""
+    given = {option: value for option, value in asked.given().items() if value is not None}
     choice = _picked(given, RecordChoice, run_id="run")
     if choice.locale is not None:
         choice = replace(choice, locale=resolve_locale(choice.locale))
     return ReleaseRequest(
         name=name,
-        version=str(given.get("version", DEFAULT_VERSION)),
-        license=options.get("license"),
+        version=asked.version,
+        license=asked.license,
         split=_split_settings(given),
         choice=choice,
         test_if_divisible=not given.keys() & {"test_size", "validation_size", "folds"},

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import READING_ORDER, records_at, select
+from piiloom.corpus.store.releases import count_members, get_release
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import StoreError, UsageError
+from piiloom.foundation.settings import Settings, setting
+from piiloom.taxonomy.locales import resolve_locale
 
 _CHUNK = 1_000
 _PLACES = select(("record_order", "run_id", "plan_index", "status"), "records", "WHERE record_order IN (SELECT unnest(?::BIGINT[]))")
@@ -21,12 +27,37 @@ _NEWEST = """records.record_order IN (SELECT arg_max(record_order, (revision, re
 _VALUE = "substring(records.context, s.span_start + 1, s.span_end - s.span_start)"
 
 
+# The shortest beginning of an id that is searched for.
+SHORTEST_PREFIX = 6
+
+
+class RecordConditions(Settings):
+    """The conditions on records that people set. All that are given must hold."""
+
+    run: str | None = setting(None, 'Only records of this run, by its id or "last".', metavar="RUN")
+    release: str | None = setting(None, "Only records of this release.", metavar="NAME")
+    split: str | None = setting(None, "Only this split of the release: train or test.", metavar="SPLIT")
+    only_types: str | None = setting(None, "Only records with a span of these PII types (comma separated).", metavar="NAMES")
+    relevance: Literal["high", "low", "none"] | None = setting(None, "Only records with a span (of --only-types) of this relevance.")
+    pair: str | None = setting(None, "Only records planned for this pair of types.", metavar="TYPE+TYPE")
+    status: str | None = setting(None, "Only records of this status: generated, imported …", metavar="STATUS")
+    locale: str | None = setting(None, "Only records of this locale.", metavar="LOCALE")
+    all_revisions: bool = setting(False, "Also revisions that later ones have replaced.")
+
+
+class TextConditions(RecordConditions):
+    """The conditions on records, with a text to find."""
+
+    text: str | None = setting(None, "Text to find, as it is, in any case.", metavar="TEXT", argument=True)
+    in_values: bool = setting(False, "Find the text in spans only.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFilter:
-    """The search conditions. All that are not None must hold.
+    """The search conditions in the terms of the store. All that are not None must hold.
 
     ``text`` is a substring, matched in any case, in the context or question, or in the text of a span with ``in_values``.
-    ``entity_type``, ``relevance`` ("none": spans without one) and, with ``in_values``, ``text`` must match the same span.
+    ``entity_types`` (one of them), ``relevance`` ("none": spans without one) and, with ``in_values``, ``text`` must match the same span.
     ``pair`` matches in either order. ``split`` only counts together with ``release``.
     """
 
@@ -36,7 +67,7 @@ class RecordFilter:
     status: str | None = None
     locale: str | None = None
     pair: tuple[str, str] | None = None
-    entity_type: str | None = None
+    entity_types: tuple[str, ...] = ()
     relevance: str | None = None
     text: str | None = None
     in_values: bool = False
@@ -59,6 +90,56 @@ def search_records(store: Store, wanted: RecordFilter, *, limit: int = 0, offset
     orders = store.integers(select(("records.record_order",), _JOINED, f"WHERE {where} {READING_ORDER}"), parameters)
     chosen = orders[offset : offset + limit] if limit else orders[offset:]
     return len(orders), _read(store, list(chosen))
+
+
+def filter_of(store: Store, asked: RecordConditions) -> RecordFilter:
+    """Return the filter of *asked*. Raises ``UsageError`` for a value that no record of the store has."""
+    text, in_values = (asked.text, asked.in_values) if isinstance(asked, TextConditions) else (None, False)
+    if asked.split is not None and asked.release is None:
+        raise UsageError("only a release has splits", where="--split", remedy="Name one with --release")
+    if asked.release is not None:
+        _check("--split", asked.split, list(count_members(store, get_release(store, asked.release))))
+    types = tuple(name.strip() for name in asked.only_types.split(",")) if asked.only_types else ()
+    for option, value, column in [("--status", asked.status, "status"), *(("--only-types", name, "entity_type") for name in types)]:
+        if value is not None:
+            _check(option, value, values_there(store, column))
+    if text == "":
+        raise UsageError("there is nothing to look for", where="TEXT", remedy="piiloom records list lists all records")
+    return RecordFilter(
+        run_id=None if asked.run is None else get_run(store, asked.run).id,
+        release=asked.release,
+        split=asked.split,
+        status=asked.status,
+        locale=None if asked.locale is None else _locale(asked.locale, values_there(store, "locale")),
+        pair=None if asked.pair is None else _pair(asked.pair),
+        entity_types=types,
+        relevance=asked.relevance,
+        text=text,
+        in_values=in_values,
+        all_revisions=asked.all_revisions,
+    )
+
+
+def _check(option: str, value: str | None, there: list[str]) -> None:
+    if value is not None and value not in there:
+        raise UsageError(f"no record has {value!r}", where=option, remedy=f"There are: {', '.join(there) or 'no records'}")
+
+
+def _locale(name: str, there: list[str]) -> str:
+    """Return the locale among *there* that *name* means. Old imports may have invalid ones, as locales were not checked then."""
+    if name in there:
+        return name
+    try:
+        return resolve_locale(name, there)
+    except UsageError:
+        raise UsageError(f"no record has {name!r}", where="--locale", remedy=f"There are: {', '.join(there) or 'no records'}") from None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    first, plus, second = (part.strip() for part in text.partition("+"))
+    if not (first and plus and second) or "+" in second:
+        raise UsageError(f"{text!r} is not a pair of types", where="--pair", remedy="Write it as health+occupation")
+    return first, second
 
 
 def values_there(store: Store, what: str) -> list[str]:
@@ -106,9 +187,9 @@ def _conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
 
 def _span_conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
     conditions, parameters = list[str](), list[object]()
-    if wanted.entity_type is not None:
-        conditions.append("s.entity_type = ?")
-        parameters.append(wanted.entity_type)
+    if wanted.entity_types:
+        conditions.append("s.entity_type IN (SELECT unnest(?::VARCHAR[]))")
+        parameters.append(list(wanted.entity_types))
     if wanted.relevance == "none":
         conditions.append("s.relevance IS NULL")
     elif wanted.relevance is not None:
@@ -122,7 +203,7 @@ def _span_conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRelease:
-    """A release that holds a record, in which split and revision."""
+    """A release with a record, and the record's split and revision in it."""
 
     name: str
     split: str
@@ -143,6 +224,37 @@ def find_stored(
         [*([run_id, plan_index] if prefix is None else [prefix]), at_most],
     )
     return list(_read(store, list(found)))
+
+
+def find_one(store: Store, wanted: str) -> StoredRecord:
+    """Return the record that *wanted*, an id, its beginning or RUN:INDEX, names. Raises ``StoreError`` if there is none."""
+    run, colon, index = wanted.rpartition(":")
+    if colon and index.isdecimal():
+        found = find_stored(store, run_id=get_run(store, run).id, plan_index=int(index))
+        remedy = f"piiloom trace {wanted} shows what became of this item"
+    else:
+        check_prefix(wanted)
+        found = find_stored(store, prefix=wanted)
+        remedy = "piiloom records list shows the ids"
+    if not found:
+        raise StoreError(f"there is no record {wanted!r}", where=str(store.path), remedy=remedy)
+    exact = [one for one in found if one.record.id == wanted]
+    if len({(one.record.id, one.run_id) for one in found}) > 1 and not exact:
+        raise several(wanted, [f"{one.record.id}{f' of {one.run_id}' if one.run_id else ''}" for one in found])
+    return (exact or found)[0]
+
+
+def check_prefix(wanted: str) -> None:
+    """Raise ``UsageError`` if *wanted* is too short to be the beginning of a record's id."""
+    if len(wanted) < SHORTEST_PREFIX:
+        remedy = f"Give {SHORTEST_PREFIX} letters of a record's id or more, or RUN:INDEX"
+        raise UsageError(f"{wanted!r} is too short", where="ID", remedy=remedy)
+
+
+def several(wanted: str, names: list[str]) -> UsageError:
+    """Return the error of an id *wanted* that fits the records *names*."""
+    more = ", …" if len(names) > 5 else ""
+    return UsageError(f"{wanted!r} fits several records", where="ID", remedy=f"Name one of {', '.join(names[:5])}{more}")
 
 
 def releases_of(store: Store, record_id: str, run_id: str | None) -> list[RecordRelease]:

@@ -72,6 +72,26 @@ class ReleaseRow(Framed):
         """The notes that are warnings, without their mark: pairs and types that a split lacks, sizes not met, many withheld records."""
         return [note.removeprefix(WARNING) for note in self.notes if note.startswith(WARNING)]
 
+    def to_json(self) -> Json:
+        """Return the release as JSON values, without its records."""
+        return {
+            "release": self.name,
+            "version": self.version,
+            "content_sha256": self.content_sha256,
+            "license": self.license,
+            "run": self.run_id,
+            "seed": self.seed,
+            "test_size": self.test_size,
+            "status": self.status_filter,
+            "settings": dict(self.split_settings),
+            "filters": {**self.record_choice, "left_out": dict(self.left_out)},
+            "notes": [note for note in self.notes if not note.startswith(WARNING)],
+            "warnings": self.warnings,
+            "leakage": None if self.leakage is None else dict(self.leakage),
+            "piiloom": self.piiloom,
+            "schema_version": self.schema_version,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewValue:

@@ -12,12 +12,17 @@ from piiloom.generation.composer.story_leaks import leak_findings
 from piiloom.generation.composer.story_trials import TRIALS, trial_findings, try_story
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_lint import Finding, lint_files
+from piiloom.taxonomy.bank_loading import load_bank, user_sources
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale, load_locales
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_checks import story_faults
+from piiloom.taxonomy.story_loading import load_stories
 from piiloom.taxonomy.story_reading import read_story
 from piiloom.taxonomy.story_style import place_of
+
+# Rules whose findings make a bank unusable; all others concern style.
+_REFUSED = frozenset({"shape", "pattern"})
 
 
 def locale_of(language: str) -> Locale:
@@ -36,6 +41,21 @@ def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, lang
         findings.extend(_tried(source, taxonomy, locale, trials))
     places = {source.name: place for place, source in enumerate(known)}
     return sorted(findings, key=lambda finding: (places.get(finding.file, 0), finding.line or 0))
+
+
+def lint_bank(path: Path, taxonomy: Taxonomy) -> tuple[list[Finding], bool]:
+    """Return the findings of *path*, a bank of the user's own with types of *taxonomy*, and whether the composer can use it.
+
+    Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {path}", where="--bank", remedy="Name a YAML file or a folder of them.")
+    findings = lint_stories(user_sources(path), taxonomy)
+    usable = not any(finding.rule in _REFUSED for finding in findings)
+    if usable:  # ids that what ships has already are refused here
+        load_bank("en", path, taxonomy)
+        load_stories("en", path, taxonomy)
+    return findings, usable
 
 
 def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale, trials: int) -> list[Finding]:

@@ -1,34 +1,54 @@
-"""The work behind ``piiloom trace``: calls as lines to read, each with prompt, tries and verdicts, then the item's end."""
+"""``piiloom trace``: every prompt, reply, attempt and verdict of one record, as lines to read or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from piiloom.cli.options import StoreOptions
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import dollars, seconds_text
-from piiloom.cli.terminal import say, say_json
-from piiloom.cli.tracing import Trace, TracedCall, find_trace
+from piiloom.cli.terminal import examples, say, say_json
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
+from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
 
+EPILOG = examples(
+    "piiloom trace 3f9a0c", "piiloom trace r0001-1a2b3c4d:17", "piiloom trace last:17 --json", "piiloom trace last:age+health"
+)
 _INDENT = "      "
 _SHOWN_PLAN = ("pair", "topic", "subtopic", "locale", "register", "cue_level", "scenario")
 
 
-def print_trace(path: Path, wanted: str, *, run_id: str | None, as_json: bool) -> None:
-    """Print what *wanted* (a record's id or prefix, or ``run:index``) went through."""
-    with store_for_reading(path) as store:
-        trace = find_trace(store, wanted, run_id)
-    if as_json:
-        say_json(asdict(trace) | {"cost_usd": trace.cost_usd})
+class TraceOptions(StoreOptions):
+    """The options of ``piiloom trace``."""
+
+    item: str = setting(
+        ...,
+        "A record's id or its first six letters or more; RUN:INDEX for a plan item, RUN:KEY for a pair or topic.",
+        metavar="ID",
+        argument=True,
+    )
+    run: str | None = setting(None, 'Search in this run only, by its id or "last".', metavar="RUN")
+
+
+@takes(TraceOptions)
+def trace(asked: TraceOptions) -> None:
+    """Show how a record or a reject was made: its calls in order, with prompts, replies, retries, verdicts and costs.
+
+    The calls that listed the topics and subtopics of its pair are among them. Prompts and replies are shown in full.
+    """
+    with store_for_reading(asked.store) as store:
+        found = find_trace(store, asked.item, asked.run)
+    if asked.as_json:
+        say_json(asdict(found) | {"cost_usd": found.cost_usd})
     else:
-        say("\n".join(trace_lines(trace)))
+        say("\n".join(_lines(found)))
 
 
-def trace_lines(trace: Trace) -> Iterator[str]:
-    """Write *trace* line by line."""
+def _lines(trace: Trace) -> Iterator[str]:
     yield f"{trace.run}:{trace.item}"
     yield from (f"  record    {name}, revision {revision}, {status}" for name, revision, status in trace.records)
     if trace.plan:
@@ -98,7 +118,7 @@ def _ending(trace: Trace) -> Iterator[str]:
 
 
 def _result_lines(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Show what the furthest stage left; it holds what those before it made."""
+    """Yield lines on the result of the furthest stage, which contains the results of earlier stages."""
     result = stages[-1]["result"]
     for value in result.get("values", ()):
         yield f"    value {value['id']}: {value['entity_type']}, {value['relevance']}: {value['text']}"

@@ -1,4 +1,4 @@
-"""The work behind ``piiloom journal export``: the journal as JSON Lines, written beside its place, read back, then named.
+"""Write the journal of paid calls to a file of JSON Lines, which is read back before it gets its name.
 
 The first line is ``{"table": "journal", "schema": 1, …}``. Each other line is a row: ``call_events`` with its ``entry`` as
 an object, or ``prompt_texts`` with a system prompt that they refer to by its SHA-256.
@@ -16,51 +16,34 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from piiloom.cli.reading import store_for_reading
-from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import get_run, list_runs
-from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.errors import OutputError
 from piiloom.foundation.version import __version__
-from piiloom.foundation.words import counted
 
 SCHEMA = 1
 _PROMPTS = "prompt_texts"
 
 
-def export_journal(path: Path, out: Path, *, run_id: str | None, as_json: bool) -> None:
-    """Write the journal of a run (of all runs when None) to *out*, and print how many rows of each kind it has.
+def export_journal(store: Store, out: Path, run_id: str | None) -> Counter[str]:
+    """Write the journal of a run (of all runs if None) to *out*; return the number of its rows by kind.
 
-    Raises ``OutputError`` when it cannot be written, or is not on disk as the store has it; *out* is then as it was.
+    Raises ``OutputError`` if it cannot be written, or is not on disk as the store has it; *out* is then as it was.
     """
-    if out.resolve() == path.resolve():
-        raise UsageError("that is the store itself", where="--out", remedy="Name another file")
     draft = out.with_name(f".{out.name}.part")
-    with store_for_reading(path) as store:
-        chosen = get_run(store, run_id).id if run_id else None
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            sha256 = _write(draft, _rows(store, chosen))
-            found = _read_back(draft, sha256, out)
-            _compare(found, store, chosen, out)
-            draft.replace(out)
-        except OSError as error:
-            raise OutputError(
-                f"the journal cannot be written ({error.strerror})", where=str(out), remedy="Name another file with --out"
-            ) from error
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-    size = out.stat().st_size
-    if as_json:
-        say_json({"store": str(path), "run": chosen, "file": str(out), "bytes": size, "rows": dict(found)})
-    else:
-        rows = ", ".join(f"{name} {number:,}" for name, number in sorted(found.items()))
-        say(
-            f"{out}: {counted(sum(found.values()), 'row')} ({rows or 'the journal is empty'}), {counted(size, 'byte')}; "
-            "read back and equal to the store"
-        )
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        found = _read_back(draft, _write(draft, _rows(store, run_id)), out)
+        _compare(found, store, run_id, out)
+        draft.replace(out)
+    except OSError as error:
+        remedy = "Name another file with --out"
+        raise OutputError(f"the journal cannot be written ({error.strerror})", where=str(out), remedy=remedy) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return found
 
 
 def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:
@@ -72,7 +55,7 @@ def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _write(draft: Path, rows: Iterator[dict[str, Any]]) -> str:
-    """Write *rows* and see them on disk; gives the SHA-256 of what was written."""
+    """Write *rows* to disk; return the SHA-256 of the file."""
     sha256 = hashlib.sha256()
     with draft.open("wb") as file:
         for row in rows:
@@ -85,7 +68,7 @@ def _write(draft: Path, rows: Iterator[dict[str, Any]]) -> str:
 
 
 def _read_back(draft: Path, written: str, out: Path) -> Counter[str]:
-    """Read the file again and count its rows by kind; raises ``OutputError`` when it is not what was written."""
+    """Read the file again and count its rows by kind. Raises ``OutputError`` if its hash is not *written*."""
     sha256, counts = hashlib.sha256(), Counter[str]()
     with draft.open("rb") as file:
         for number, line in enumerate(file):

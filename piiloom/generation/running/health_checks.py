@@ -1,11 +1,11 @@
-"""The work behind ``piiloom doctor``: one small function a check; none of them changes anything but an outdated store."""
+"""Checks of the installation, of keys and servers, of a store and of the scenario banks. They change nothing but an outdated store."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
@@ -13,9 +13,7 @@ from tempfile import TemporaryFile
 from typing import Literal
 
 from packaging.requirements import Requirement
-from rich.table import Table
 
-from piiloom.cli.terminal import harmless, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import count_records
@@ -28,50 +26,38 @@ from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
-# A ping needs the name of a model; a compatible server is asked which ones it has, so any name will do.
+# A ping needs the name of a model; a compatible server is asked for its models, so any name will do.
 _ANY_MODEL = "any"
-_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "failed": "bold red"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What one check found. ``note`` is neither good nor bad; only ``failed`` makes the doctor fail."""
+    """The result of one check. ``note`` is neither good nor bad; only ``failed`` makes the doctor fail."""
 
     name: str
     status: Literal["ok", "note", "warning", "failed"]
     detail: str
 
 
-def all_checks(store: Path, *, base_url: str | None, model: str | None) -> Iterator[Check]:
+def health_checks(store: Path, *, base_url: str | None = None, model: str | None = None) -> Iterator[Check]:
     """Run every check, one after the other."""
-    yield python_check()
-    yield packages_check()
-    yield from key_checks()
-    yield from server_checks(base_url, model)
+    yield _python_check()
+    yield _packages_check()
+    yield from _key_checks()
+    yield from _server_checks(base_url, model)
     yield store_check(store)
     for language in bank_languages():
-        yield bank_check(language)
+        yield _bank_check(language)
 
 
-def report(checks: Iterator[Check], *, as_json: bool) -> bool:
-    """Print the checks; whether none has failed."""
-    found = list(checks)
-    healthy = all(check.status != "failed" for check in found)
-    if as_json:
-        say_json({"healthy": healthy, "checks": [{"name": c.name, "status": c.status, "detail": c.detail} for c in found]})
-    else:
-        say_table(_table(found))
-    return healthy
-
-
-def python_check() -> Check:
-    """Name the Python and the platform."""
+def _python_check() -> Check:
+    """Return the Python and the platform."""
     detail = f"piiloom {__version__}, {platform.python_implementation()} {platform.python_version()}, {platform.platform()}"
     tested = sys.version_info >= (3, 11) and sys.platform == "linux"
     return Check(name="python", status="ok" if tested else "warning", detail=detail if tested else f"{detail}: not a tested platform")
 
 
-def packages_check() -> Check:
+def _packages_check() -> Check:
     """Compare the installed packages with what piiloom declares. A package of an extra may be missing."""
     found: list[str] = []
     faults: list[str] = []
@@ -109,15 +95,15 @@ def _requirements() -> Iterator[tuple[Requirement, bool]]:
             yield requirement, False
 
 
-def key_checks() -> Iterator[Check]:
-    """Say which providers' keys are set; by the variable's name, never by what it holds."""
+def _key_checks() -> Iterator[Check]:
+    """Return which providers' keys are set; by the variable's name, never by its value."""
     for name, kind in KINDS.items():
         state = "set" if _has_key(kind.key_variable) else "not set" if kind.key_needed else "not set (optional)"
         yield Check(name=f"key for {name}", status="note", detail=f"{kind.key_variable} is {state}")
 
 
-def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
-    """Reach the servers that there is a key for, and the one at *base_url*."""
+def _server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
+    """Ping the servers that have a key, and the one at *base_url*."""
     for name, kind in KINDS.items():
         if kind.key_needed and _has_key(kind.key_variable):
             yield _server_check(name, None, None)
@@ -125,7 +111,7 @@ def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
         check = _server_check("compatible", base_url, model)
         yield check
         if check.status != "failed":
-            yield format_check(base_url, model)
+            yield _format_check(base_url, model)
 
 
 def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
@@ -142,8 +128,8 @@ def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
     return Check(name=f"server of {name}", status="warning", detail=f"{reached} but does not list the model {found.model}")
 
 
-def format_check(base_url: str, model: str | None) -> Check:
-    """Say which response formats the server at *base_url* takes, asked with tiny calls; only where a model is named."""
+def _format_check(base_url: str, model: str | None) -> Check:
+    """Return the response formats that the server at *base_url* takes, by tiny calls; only if a model is named."""
     name = "replies of compatible"
     if model is None:
         return Check(name=name, status="note", detail="with --model, tiny calls find out which --response-format the server takes")
@@ -156,7 +142,7 @@ def format_check(base_url: str, model: str | None) -> Check:
 
 
 def store_check(path: Path) -> Check:
-    """Open the store, or say why it cannot be: who holds it, too new, no store, no permission. One that can only be read is read."""
+    """Open the store, or return the reason against it: another process, too new, no store, no permission."""
     try:
         if not path.exists():
             folder = next(parent for parent in (path.parent, *path.absolute().parents) if parent.exists())
@@ -178,7 +164,7 @@ def store_check(path: Path) -> Check:
 
 
 def _write_refusal(folder: Path) -> str | None:
-    """Return why nothing can be written in *folder*, None if it can. Permissions do not tell: a file without a name is written."""
+    """Return the reason why *folder* cannot be written, None if it can. Permissions do not show it: a file without a name is written."""
     try:
         with TemporaryFile(dir=folder, buffering=0) as file:
             file.write(bytes(4096))
@@ -187,8 +173,8 @@ def _write_refusal(folder: Path) -> str | None:
     return None
 
 
-def bank_check(language: str) -> Check:
-    """Load the composer's scenario bank of *language*, or say what is wrong with it (its sentences are linted by the tests)."""
+def _bank_check(language: str) -> Check:
+    """Load the composer's scenario bank of *language*, or return its fault (its sentences are linted by the tests)."""
     name = f"scenario bank {language}"
     try:
         bank = load_bank(language, None, shipped_taxonomy())
@@ -200,13 +186,3 @@ def bank_check(language: str) -> Check:
 
 def _has_key(variable: str) -> bool:
     return bool(os.environ.get(variable, "").strip())
-
-
-def _table(checks: Sequence[Check]) -> Table:
-    table = Table(show_lines=False)
-    table.add_column("check")
-    table.add_column("status")
-    table.add_column("what was found")
-    for check in checks:
-        table.add_row(check.name, f"{check.status}", harmless(check.detail), style=_COLOURS[check.status])
-    return table

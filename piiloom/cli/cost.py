@@ -1,84 +1,104 @@
-"""What runs have cost, as tables or as JSON."""
+"""``piiloom cost``: the costs of runs, as tables or as JSON."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from piiloom.cli.columns import in_columns
-from piiloom.cli.costing import COMPOSER, CostReport, Costs, report_costs
-from piiloom.cli.run_summary import accepted_text, count_text, dollars
-from piiloom.cli.terminal import console, say, say_json
+from piiloom.cli.options import StoreOptions
+from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage_order
+from piiloom.cli.terminal import console, examples, in_columns, say, say_json
+from piiloom.execution.money.run_costs import COMPOSER, CostReport, Costs, run_costs
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
-_TITLES = ("calls", "answered", "refused", "failed", "replayed", "tokens in", "cached", "out", "batch", "cost")
-# Left out, in this order, where the terminal is narrow.
+EPILOG = examples(
+    "piiloom cost",
+    "piiloom cost --run r0001-1a2b3c4d",
+    "piiloom cost --run all --store outputs/piiloom.duckdb",
+    "piiloom cost --run last --json",
+)
+
+
+# Titles of columns that are left out, in this order, if the terminal is narrow.
 _SPARED = ("batch", "replayed", "cached", "refused")
+_TITLES = ("calls", "answered", "refused", "failed", "replayed", "tokens in", "cached", "out", "batch", "cost")
 
 
-def print_costs(path: Path, run_id: str, *, as_json: bool) -> None:
-    """Print the costs of run *run_id* ("last" and "all" work) of the store at *path*."""
-    report = report_costs(path, run_id)
-    if as_json:
-        say_json({"store": str(path), **costs_to_json(report)})
+class CostOptions(StoreOptions):
+    """The options of ``piiloom cost``."""
+
+    run: str = setting("last", 'The run, by its id or "last" (the newest), or "all" runs of the store.', metavar="RUN")
+
+
+@takes(CostOptions)
+def cost(asked: CostOptions) -> None:
+    """Show the costs of runs: by stage, by model, and for each accepted record.
+
+    Everything is added up from the journal, which has every paid reply. Replies of unknown price are counted apart,
+    never as free. Calls that may have been billed without an answer are also set apart: they count against a budget in full.
+    """
+    with store_for_reading(asked.store) as store:
+        report = run_costs(store, asked.run)
+    if asked.as_json:
+        say_json({"store": str(asked.store), **_to_json(report)})
         return
     say(_headline(report))
     total = report.total
     if not total.calls and not total.replayed:
-        say(_nothing(report))
-        for line in _deleted(report):
-            say(line)
-        return
-    width = console().width if sys.stdout.isatty() else None
-    if len(report.runs) > 1:
-        _say_table("run", report.by_run, width)
-    _say_table("stage", [*report.by_stage, total], width)
-    _say_table("model", report.by_model, width)
-    for line in _remarks(report):
+        composed = report.composed == len(report.runs)
+        say(f"nothing was paid: {'the composer makes no calls' if composed else 'no call has been sent'}")
+        lines = _deleted(report)
+    else:
+        if len(report.runs) > 1:
+            _say_table("run", list(report.by_run.values()))
+        _say_table("stage", [*_by_stage(report), total])
+        _say_table("model", list(report.by_model.values()))
+        lines = _remarks(report)
+    for line in lines:
         say(line)
 
 
-def costs_to_json(report: CostReport) -> dict[str, Any]:
-    """Give *report* as JSON values, costs in USD and unrounded."""
+def _by_stage(report: CostReport) -> list[Costs]:
+    return in_stage_order(report.by_stage.values(), lambda costs: costs.name)
+
+
+def _to_json(report: CostReport) -> dict[str, Any]:
+    """Return *report* as JSON values, costs in USD and unrounded."""
+
+    def sums(costs: Costs) -> dict[str, Any]:
+        return asdict(costs) | {"batch_share": costs.batch_share}
+
     return {
         "runs": [
             {"run": run.id, "status": run.status, "provider": run.provider, "model": run.model, "accepted": report.accepted.get(run.id, 0)}
             for run in report.runs
         ],
-        "by_run": [_to_json(costs) for costs in report.by_run],
-        "by_stage": [_to_json(costs) for costs in report.by_stage],
-        "by_model": [_to_json(costs) for costs in report.by_model],
-        "total": _to_json(report.total),
-        "deleted_runs": _to_json(report.deleted),
+        "by_run": [sums(costs) for costs in report.by_run.values()],
+        "by_stage": [sums(costs) for costs in _by_stage(report)],
+        "by_model": [sums(costs) for costs in report.by_model.values()],
+        "total": sums(report.total),
+        "deleted_runs": sums(report.deleted),
         "accepted_records": report.paid_for,
         "usd_per_record": report.usd_per_record,
     }
 
 
-def _to_json(costs: Costs) -> dict[str, Any]:
-    return asdict(costs) | {"batch_share": costs.batch_share}
-
-
 def _headline(report: CostReport) -> str:
     if len(report.runs) > 1:
-        return (
-            f"{counted(len(report.runs), 'run')}: {counted(sum(report.accepted.get(run.id, 0) for run in report.runs), 'record')} accepted"
-        )
+        accepted = sum(report.accepted.get(run.id, 0) for run in report.runs)
+        return f"{counted(len(report.runs), 'run')}: {counted(accepted, 'record')} accepted"
     run = report.runs[0]
     made_by = COMPOSER if run.provider == COMPOSER else f"{run.provider} {run.model}"
     return f"run {run.id} {run.status} ({made_by}): {accepted_text(report.accepted.get(run.id, 0), run.samples)}"
 
 
-def _nothing(report: CostReport) -> str:
-    if report.composed == len(report.runs):
-        return "nothing was paid: the composer makes no calls"
-    return "nothing was paid: no call has been sent"
-
-
-def _say_table(title: str, rows: Sequence[Costs], width: int | None) -> None:
+def _say_table(title: str, rows: Sequence[Costs]) -> None:
+    width = console().width if sys.stdout.isatty() else None
     by_batch = any(costs.batch_replies for costs in rows)
     titles = [title, *(name for name in _TITLES if by_batch or name != "batch")]
     lines = in_columns([titles, *(_cells(costs, by_batch=by_batch) for costs in rows)], width=width, spared=_SPARED)
@@ -93,14 +113,14 @@ def _cells(costs: Costs, *, by_batch: bool) -> list[str]:
 
 
 def _priced(costs: Costs) -> str:
-    """Write the cost; replies of unknown price are never told as free."""
+    """Return the cost as text; replies of unknown price are never shown as free."""
     if costs.unpriced and costs.unpriced == costs.answered:
         return "unknown"
     return dollars(costs.cost_usd) + (" + ?" if costs.unpriced else "")
 
 
 def _remarks(report: CostReport) -> list[str]:
-    """Say what the tables cannot: the cost of a record, and what is not in the sums."""
+    """Return lines on the cost of a record, and on calls that are not in the sums."""
     total = report.total
     lines = [""]
     if report.usd_per_record is not None:
@@ -130,7 +150,7 @@ def _remarks(report: CostReport) -> list[str]:
 
 
 def _deleted(report: CostReport) -> list[str]:
-    """Say what runs have cost that were deleted since, where their calls were kept."""
+    """Return a line on the cost of deleted runs whose calls were kept."""
     if not report.deleted.calls:
         return []
     return [f"not in these sums: {counted(report.deleted.calls, 'call')} of runs that were deleted since, {_priced(report.deleted)}"]

@@ -1,4 +1,4 @@
-"""What a record or a plan item went through, put together from the journal and the ledger."""
+"""The trace of a record or a plan item: its calls, stages, verdicts and rejects, from the journal and the ledger."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import Any
 from piiloom.corpus.store.call_history import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow
+from piiloom.corpus.store.record_search import check_prefix, several
 from piiloom.corpus.store.row_ledger import FoundItem, fate_of, find_records, rejects_of_key
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.errors import RunError
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.subtopics import topic_key
 from piiloom.generation.stages.topics import pair_key
 
-SHORTEST_PREFIX = 6
-
 
 @dataclass(slots=True, kw_only=True)
 class TracedCall:
-    """One request: its prompt, its tries in order with what came of them, and the verdicts on its reply.
+    """One request: its prompt, its tries in order with their outcomes, and the verdicts on its reply.
 
-    ``paid_by`` is the run that paid for the reply where that was another one. A try's ``outcome`` is reply, failed or open.
+    ``paid_by`` is the run that paid for the reply if that is another one. A try's ``outcome`` is reply, failed or open.
     """
 
     key: str
@@ -40,7 +39,7 @@ class TracedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """All there is on one plan item (or one pair or topic) of a run. Payloads are JSON values."""
+    """The trace of one plan item (or one pair or topic) of a run. Payloads are JSON values."""
 
     run: str
     item: str
@@ -53,7 +52,7 @@ class Trace:
 
     @property
     def cost_usd(self) -> float:
-        """What the item's replies have cost, whoever paid; replies of unknown price count nothing."""
+        """The cost of the item's replies, also if another run paid; replies of unknown price count nothing."""
         return sum(one.get("cost_usd") or 0.0 for call in self.calls for one in call.tries)
 
 
@@ -63,10 +62,7 @@ def find_trace(store: Store, wanted: str, run_id: str | None = None) -> Trace:
     if colon:
         run = get_run(store, run_name).id
         return _trace_item(store, run, int(item)) if item.isdecimal() else _trace_key(store, run, item)
-    if len(wanted) < SHORTEST_PREFIX:
-        raise UsageError(
-            f"{wanted!r} is too short", where="ID", remedy=f"Give {SHORTEST_PREFIX} letters of a record's id or more, or RUN:INDEX"
-        )
+    check_prefix(wanted)
     found = _only(store, wanted, find_records(store, wanted, get_run(store, run_id).id if run_id else None))
     if found.run_id is None or found.plan_index is None:
         raise RunError(f"record {found.record_id} was imported", where=str(store.path), remedy="Only generated records have calls")
@@ -81,8 +77,7 @@ def _only(store: Store, wanted: str, found: Sequence[FoundItem]) -> FoundItem:
             remedy="Take one from an export, or RUN:INDEX as `piiloom rejects` prints it",
         )
     if len(found) > 1:
-        names = ", ".join(f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found[:5])
-        raise UsageError(f"{wanted!r} fits several records", where="ID", remedy=f"Name one of {names}{', …' if len(found) > 5 else ''}")
+        raise several(wanted, [f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found])
     return found[0]
 
 
@@ -145,7 +140,7 @@ def _calls(store: Store, events: Iterable[JournalEvent]) -> list[TracedCall]:
 
 
 def _add(call: TracedCall, event: JournalEvent) -> None:
-    """Add what *event* says to its call."""
+    """Add *event* to its call."""
     entry = dict(event.entry)
     if event.kind == "sent":
         call.system = entry.pop("system", None) or call.system

@@ -1,0 +1,220 @@
+"""``piiloom journal``: the paid calls of a store: sums, an export, a purge of texts, a smaller file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+
+import typer
+
+from piiloom.cli.options import ConfirmedOptions, StoreOptions
+from piiloom.cli.reading import store_for_reading
+from piiloom.cli.run_summary import dollars, in_stage_order, store_option
+from piiloom.cli.terminal import command_group, confirmed, examples, in_columns, say, say_aside, say_json
+from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
+from piiloom.corpus.store.compacting import compact
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.journal_export import export_journal
+from piiloom.corpus.store.purging import Purged, last_heard, purge_texts
+from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import AnyPath, setting
+from piiloom.foundation.words import counted
+
+_SHOW = ("piiloom journal show", "piiloom journal show --run last --json")
+_EXPORT = ("piiloom journal export --out calls.jsonl", "piiloom journal export --run last --out outputs/last.jsonl")
+_PURGE = ("piiloom journal purge --run r0001-1a2b3c4d", "piiloom journal purge --older-than 90 --yes")
+_VACUUM = ("piiloom journal vacuum", "piiloom journal vacuum --store other.duckdb --json")
+# Titles of columns that are left out if they have only zeros.
+_SPARED = ("unusable", "refused", "retried", "reused", "purged", "cached")
+_TITLES = (
+    "run",
+    "stage",
+    "calls",
+    "sent",
+    "replies",
+    "unusable",
+    "refused",
+    "failed",
+    "retried",
+    "reused",
+    "purged",
+    "tokens in",
+    "cached",
+    "out",
+    "cost",
+    "maybe paid",
+)
+
+journal_app = command_group("Sum up the calls of runs; export, purge or compact their journal.", *_SHOW, *_EXPORT, *_PURGE, *_VACUUM)
+
+
+class OneRunOptions(StoreOptions):
+    """The store, and one of its runs."""
+
+    run: str | None = setting(None, 'Only this run, by its id or "last"; all runs if not given.', metavar="RUN")
+
+
+class ShowOptions(OneRunOptions):
+    """The options of ``journal show``."""
+
+    stage: str | None = setting(None, "Only the calls of this stage.", metavar="STAGE")
+
+
+class ExportOptions(OneRunOptions):
+    """The options of ``journal export``."""
+
+    out: AnyPath = setting(..., "The JSONL file to write; an existing one is replaced at the end.", flags="--out -o", metavar="FILE")
+
+
+class PurgeOptions(ConfirmedOptions):
+    """The options of ``journal purge``."""
+
+    run: list[str] = setting([], 'A run to purge, by its id or "last"; repeatable.', metavar="RUN")
+    older_than: float | None = setting(None, "Purge runs whose last call is at least this many days old.", metavar="DAYS", ge=0)
+
+
+@journal_app.command("show", epilog=examples(*_SHOW))
+@takes(ShowOptions)
+def show(asked: ShowOptions) -> None:
+    """Sum up the calls by run and stage: replies, failures, retries, tokens, cost.
+
+    The column "maybe paid" counts requests without an answer that may have been billed: lost on the way, or under way when
+    their process ended.
+    """
+    with store_for_reading(asked.store, memory_limit=MEMORY_FOR_SUMS) as store:
+        chosen = get_run(store, asked.run).id if asked.run else None
+        found = journal_lines(store, chosen, asked.stage)
+    of_runs = groupby(found, key=lambda line: line.run_id)  # runs come one after the other
+    lines = [line for _, own in of_runs for line in in_stage_order(own, lambda line: line.stage)]
+    total = _total(lines)
+    if asked.as_json:
+        sums = {name: value for name, value in asdict(total).items() if name not in {"run_id", "stage"}}
+        say_json({"store": str(asked.store), "lines": [asdict(line) for line in lines], "total": sums})
+        return
+    if not lines:
+        chose = " that match" if chosen or asked.stage else ""
+        say(f"no calls in the journal of {asked.store}{chose} (of the composer's replies only refused ones are kept)")
+        return
+    cells = [_cells(line, line.run_id) for line in lines]
+    if len(lines) > 1:
+        cells.append(_cells(total, "all"))
+    shown = [at for at, title in enumerate(_TITLES) if title not in _SPARED or any(row[at] != "0" for row in cells)]
+    say("\n".join(in_columns([[row[at] for at in shown] for row in (_TITLES, *cells)], left=(0, 1))))
+    _say_more(total)
+
+
+@journal_app.command("export", epilog=examples(*_EXPORT))
+@takes(ExportOptions)
+def export(asked: ExportOptions) -> None:
+    """Write every prompt, reply, failure and verdict to a JSON Lines file, and check it against the store.
+
+    The file has prompts and replies in full. It appears under its name only when it is complete and was read back.
+    """
+    out = asked.out
+    if out.resolve() == asked.store.resolve():
+        raise UsageError("that is the store itself", where="--out", remedy="Name another file")
+    with store_for_reading(asked.store) as store:
+        chosen = get_run(store, asked.run).id if asked.run else None
+        found = export_journal(store, out, chosen)
+    size = out.stat().st_size
+    if asked.as_json:
+        say_json({"store": str(asked.store), "run": chosen, "file": str(out), "bytes": size, "rows": dict(found)})
+        return
+    rows = ", ".join(f"{name} {number:,}" for name, number in sorted(found.items())) or "the journal is empty"
+    say(f"{out}: {counted(sum(found.values()), 'row')} ({rows}), {counted(size, 'byte')}; read back and equal to the store")
+
+
+@journal_app.command("purge", epilog=examples(*_PURGE))
+@takes(PurgeOptions)
+def purge(asked: PurgeOptions) -> None:
+    """Delete the texts of prompts and replies of chosen runs; records, codes, tokens and costs stay.
+
+    A purged reply cannot be used again: a run that asks the same pays for it anew.
+    """
+    if not asked.run and asked.older_than is None:
+        raise UsageError("no run is chosen", remedy="Name runs with --run, or give --older-than DAYS")
+    with Store.open(asked.store, create=False) as store:
+        chosen = _chosen(store, asked.run, asked.older_than)
+        about = [_texts_of(get_run(store, run)) for run in chosen]
+        if chosen and not confirmed("purge, purged", "Delete them?", where=", ".join(chosen), yes=asked.yes, about=about):
+            raise typer.Exit(1)
+        purged = purge_texts(store, chosen) if chosen else Purged()
+    if asked.as_json:
+        counts = {"prompts": purged.prompts, "replies": purged.replies, "reject_replies": purged.rejects}
+        say_json({"store": str(asked.store), "runs": chosen, **counts})
+    elif not chosen:
+        say("no run is that old; nothing was purged")
+    else:
+        texts = (
+            f"{counted(purged.prompts, 'prompt')}, {counted(purged.replies, 'reply')}, {counted(purged.rejects, 'last reply')} of rejects"
+        )
+        say(f"purged {', '.join(chosen)}: {texts}; costs are kept")
+        say(f"  next      piiloom journal vacuum{store_option(asked.store)}   (until then the file's free space still holds the texts)")
+
+
+@journal_app.command("vacuum", epilog=examples(*_VACUUM))
+@takes(StoreOptions)
+def vacuum(asked: StoreOptions) -> None:
+    """Rewrite the store's file without the space of deleted rows; prints its size before and after.
+
+    The copy is compared with the store before it takes its place; until then nothing is changed.
+    """
+    done = compact(asked.store)
+    if asked.as_json:
+        say_json({"store": str(asked.store), "before_bytes": done.before, "after_bytes": done.after, "rows": done.rows})
+        return
+    saved = f"{1 - done.after / done.before:.0%} smaller" if done.after < done.before else "no space to reclaim"
+    sizes = f"{counted(done.before, 'byte')} before, {done.after:,} after ({saved})"
+    say(f"{asked.store}: {sizes}; {counted(done.rows, 'row')} copied and compared")
+
+
+def _chosen(store: Store, runs: Sequence[str], older_than: float | None) -> list[str]:
+    """Return the ids of the runs to purge. Runs whose last call has no date must be named."""
+    ids = [get_run(store, run).id for run in runs]
+    if older_than is not None:
+        limit = datetime.now(UTC) - timedelta(days=older_than)
+        heard = last_heard(store)
+        ids += [run for run, at in heard.items() if at is not None and at <= limit]
+        undated = sorted(run for run, at in heard.items() if at is None and run not in ids)
+        if undated:
+            say_aside(f"the calls of {', '.join(undated)} have no date; name such runs with --run")
+    return list(dict.fromkeys(ids))
+
+
+def _texts_of(run: RunRow) -> str:
+    more = "" if run.status == "finished" else "; going on with it would pay again for what it has not finished"
+    return f"run {run.id} ({run.status}): the texts of its prompts and replies will be deleted{more}"
+
+
+def _total(lines: Sequence[JournalLine]) -> JournalLine:
+    summed = {field.name: sum(getattr(line, field.name) for line in lines) for field in fields(JournalLine)[2:]}
+    return JournalLine(run_id="", stage="", **summed)
+
+
+def _cells(line: JournalLine, run_id: str) -> tuple[str, ...]:
+    counts = (line.calls, line.tries, line.replies, line.unusable, line.refused, line.failed, line.retried, line.reused, line.purged)
+    tokens = (line.input_tokens, line.cached_tokens, line.output_tokens)
+    cost = dollars(line.cost_usd) + (" + ?" if line.unpriced else "")
+    return (run_id, line.stage, *(f"{number:,}" for number in (*counts, *tokens)), cost, f"{line.maybe_paid + line.open:,}")
+
+
+def _say_more(total: JournalLine) -> None:
+    """Print lines on unknown prices, amounts set aside, open batches and open requests."""
+    if total.unpriced:
+        say(f"  + ?       {counted(total.unpriced, 'reply')} of unknown price")
+    if total.charged_usd:
+        say(
+            f"  set aside {dollars(total.charged_usd)} for {counted(total.maybe_paid, 'call')} "
+            "that ended without an answer and may have been billed"
+        )
+    if total.in_batches:
+        say(f"  batches   {counted(total.in_batches, 'request')} in batches that are not answered yet")
+    if total.open:
+        say(
+            f"  open      {counted(total.open, 'request')} without an outcome on record, which may have been paid for"
+            + (f", {dollars(total.open_worst_usd)} at most" if total.open_worst_usd else "")
+        )

@@ -1,0 +1,358 @@
+"""``piiloom release`` and ``piiloom releases``: records frozen into splits under a name; releases listed, shown, compared, deleted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions
+from piiloom.cli.reading import seen_store
+from piiloom.cli.run_summary import store_option
+from piiloom.cli.terminal import (
+    command_group,
+    confirmed,
+    examples,
+    harmless,
+    in_columns,
+    rest_of_list,
+    say,
+    say_aside,
+    say_json,
+    say_json_list,
+)
+from piiloom.corpus.formats.base import quoted
+from piiloom.corpus.releases.comparing import RecordChange, ReleaseDiff, compare_releases
+from piiloom.corpus.releases.freezing import draft_release, freeze
+from piiloom.corpus.releases.manifest import SplitCounts
+from piiloom.corpus.releases.release_options import ReleaseOptions, requested
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.deleting import delete_release
+from piiloom.corpus.store.judgements import JudgedCount, judged_in_release
+from piiloom.corpus.store.releases import (
+    WARNING,
+    ReleaseRow,
+    count_members,
+    get_release,
+    iter_release_records,
+    list_releases,
+    new_values_of,
+    withheld_of,
+)
+from piiloom.foundation.command_line import takes
+from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
+
+EPILOG = examples(
+    "piiloom release --name v1",
+    "piiloom release --name v1 --test-size 200 --validation-size 0.1 --seed 3 --run last",
+    "piiloom release --name checked --status validated --min-agreement 0.8 --license CC-BY-4.0",
+    "piiloom release --name folds --folds 5 --balance relevance",
+    "piiloom release --name v2 --version 2.0.0 --max-value-overlap 0 --overlap-by redraw",
+    "piiloom release --name v3 --keep-split-of v2",
+    "piiloom release --name everything --test-size 0 --json",
+)
+_LIST = ("piiloom releases list", "piiloom releases list --json")
+_SHOW = ("piiloom releases show v1", "piiloom releases show v1 --json")
+_DIFF = ("piiloom releases diff v1 v2", "piiloom releases diff v1 v2 --limit 0", "piiloom releases diff v1 v2 --json")
+_DELETE = ("piiloom releases delete v1", "piiloom releases delete v1 --yes --json")
+_TITLES = ("release", "version", "records", "splits", "withheld", "of run", "status", "test size", "seed", "sha256")
+_GROUPS = ("pairs", "types", "relevance", "locales", "producers")
+_SHOWN = 12
+_OFF_AT_ZERO = {"validation_size", "folds"}
+HASH_SHOWN = 12
+# The first ten names of a list in a warning, and the names after them.
+_LONG_LIST = re.compile(r"((?:[^,:]+, ){9}[^,:]+)((?:, (?!since )[^,:]+){2,})")
+# The printed figures of a leakage report: title -> place in the report.
+_LEAKS = {
+    "values": ("values",),
+    "of open types": ("open_values",),
+    "near contexts": ("contexts", "near"),
+    "near questions": ("questions", "near"),
+    "stories": ("stories",),
+    "personas": ("personas",),
+}
+_FEWER = "--max-value-overlap 0 draws those of open types anew; the other columns count records"
+
+releases_app = command_group("List, show, compare and delete the releases of a store.", *_LIST, *_SHOW, *_DIFF, *_DELETE)
+
+
+class Releasing(StoreOptions, ReleaseOptions):
+    """The options of ``piiloom release``."""
+
+    name: str = setting(..., "Name of the release; a name can be used once. piiloom releases list shows the names.", metavar="TEXT")
+
+
+class ShowOptions(StoreOptions):
+    """The options of ``releases show``."""
+
+    name: str = setting(..., "The release; piiloom releases list shows the names.", metavar="NAME", argument=True)
+
+
+class DiffOptions(StoreOptions):
+    """The options of ``releases diff``."""
+
+    before: str = setting(..., "The earlier release.", metavar="A", argument=True)
+    after: str = setting(..., "The later release.", metavar="B", argument=True)
+    limit: int = setting(10, "Number of records to name of each kind; 0 names all.", flags="--limit -n", metavar="N", ge=0)
+
+
+class DeleteOptions(ConfirmedOptions, ShowOptions):
+    """The options of ``releases delete``."""
+
+
+@takes(Releasing)
+def release(asked: Releasing) -> None:
+    """Freeze records of the store into splits that never change.
+
+    Splits are stratified by pair of types; records that share a scenario, a persona or nearly the same text are never divided
+    between them. piiloom releases lists, shows, compares and deletes releases; docs/releases.md explains them.
+    """
+    name = asked.name
+    request = requested(name, **asked.part(ReleaseOptions).given())  # its faults are found before a store is opened
+    with Store.open(asked.store, create=False) as store:
+        row = freeze(store, draft_release(store, request))
+        splits, withheld, new_values = count_members(store, row), withheld_of(store, row), len(new_values_of(store, row))
+    if asked.as_json:
+        about = {"splits": splits, "withheld": _withheld_json(withheld)}
+        say_json({**row.to_json(), **about, "new_values": new_values, "store": str(asked.store)})
+        return
+    said = f", withheld {len(withheld):,} (release.json of an export says why)" if withheld else ""
+    say(f"release {row.name}: {_sizes(splits)}{said}")
+    _say_findings(row, new_values)
+    say(f"  next      piiloom export --release {row.name} --format native --out DIR{store_option(asked.store)}")
+
+
+@releases_app.command("list", epilog=examples(*_LIST))
+@takes(ListOptions)
+def list_all(asked: ListOptions) -> None:
+    """List releases, newest first, with the sizes of their splits. piiloom release makes one."""
+    with seen_store(asked.store) as (store, place):
+        releases = list_releases(store)[::-1]
+        end = asked.offset + asked.limit if asked.limit else None
+        lines = [_to_json(store, release) for release in releases[asked.offset : end]]
+    if asked.as_json:
+        say_json_list({**place, "total": len(releases), "offset": asked.offset, "limit": asked.limit}, "releases", lines)
+        return
+    if not releases:
+        say(f"no releases in {asked.store}; piiloom release --name NAME{store_option(asked.store)} makes one")
+    elif lines:
+        say("\n".join(in_columns([_TITLES, *map(_cells, lines)], left=(0, 1, 3, 5, 6, 9))))
+    if more := rest_of_list(len(releases), len(lines), offset=asked.offset):
+        say_aside(more)
+
+
+@releases_app.command("show", epilog=examples(*_SHOW))
+@takes(ShowOptions)
+def show(asked: ShowOptions) -> None:
+    """Show one release: its version and hash, its settings, its splits by pair, type and relevance, and its withheld records.
+
+    The leaks between its splits and the verdicts of judges are also shown. piiloom report --release measures more.
+    """
+    name = asked.name
+    with seen_store(asked.store) as (store, place):
+        release = get_release(store, name)
+        line, withheld, judged = _to_json(store, release), withheld_of(store, release), judged_in_release(store, name)
+        counts = {split: SplitCounts() for split in count_members(store, release)}
+        for split, held in counts.items():
+            for _ in held.counting(iter_release_records(store, release, split)):
+                pass
+    if asked.as_json:
+        line |= {"splits": {split: held.to_json() for split, held in counts.items()}, "withheld": _withheld_json(withheld)}
+        line["judged"] = [asdict(one) for one in judged]
+        say_json({**place, **line})
+        return
+    _say_settings(release, line["records"], line["new_values"])
+    for split, held in counts.items():
+        say(f"\n{split}: {counted(held.records, 'record')}, {counted(held.spans, 'span')}")
+        for group in _GROUPS:
+            say(f"  {group:<9} {_most(getattr(held, group))}")
+    _say_left_out(withheld, judged)
+    say(f"\n  leaks     piiloom report --release {name}{store_option(asked.store)} measures what the splits share")
+
+
+@releases_app.command("diff", epilog=examples(*_DIFF))
+@takes(DiffOptions)
+def diff(asked: DiffOptions) -> None:
+    """Compare release A with release B: settings, records, splits, labels and texts.
+
+    Records are compared by their ids. With --json all are listed.
+    """
+    with seen_store(asked.store) as (store, place):
+        found = compare_releases(store, asked.before, asked.after)
+    if asked.as_json:
+        say_json({**place, **found.to_json()})
+        return
+    say(f"from release {asked.before} to release {asked.after}: {_summary(found)}")
+    for name, one, other in found.settings:
+        say(f"  setting   {name.replace('_', ' ')}: {_said(one)} → {_said(other)}")
+    _say_first("added", [f"{record_id} ({split})" for record_id, split in found.added], asked.limit)
+    _say_first("removed", [f"{record_id} ({split})" for record_id, split in found.removed], asked.limit)
+    _say_first("moved", [f"{record_id} ({one} → {other})" for record_id, one, other in found.moved], asked.limit)
+    _say_first("changed", [f"{one.record_id}: {'; '.join(_differences(one))}" for one in found.changed], asked.limit)
+
+
+@releases_app.command("delete", epilog=examples(*_DELETE))
+@takes(DeleteOptions)
+def delete(asked: DeleteOptions) -> None:
+    """Delete a release from the store; its records and its exports stay.
+
+    The same records, seed and sizes give the same release again.
+    """
+    name = asked.name
+    with Store.open(asked.store, create=False) as store:
+        release = get_release(store, name)
+        splits, withheld = count_members(store, release), len(withheld_of(store, release))
+        sizes = _sizes(splits) or "no records"
+        say_aside(f"release {name} ({sizes}; withheld {withheld:,}) will be deleted; its records and what was exported stay")
+        if not confirmed("deletion, deleted", "Delete it?", where=f"release {name}", yes=asked.yes):
+            raise typer.Exit(1)
+        delete_release(store, name)
+    if asked.as_json:
+        say_json({"store": str(asked.store), "release": name, "splits": splits, "withheld": withheld})
+    else:
+        say(f"deleted release {name}")
+
+
+def _sizes(splits: Mapping[str, int]) -> str:
+    return ", ".join(f"{split} {count:,}" for split, count in splits.items())
+
+
+def _withheld_json(withheld: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"record": record_id, "reason": reason} for record_id, reason in withheld]
+
+
+def _say_findings(row: ReleaseRow, new_values: int) -> None:
+    """Print the counts of filtered records and redrawn mentions, the notes, and the leaks between splits."""
+    if left_out := ", ".join(f"{name} {count:,}" for name, count in row.left_out.items() if count):
+        say(f"  left out  {left_out}")
+    if new_values:
+        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
+    for note in row.notes:
+        say(f"  {_shortened(note).replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}")
+    if row.leakage is not None:
+        _say_leakage(row.leakage)
+
+
+def _shortened(warning: str) -> str:
+    """Return *warning* with the first ten names of each list and the number of the others; ``--json`` has them all."""
+    return _LONG_LIST.sub(lambda found: f"{found[1]} and {found[2].count(', ')} more (--json names all)", warning)
+
+
+def _say_leakage(leakage: Mapping[str, Any]) -> None:
+    """Print the leaks between splits that a release has (``piiloom.corpus.releases.leakage``), and the meaning of one figure."""
+    if not leakage:
+        return
+    rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
+    say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
+    name, split = next(iter(leakage.items()))
+    seen, of = split["values"]["seen"], split["values"]["of"]
+    say(f"            {seen:,}/{of:,}: of {of:,} distinct values in {name}, {seen:,} are also in {split['against']}; {_FEWER}")
+
+
+def _seen(split: Mapping[str, Any], *path: str) -> str:
+    found: Any = split
+    for name in path:
+        found = found[name]
+    return f"{found['seen']:,}/{found['of']:,}"
+
+
+def _say_settings(release: ReleaseRow, records: int, new_values: int) -> None:
+    run = f"of run {release.run_id}" if release.run_id else "of all runs and imports"
+    chosen = f"status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
+    say(f"release {release.name} {release.version}: {counted(records, 'record')} {run}, {chosen}")
+    say(f"  sha256    {_shown_hash(release)}")
+    say(f"  licence   {release.license or 'not stated'}")
+    made = f"by piiloom {release.piiloom}, schema version {release.schema_version}" if release.piiloom else "by an earlier piiloom"
+    say(f"  frozen    {made}")
+    say(f"  splits    {_fields(release.split_settings)}")
+    say(f"  filters   {_fields(release.record_choice)}")
+    _say_findings(release, new_values)
+
+
+def _fields(settings: Mapping[str, Any]) -> str:
+    """Return the settings that have an effect: "test size 0.1, seed 7, group by keys contexts"."""
+    parts = [
+        f"{name.replace('_', ' ')} {(' '.join(value) or 'nothing') if isinstance(value, list) else value}"
+        for name, value in settings.items()
+        if value is not None and (value or name not in _OFF_AT_ZERO)
+    ]
+    return ", ".join(parts)
+
+
+def _shown_hash(release: ReleaseRow) -> str:
+    return "not kept" if release.content_sha256 is None else release.content_sha256[:HASH_SHOWN]
+
+
+def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) -> None:
+    if withheld:
+        say(f"\nwithheld: {counted(len(withheld), 'record')}")
+        say(f"  reasons   {_most(Counter(reason for _, reason in withheld))}")
+    for one in judged:
+        if one.kind == "unlisted":
+            say(f"\na trained detector finds {counted(one.disagree, 'value')} outside of spans, in {counted(one.records, 'record')}")
+            continue
+        what = "question leaks a value" if one.kind == "leak" else "relevance is another"
+        values, records = counted(one.judged, "value"), counted(one.records, "record")
+        say(f"\njudged for {one.kind}: {values}; for {one.disagree:,} of them, in {records}, the {what}")
+
+
+def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
+    splits = count_members(store, release)
+    return {
+        **release.to_json(),
+        "records": sum(splits.values()),
+        "splits": splits,
+        "withheld": len(withheld_of(store, release)),
+        "new_values": len(new_values_of(store, release)),
+    }
+
+
+def _cells(line: Mapping[str, Any]) -> tuple[str, ...]:
+    figures = (f"{line['records']:,}", _sizes(line["splits"]), f"{line['withheld']:,}")
+    chosen = (line["run"] or "all", line["status"], line["test_size"], str(line["seed"]))
+    return (line["release"], line["version"], *figures, *chosen, (line["content_sha256"] or "")[:HASH_SHOWN])
+
+
+def _most(counts: Counter[str]) -> str:
+    found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    more = f", … {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return ", ".join(f"{name} {count:,}" for name, count in found[:_SHOWN]) + more
+
+
+def _summary(diff: ReleaseDiff) -> str:
+    if diff.same_content:
+        return "the same content"
+    parts = [f"{len(getattr(diff, kind)):,} {kind}" for kind in ("added", "removed", "moved", "changed")]
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in diff.kinds().items())
+    return ", ".join(parts) + (f" ({kinds})" if kinds else "")
+
+
+def _say_first(what: str, lines: Sequence[str], limit: int) -> None:
+    if not lines:
+        return
+    say(f"\n{what}: {counted(len(lines), 'record')}")
+    shown = lines[:limit] if limit else lines
+    for line in shown:
+        say(f"  {harmless(line)}")
+    if len(shown) < len(lines):
+        say(f"  … {len(lines) - len(shown):,} more (--limit 0 names all)")
+
+
+def _differences(change: RecordChange) -> Iterator[str]:
+    if change.context:
+        yield "another context"
+    if change.question:
+        yield "another question"
+    for label in change.labels:
+        yield " ".join([label.kind, " → ".join(quoted(text) for text in (label.before, label.after) if text is not None)])
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

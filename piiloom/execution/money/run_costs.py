@@ -1,0 +1,144 @@
+"""The costs of runs, added up from the journal: by run, by stage, by model and for each accepted record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+
+from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, get_run, list_runs
+from piiloom.foundation.errors import RunError
+
+ALL = "all"
+COMPOSER = "composer"
+# Prefixes of the stages of a judge, whose provider may be another.
+_JUDGES = ("judge_", "utility_judge_")
+_ANY_STAGE = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Costs:
+    """Sums over calls. ``name`` is a stage, a model, a run, or "total".
+
+    ``calls`` = ``answered`` + ``failed`` + ``open`` + ``in_batches``. ``refused`` of the answered could not be used;
+    ``replayed`` answers were taken from the journal of another run and cost nothing. ``charged_usd`` is set aside for
+    ``maybe_paid`` calls of unknown outcome, and for answers without a token count; ``open_worst_usd`` is the
+    most for open calls of a killed process. ``unpriced`` of the answered have no known price.
+    """
+
+    name: str
+    calls: int = 0
+    answered: int = 0
+    refused: int = 0
+    failed: int = 0
+    replayed: int = 0
+    open: int = 0
+    in_batches: int = 0
+    maybe_paid: int = 0
+    unpriced: int = 0
+    batch_replies: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    unpriced_input_tokens: int = 0
+    unpriced_output_tokens: int = 0
+    cost_usd: float = 0.0
+    charged_usd: float = 0.0
+    open_worst_usd: float = 0.0
+
+    @property
+    def batch_share(self) -> float:
+        """Share of the answers that came by a batch."""
+        return self.batch_replies / self.answered if self.answered else 0.0
+
+    def add(self, sums: Unanswered | ReplyCosts) -> None:
+        """Add the calls without an answer of one stage of a run, or the answers of one model to it."""
+        for name in {one.name for one in fields(sums)} & {one.name for one in fields(self)}:
+            setattr(self, name, getattr(self, name) + getattr(sums, name))
+        if isinstance(sums, ReplyCosts):
+            self.calls += sums.replies
+            self.answered += sums.replies
+            self.refused += sums.unusable
+        else:
+            self.calls += sums.failed + sums.open + sums.in_batches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostReport:
+    """The costs of ``runs`` by the names of runs, stages and models; ``accepted``: records by run.
+
+    Calls of ``deleted`` runs are only counted where all runs are summed up, and are not in the other sums.
+    """
+
+    runs: Sequence[RunRow]
+    accepted: dict[str, int]
+    by_run: dict[str, Costs] = field(default_factory=dict)
+    by_stage: dict[str, Costs] = field(default_factory=dict)
+    by_model: dict[str, Costs] = field(default_factory=dict)
+    total: Costs = field(default_factory=lambda: Costs(name="total"))
+    deleted: Costs = field(default_factory=lambda: Costs(name="deleted runs"))
+
+    @property
+    def composed(self) -> int:
+        """The number of runs of the composer, which pays nothing."""
+        return sum(run.provider == COMPOSER for run in self.runs)
+
+    @property
+    def paid_for(self) -> int:
+        """The number of accepted records that were not composed."""
+        return sum(self.accepted.get(run.id, 0) for run in self.runs if run.provider != COMPOSER)
+
+    @property
+    def usd_per_record(self) -> float | None:
+        """The cost of an accepted record, with rejects and unknown outcomes; None if a price is unknown or no record was paid for."""
+        total = self.total
+        return None if not self.paid_for or total.unpriced else (total.cost_usd + total.charged_usd) / self.paid_for
+
+
+def run_costs(store: Store, run_id: str) -> CostReport:
+    """Sum up run *run_id* ("last": the newest, "all": every run). Raises ``RunError`` when there is no such run."""
+    if run_id != ALL:
+        run = get_run(store, run_id)
+        return costs_of(store, [run], one=run.id)
+    if not (runs := list_runs(store)):
+        raise RunError("the store has no runs yet", where=str(store.path), remedy="Generate one first: piiloom generate --samples 20")
+    return costs_of(store, runs, one=None)
+
+
+def costs_of(store: Store, runs: Sequence[RunRow], *, one: str | None) -> CostReport:
+    """Sum up the costs of *runs*, which are all of the store or, with its id in *one*, a single one."""
+    known = {run.id for run in runs}
+    paying = {run.id: run for run in runs if run.provider != COMPOSER}
+    unanswered, replies = unanswered_calls(store, one), reply_costs(store, one)
+    report = CostReport(runs=runs, accepted=records_by_run(store))
+    every: list[Unanswered | ReplyCosts] = [*unanswered, *replies]
+    for sums in every:
+        if sums.run_id not in known:
+            report.deleted.add(sums)
+    _fill(report, paying, [sums for sums in unanswered if sums.run_id in paying], [sums for sums in replies if sums.run_id in paying])
+    return report
+
+
+def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Unanswered], replies: Iterable[ReplyCosts]) -> None:
+    used: dict[tuple[str, str], str] = {}
+
+    def into(run: RunRow, stage: str, model: str) -> tuple[Costs, ...]:
+        provider = run.config.get("judge_provider") or run.provider if stage.startswith(_JUDGES) else run.provider
+        groups = ((report.by_run, run.id), (report.by_stage, stage), (report.by_model, f"{provider} {model}"))
+        return (*(group.setdefault(name, Costs(name=name)) for group, name in groups), report.total)
+
+    for sums in replies:
+        run = paying[sums.run_id]
+        model = sums.model or run.model or "unknown"
+        used.setdefault((run.id, sums.stage), model)
+        used.setdefault((run.id, _ANY_STAGE), model)
+        for costs in into(run, sums.stage, model):
+            costs.add(sums)
+    for counts in unanswered:
+        run = paying[counts.run_id]
+        # Only replies name a model, which may be a snapshot of the one asked for; whatever failed counts for the same.
+        first = used.get((run.id, _ANY_STAGE), run.model or "unknown")
+        for costs in into(run, counts.stage, used.get((run.id, counts.stage), first)):
+            costs.add(counts)
