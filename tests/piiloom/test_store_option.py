@@ -38,10 +38,9 @@ COMMANDS = {
     "reidentify": ("--release", "v1"),
     "utility": ("v1",),
     "train spacy": ("--release", "v1", "--out", "OUT"),
-    "train lora": ("--release", "v1", "--base", "BASE", "--out", "OUT"),
+    "train lora": ("--release", "v1", "--model", "BASE", "--out", "OUT"),
     "train openai": ("--release", "v1", "--estimate"),
     "train verifier-data": ("--release", "v1", "--out", "OUT", *NOBODY),
-    "benchmark write": ("--locale", "pl_PL", "--out", "OUT", *NOBODY),
     "runs list": (),
     "runs show": ("last",),
     "runs delete": ("last", "--yes"),
@@ -74,7 +73,7 @@ MORE = [
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
 # Tests of their own: they need a server, or their other checks take seconds.
-ELSEWHERE = {"detect", "benchmark write", "doctor", "train encoder"}
+ELSEWHERE = {"detect", "doctor", "train encoder"}
 
 
 def _commands_with_a_store(group, path=()):
