@@ -38,7 +38,7 @@ COMMANDS = {
     "reidentify": ("--release", "v1"),
     "utility": ("v1",),
     "train spacy": ("--release", "v1", "--out", "OUT"),
-    "train lora": ("--release", "v1", "--base", "BASE", "--out", "OUT"),
+    "train lora": ("--release", "v1", "--model", "BASE", "--out", "OUT"),
     "train openai": ("--release", "v1", "--estimate"),
     "train verifier-data": ("--release", "v1", "--out", "OUT", *NOBODY),
     "runs list": (),
