@@ -28,6 +28,7 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_documents import AnnotationDocument
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_project, sync_api
 from tests.annotation_app.served_app import served
 from tests.one_browser import launch
@@ -53,7 +54,7 @@ def main() -> None:
 
 
 def _read(path: Path) -> list[Record]:
-    return [row for row in CapidFormat().read(path, ReadOptions(), ReadTally()) if isinstance(row, Record)]
+    return [row for row in CapidFormat().read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()) if isinstance(row, Record)]
 
 
 def pairs(raw: list[Record], validated: list[Record]) -> list[tuple[Record, Document]]:

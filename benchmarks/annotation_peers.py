@@ -27,6 +27,7 @@ from benchmarks.peers.holding import hold
 from piiloom.corpus.formats.base import ReadOptions, ReadTally
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.annotation_app.app_driver import sync_api
 from tests.one_browser import launch
 
@@ -44,7 +45,7 @@ def main() -> None:
     contestants, versions = prepared("annotation_peers", contestants_of("annotation"), given)
     if given.data is None:
         parser.error("--data is needed: the folder with raw_pipeline_sample.jsonl")
-    rows = CapidFormat().read(given.data / "raw_pipeline_sample.jsonl", ReadOptions(), ReadTally())
+    rows = CapidFormat().read(given.data / "raw_pipeline_sample.jsonl", ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     plain = stories((row for row in rows if isinstance(row, Record)), given.records)
     hard = [hardened(plain[min(3, len(plain) - 1)], "emoji"), hardened(plain[min(4, len(plain) - 1)], "CRLF")]
     with sync_api.sync_playwright() as playwright:

@@ -24,6 +24,7 @@ from benchmarks.peers.contestants import OURS, contestants_of
 from benchmarks.peers.harness import arguments, driven, prepared
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 _KINDS = ("typed", "exact", "overlap")
@@ -58,13 +59,15 @@ _SGD = {
 
 def capid() -> Corpus:
     """The validated sample of CAPID."""
-    rows = CapidFormat().read(_SHARED / "capid" / "validated_sample.jsonl", ReadOptions(skip_values=True), ReadTally())
+    rows = CapidFormat().read(
+        _SHARED / "capid" / "validated_sample.jsonl", ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()), ReadTally()
+    )
     return [(row.context, [(s.start, s.end, s.entity_type) for s in row.spans]) for row in rows if not isinstance(row, RowReject)]
 
 
 def presidio_research() -> Corpus:
     """The labelled sentences of presidio-research."""
-    labels = label_map("presidio")
+    labels = label_map("presidio", taxonomy=shipped_taxonomy())
     rows = json.loads((_SHARED / "presidio_research" / "generated_small.json").read_text(encoding="utf-8"))
     found = []
     for row in rows:
@@ -159,7 +162,7 @@ def main() -> None:
     given = parser.parse_args()
     contestants, versions = prepared("detection_corpora", contestants_of("detection_corpora"), given)
     by_name = {one.name: one for one in contestants}
-    labels = {name: (label or "").partition("/")[0] for name, label in label_map("presidio").items()}
+    labels = {name: (label or "").partition("/")[0] for name, label in label_map("presidio", taxonomy=shipped_taxonomy()).items()}
     results: dict[str, Any] = {"versions": versions}
     for corpus in given.corpora.split(","):
         texts, gold = zip(*CORPORA[corpus](), strict=True)

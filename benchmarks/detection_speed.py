@@ -78,8 +78,8 @@ def material(locale: str, count: int) -> list[str]:
 def patterns_of(locale: str) -> list[dict[str, Any]]:
     """The catalogue's patterns as expressions for regex and for re."""
     from piiloom.patterns.writing import write_pattern
+    from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
     from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
-    from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
 
     letters = {"L": r"^\W\d_", "Lu": "A-ZÀ-ÖØ-Þ", "Ll": "a-zß-öø-ÿ", "Han": "\u4e00-\u9fff"}
 

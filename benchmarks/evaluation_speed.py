@@ -34,8 +34,8 @@ from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.foundation.garbage import collect_less_often
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.startup import collect_less_often
 
 SCHEMES = ("exact", "partial", "token", "nervaluate")
 TYPES = (

@@ -24,16 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peak_memory import peak_mb
-from piiloom.corpus.formats.base import WriteOptions, read_records
-from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.formats.base import ReadOptions, WriteOptions, read_records
+from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
-from piiloom.foundation.garbage import collect_less_often
+from piiloom.foundation.startup import collect_less_often
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 COMPOSED = 2_000
 RELEASE = "speed"
@@ -85,12 +85,14 @@ def compose(folder: Path) -> None:
 
     with Store.open(MEMORY) as store:
         run_to_end(start_run(store, make_config({"samples": COMPOSED, "seed": 7})))
-        NativeFormat().write(iter_records(store), folder / "composed.jsonl", WriteOptions())
+        NativeFormat().write(iter_records(store), folder / "composed.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
 
 
 def repeated(folder: Path, size: int) -> Iterator[Record]:
     """Iterate over *size* records: the composed ones, read at the call, again and again with other ids."""
-    composed = list(read_records(NativeFormat(), folder / "composed.jsonl"))
+    composed = list(
+        read_records(NativeFormat(), folder / "composed.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
+    )
     return (replace(record, id=f"{number:06d}-{record.id[:8]}") for number, record in enumerate(islice(cycle(composed), size)))
 
 
@@ -132,7 +134,7 @@ def prepared(work: str, size: int, folder: Path, target: Path) -> Callable[[], o
         from datasets import Dataset
 
         rows = target / "rows.parquet"
-        get_format("huggingface").write(repeated(folder, size), rows, WriteOptions())
+        get_format("huggingface").write(repeated(folder, size), rows, WriteOptions(taxonomy=shipped_taxonomy()))
         loaded = Dataset.from_parquet(str(rows), cache_dir=str(target / "cache"))
         return lambda: getattr(loaded, name)(str(target / "out"))
     if kind == "store":
@@ -140,8 +142,8 @@ def prepared(work: str, size: int, folder: Path, target: Path) -> Callable[[], o
     records = repeated(folder, size)
     if kind == "nothing":
         return lambda: consumed(records)
-    get_format(name).write(repeated(folder, 1), target / "first", WriteOptions())  # loads the libraries
-    return lambda: get_format(name).write(records, target / "out", WriteOptions())
+    get_format(name).write(repeated(folder, 1), target / "first", WriteOptions(taxonomy=shipped_taxonomy()))  # loads the libraries
+    return lambda: get_format(name).write(records, target / "out", WriteOptions(taxonomy=shipped_taxonomy()))
 
 
 def consumed(records: Iterable[Record]) -> None:

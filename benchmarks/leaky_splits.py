@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.splitting import composed, reworded
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.leakage import SplitLeakage, measure_leakage
 from piiloom.corpus.releases.settings import GROUP_BY, GroupBy, SplitSettings
@@ -26,6 +26,7 @@ from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 SCORES = ("span_f1_exact", "span_f1_overlap", "type_acc", "rel_acc", "rel_balanced")
 COPIED = 0.03
@@ -60,13 +61,13 @@ def with_copies(texts: int, share: float) -> list[Record]:
 def scored(records: list[Record], settings: SplitSettings) -> tuple[SplitLeakage, dict[str, float]]:
     """Split *records*; return the leakage of the test split and the scores of a probe on it."""
     by_id = {record.id: record for record in records}
-    splits = {name: [by_id[one] for one in ids] for name, ids in split_records(records, settings).ids.items()}
+    splits = {name: [by_id[one] for one in ids] for name, ids in split_records(records, settings, taxonomy=shipped_taxonomy()).ids.items()}
     with TemporaryDirectory() as folder:
         for name, held in splits.items():
-            NativeFormat().write(held, Path(folder) / f"{name}.jsonl", WriteOptions())
+            NativeFormat().write(held, Path(folder) / f"{name}.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
         train, test = (read_corpus(Path(folder) / f"{name}.jsonl") for name in (TRAIN, TEST))
     figures = run_probe(train, [test]).trainings[0].tests[0].figures
-    return measure_leakage(splits).splits[TEST], {score: float(getattr(figures, score)) for score in SCORES}
+    return measure_leakage(splits, taxonomy=shipped_taxonomy()).splits[TEST], {score: float(getattr(figures, score)) for score in SCORES}
 
 
 def contexts(leakage: SplitLeakage) -> float:

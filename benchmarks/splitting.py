@@ -31,6 +31,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import start_run
 from piiloom.generation.settings.setting_checks import make_config
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 VARIED, NEARLY_SAME = 0.25, 0.02
 T = TypeVar("T")
@@ -43,13 +44,16 @@ def main() -> None:
     wanted = parser.parse_args()
     records = list(varied(wanted.records))
     print(f"{len(records):,} records, {memory():,} MB")
-    members = timed("members", lambda: [Member.of(record) for record in records])
+    members = timed("members", lambda: [Member.of(record, taxonomy=shipped_taxonomy()) for record in records])
     grouping = timed("groups", lambda: group_members(members))
     print("  sizes of groups:", dict(sorted(Counter(group.size for group in grouping.groups).items())), *grouping.notes, sep="\n  ")
     split = timed("split (groups included)", lambda: split_members(members, SplitSettings(test_size=0.1, validation_size=0.1)))
     timed("10 folds", lambda: split_members(members, SplitSettings(folds=10)))
     by_id = {record.id: record for record in records}
-    leakage = timed("leakage", lambda: measure_leakage({name: (by_id[one] for one in ids) for name, ids in split.ids.items()}))
+    leakage = timed(
+        "leakage",
+        lambda: measure_leakage({name: (by_id[one] for one in ids) for name, ids in split.ids.items()}, taxonomy=shipped_taxonomy()),
+    )
     for name, found in leakage.splits.items():
         near = f"{found.contexts_near.seen} contexts and {found.questions_near.seen} questions"
         print(f"  {name}: {near} nearly repeat one of train, {found.open_values.share:.1%} of the values are there")

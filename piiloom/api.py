@@ -150,12 +150,12 @@ def export(release: str, out: str | Path, asked: Export) -> ExportReport | Rows[
     losses of the format. The surrogates of the format "masked" depend on *seed*, and are others each time without it. Raises
     ``UsageError``, ``ReleaseError`` and ``OutputError``.
     """
-    chosen, options = asked.formats(), asked.writing()
+    chosen, tokenizer, seed = asked.formats(), asked.tokenizer, asked.seed
     with Store.open(asked.store, create=False) as opened:
         if asked.force:
-            made = export_formats(opened, release, chosen, Path(out), splits=asked.splits, options=options, force=True)
+            made = export_formats(opened, release, chosen, Path(out), splits=asked.splits, tokenizer=tokenizer, seed=seed, force=True)
         else:
-            made = export_or_confirm(opened, release, chosen, Path(out), splits=asked.splits, options=options)
+            made = export_or_confirm(opened, release, chosen, Path(out), splits=asked.splits, tokenizer=tokenizer, seed=seed)
     return made[0] if isinstance(asked.format, str) else Rows(made, _export_rows, ())
 
 

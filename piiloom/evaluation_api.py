@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from piiloom.cli.keyword_checks import known_keywords
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 if TYPE_CHECKING:
     from piiloom.evaluation.bias.collecting import Match
@@ -147,7 +148,7 @@ def record_files(given: Mapping[str, FileOrRecords]) -> Iterator[dict[str, Path]
                 continue
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="piiloom-")))
             paths[name] = folder / (re.sub(r"[^\w.-]+", "_", name)[:80] + ".jsonl")
-            NativeFormat().write(one, paths[name], WriteOptions())
+            NativeFormat().write(one, paths[name], WriteOptions(taxonomy=shipped_taxonomy()))
         yield paths
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from piiloom.foundation.garbage import collect_less_often
+from piiloom.foundation.startup import collect_less_often
 from tests.longer import EXPLORE
 from tests.one_browser import OneBrowser
 
@@ -179,8 +179,8 @@ def _new_stores_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     Stores of tests about the store itself, of other processes and in memory are made as ever.
     """
     from piiloom.corpus.store import database
-    from piiloom.corpus.store.connecting import Settings
-    from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+    from piiloom.corpus.store.faults import Settings
+    from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 
     empty = tmp_path_factory.mktemp("empty") / "store.duckdb"
     database.Store.open(empty).close()

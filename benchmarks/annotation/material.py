@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 # What is put before a record's text to see whether offsets survive it.
@@ -15,7 +15,7 @@ PREFIXES = {
     "emoji": f"{FAMILY} Hi \U0001f600! ",
     "CRLF": "Dear all,\r\n\r\nplease read this:\r\n",
 }
-TYPES = tuple(load_taxonomy().types)
+TYPES = tuple(shipped_taxonomy().types)
 EDITS = ("flip", "type", "end", "add", "remove")
 _WORD = re.compile(r"[A-Za-z]{5,}")
 _NEXT_WORD = re.compile(r" [A-Za-z]+(?= [A-Za-z])")

@@ -13,6 +13,7 @@ from typing import Final
 from piiloom.corpus.markers import marked_text, marker_name
 from piiloom.corpus.record import Relevance, Span
 from piiloom.detection.marking.marker_sites import sites_in
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TYPES: Final = ("name", "age", "health", "location", "occupation", "sexual orientation", "finance", "datetime")
 _WORDS: Final = (
@@ -110,7 +111,7 @@ def answered(text: str, spans: Sequence[Span]) -> Spoilt:
     reply = marked_text(text, spans)
     pieces: list[Piece] = []
     done = number = 0
-    for site in sites_in(reply):
+    for site in sites_in(reply, taxonomy=shipped_taxonomy()):
         if site.slashes % 2 or site.surface not in {f"<{_opening(span)}>" for span in spans} | {f"</{_closing(span)}>" for span in spans}:
             continue
         pieces += (Piece(reply[done : site.start]), Piece(site.surface, number // 2, site.marker.closes))

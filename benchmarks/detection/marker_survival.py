@@ -20,6 +20,7 @@ from typing import Final
 from benchmarks.detection.marker_alterations import KINDS, Range3, Spoilt, a_text, answered
 from piiloom.detection.findings import SetAside
 from piiloom.detection.marking.bringing_back import Brought, bring_back
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 SEVERAL: Final = "three of these"
 _OF_MARKS_KEPT: Final = frozenset({"misspelt_marker", "respelled_value", "no_relevance"})
@@ -75,7 +76,7 @@ def measured(kind: str, count: int, seed: int) -> Counter[str]:
     total: Counter[str] = Counter()
     for _ in range(count):
         one = spoilt(rng, rng.sample(list(KINDS), 3) if kind == SEVERAL else [kind])
-        total += tallied(one, bring_back(one.reply, one.text))
+        total += tallied(one, bring_back(one.reply, one.text, taxonomy=shipped_taxonomy()))
     return total
 
 

@@ -24,6 +24,7 @@ from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetect
 from piiloom.detection.findings import Findings, Text
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _SHARED = Path("../shared/data")
 _LOCALE = "en_US"
@@ -81,7 +82,7 @@ def main() -> None:
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters")
     for title, model in (("patterns alone", None), (given.model, given.model)):
         try:
-            detector = PresidioDetector(model=model)
+            detector = PresidioDetector(model=model, taxonomy=shipped_taxonomy())
         except UsageError as error:
             raise SystemExit(f"error: {error}") from None
         _compare(title, model, detector, texts, given.rounds)

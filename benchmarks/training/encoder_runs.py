@@ -45,6 +45,7 @@ from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import count_table, figures, intervals
 from piiloom.tagging.features import FoundSpan
 from piiloom.tagging.model_card import About, read_about
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 HIDDEN = "?"
 
@@ -189,7 +190,7 @@ def probed(train: ProbeCorpus, test: ProbeCorpus, seed: int) -> Sequence[Compari
 
 def cross_validated(records: Sequence[Record], corpus: ProbeCorpus, given: argparse.Namespace) -> dict[str, Any]:
     """Train on all folds but one, and test on that one; folds are those that a release with --folds has."""
-    split = split_records(records, SplitSettings(test_size=0, folds=given.folds, seed=given.seed))
+    split = split_records(records, SplitSettings(test_size=0, folds=given.folds, seed=given.seed), taxonomy=shipped_taxonomy())
     of_text = {(record.context, record.question or ""): record.id for record in records}
     comparisons: list[Comparison] = []
     for fold, ids in split.ids.items():

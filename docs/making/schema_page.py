@@ -11,7 +11,7 @@ import yaml
 
 from docs.making.markdown import page, table
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS
+from piiloom.corpus.store.upgrading import MIGRATIONS
 
 MEANINGS = Path(__file__).parent / "schema.yaml"
 _COLUMNS = """

@@ -10,7 +10,7 @@ from shutil import get_terminal_size
 from typing import Protocol
 
 from piiloom.cli.terminal import error_console
-from piiloom.execution.asking import AGAIN
+from piiloom.execution.calls import AGAIN
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import Interrupted, ProviderError
 

@@ -18,8 +18,8 @@ from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.batches.settling import Settled, cancel_batches, forget_batches
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 from piiloom.generation.running.session import open_provider
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.factory import make_batch_api

@@ -13,9 +13,9 @@ from piiloom.cli.terminal import say, say_json
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.benchmark.carrier_files import check_place, write_files
 from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written, write_carriers
-from piiloom.execution.asking import Lost
-from piiloom.foundation.counting import counted
+from piiloom.execution.calls import Lost
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.words import counted
 
 
 def write_and_report(asked: WriteCommand) -> None:

@@ -11,19 +11,20 @@ from typing import Any, TypeVar, cast
 from rich.progress import Progress
 
 from piiloom.cli.terminal import error_console, say, say_json
-from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.detection.benchmark.benchmark_folder import ROWS, read_about, write_benchmark
 from piiloom.detection.benchmark.carriers import LENGTHS
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkOptions, make_benchmark
 from piiloom.detection.benchmark.own_carriers import OwnCarriers, read_own_carriers
 from piiloom.detection.benchmark.perturbing import PERTURBATIONS
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import resolve_locale
 
 _MOST_SHOWN = 40
@@ -123,7 +124,8 @@ def _say_counts(counts: dict[str, Any], folder: Path, carriers: dict[str, Any] |
 def show_document(folder: Path, wanted: str, *, as_json: bool) -> None:
     """Print one document with its values in marks."""
     read_about(folder)
-    record = next((one for one in read_records(NativeFormat(), folder / ROWS) if one.id == wanted), None)
+    options = ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)  # the documents have types that ship
+    record = next((one for one in read_records(NativeFormat(), folder / ROWS, options) if one.id == wanted), None)
     if record is None:
         raise UsageError(f"there is no document {wanted!r}", where=str(folder / ROWS), remedy="Its lines begin with their ids")
     if as_json:

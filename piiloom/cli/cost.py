@@ -13,8 +13,8 @@ from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage
 from piiloom.cli.terminal import console, examples, in_columns, say, say_json
 from piiloom.execution.money.run_costs import COMPOSER, CostReport, Costs, run_costs
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 
 EPILOG = examples(
     "piiloom cost",

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from piiloom.cli.run_summary import dollars, duration, rate_text
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.detection.running.progress import DetectionProgress, Watch
-from piiloom.foundation.counting import counted
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 
 LINE_EVERY_S = 5.0
 

@@ -12,8 +12,8 @@ from piiloom.cli.run_summary import dollars, rate_text
 from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS
-from piiloom.foundation.counting import counted
 from piiloom.foundation.peak_memory import peak_bytes
+from piiloom.foundation.words import counted
 
 _SHOWN = 15
 _TELLING = 100  # documents: of fewer, most of the time goes into reading the catalogue

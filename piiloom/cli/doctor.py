@@ -20,9 +20,9 @@ from piiloom.generation.composer.story_lint import lint_bank
 from piiloom.generation.running.health_checks import Check, health_checks
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.bank_lint import Finding
-from piiloom.taxonomy.entity_types import Pair, Taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_type_asides import fits_an_aside
-from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
 
@@ -89,7 +89,7 @@ def _report_bank(path: Path, *, as_json: bool) -> bool:
 
     Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
     """
-    findings, usable = lint_bank(path)
+    findings, usable = lint_bank(path, shipped_taxonomy())
     if as_json:
         say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
     elif findings:
@@ -118,9 +118,8 @@ def _report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     own = read_types_file(path)
     bank = path if bank is None and has_bank(path) else bank
     taxonomy = extended(own)
-    with types_in_force(own):
-        findings, usable = ([], True) if bank is None else lint_bank(bank)
-        stories = Counter(story.pair for story in StoryBank("en", bank).own) if usable else Counter()
+    findings, usable = ([], True) if bank is None else lint_bank(bank, taxonomy)
+    stories = Counter(story.pair for story in StoryBank("en", bank, taxonomy).own) if usable else Counter()
     told = [_told(one, taxonomy, stories) for one in own]
     if as_json:
         say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from piiloom.cli.terminal import harmless, say, say_json, say_table
 from piiloom.detection.catalogue_trial import Trial, try_entity
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import counted
 from piiloom.patterns.engine import engine_for
 from piiloom.pii_values.entity_values.drawing import draw_value
 from piiloom.taxonomy.entities.catalogue_file import read_catalogue_file

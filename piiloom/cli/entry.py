@@ -16,8 +16,7 @@ def main() -> int:
     """Be the console script; gives the exit code."""
     end_without_teardown()
     end_at_once(also_say=_INTERRUPTED_JSON if "--json" in sys.argv else "")
-    from piiloom.foundation.garbage import collect_less_often  # noqa: PLC0415 - after the handler, as all that takes time to load
-    from piiloom.foundation.streams import open_closed_streams  # noqa: PLC0415
+    from piiloom.foundation.startup import collect_less_often, open_closed_streams  # noqa: PLC0415 - after the handler: it takes time to load
 
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads what is installed, for 20 ms
     collect_less_often()

@@ -25,8 +25,8 @@ from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.scoring.collector import Collector
 from piiloom.evaluation.scoring.groups import Weight
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 DEFAULT_SCHEME = "exact"
 

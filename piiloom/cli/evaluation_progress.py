@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from piiloom.cli.run_summary import rate_text
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.evaluation.evaluating import Watch
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 LINE_EVERY_S = 5.0
 

@@ -14,7 +14,7 @@ from piiloom.evaluation.inputs.summary import SideSummary
 from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.bootstrap import Interval
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _NOTHING = "–"
 # What a table by type or by group shows: as many figures as fit 80 columns beside a name.

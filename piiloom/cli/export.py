@@ -9,10 +9,10 @@ from piiloom.cli.reading import store_for_reading
 from piiloom.cli.releases import HASH_SHOWN
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
 from piiloom.corpus.releases.exporting import WRITTEN_FORMATS, ExportReport, ExportSettings, export_formats
-from piiloom.corpus.releases.import_losses import AT_IMPORT
+from piiloom.corpus.releases.manifest import AT_IMPORT
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import AnyPath, setting
+from piiloom.foundation.words import counted
 
 EPILOG = examples(
     "piiloom export --release v1 --format native --out outputs/v1",
@@ -37,11 +37,20 @@ def export(asked: ExportOptions) -> None:
 
     The same release gives the same bytes everywhere (but for the surrogates of masked). release.json lists the losses of a format.
     """
-    chosen, options = asked.formats(), asked.writing()
+    chosen = asked.formats()
     if asked.seed is not None:
         say_aside(f"warning: {COST_OF_SEEDS}")
     with store_for_reading(asked.store) as store:
-        reports = export_formats(store, asked.release, chosen, asked.out, splits=asked.splits, options=options, force=asked.force)
+        reports = export_formats(
+            store,
+            asked.release,
+            chosen,
+            asked.out,
+            splits=asked.splits,
+            tokenizer=asked.tokenizer,
+            seed=asked.seed,
+            force=asked.force,
+        )
     if asked.as_json:
         told = [report.to_json() for report in reports]
         say_json(told[0] if len(told) == 1 else {"release": asked.release, "out": str(asked.out), "exports": told})

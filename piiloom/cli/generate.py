@@ -15,9 +15,9 @@ import typer
 from piiloom.cli.options import WORKERS, config_setting, json_setting, store_setting
 from piiloom.cli.terminal import console, examples, say, say_aside, say_json, say_table
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.foundation.settings import Settings, flags_of, names_that_count, setting
+from piiloom.foundation.words import counted
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.model_calls import CALLS
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
@@ -241,8 +241,8 @@ def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgre
         say_json(progress_to_json(progress, options.store) | beside)
         return
     if options.preview:
-        with opened.config.types_in_force():
-            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview))
+        records = islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview)
+        print_samples(console(), records, opened.config.taxonomy())
     say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, flagged=flagged)
 
 
@@ -284,8 +284,7 @@ def judge_spec_of(config: RunConfig) -> ModelSpec | None:
 
 def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
     from piiloom.cli.reading import store_for_reading
-    from piiloom.corpus.store.outcomes import plan_indexes
-    from piiloom.corpus.store.progress import load_shared_results
+    from piiloom.corpus.store.progress import load_shared_results, plan_indexes
     from piiloom.corpus.store.runs import get_run
     from piiloom.generation.estimate.estimating import estimate_run
     from piiloom.generation.running.opening import changed_config

@@ -13,8 +13,8 @@ from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.importing import INPUT_FORMATS, ImportReport, ImportSettings, import_into, label_remedy, with_counts
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import AnyPath, setting
+from piiloom.foundation.words import counted
 
 EPILOG = examples(
     "piiloom import corpus.jsonl --input-format capid",

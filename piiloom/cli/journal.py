@@ -20,9 +20,9 @@ from piiloom.corpus.store.journal_export import export_journal
 from piiloom.corpus.store.purging import Purged, last_heard, purge_texts
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, setting
+from piiloom.foundation.words import counted
 
 _SHOW = ("piiloom journal show", "piiloom journal show --run last --json")
 _EXPORT = ("piiloom journal export --out calls.jsonl", "piiloom journal export --run last --out outputs/last.jsonl")

@@ -10,13 +10,13 @@ from piiloom.cli.terminal import harmless, in_columns, say, say_json
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import drafted
 from piiloom.pii_values.names.index import open_names
-from piiloom.surrogates.kinds.phrases import languages
+from piiloom.surrogates.kinds.places import languages
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
-from piiloom.taxonomy.entity_types import EntityType, load_taxonomy
+from piiloom.taxonomy.entity_types import EntityType
 from piiloom.taxonomy.locales import load_locales, locale_codes, shipped_locales
 from piiloom.taxonomy.own_entities import without_pattern
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended
 from piiloom.taxonomy.own_types_file import example_file, read_types_file
 
 _ENGLISH: Final = "English words"
@@ -87,8 +87,7 @@ def _mark(wanted: bool) -> str:
 def print_types(path: Path | None, *, as_json: bool) -> None:
     """Print the shipped types and those of the types file at *path*. Raises ``ConfigError`` for a faulty file."""
     own = () if path is None else read_types_file(path)
-    with types_in_force(own):
-        found = _types(own)
+    found = _types(own)
     if as_json:
         say_json({"types": found, "every_type": _EVERY_TYPE})
         return
@@ -118,7 +117,7 @@ def _types(own: OwnTypes) -> list[dict[str, Any]]:
             "surrogate": kind_of_span(one.name, None).replace("_", " "),
             "subtypes": [subtype.name for subtype in one.subtypes],
         }
-        for one in load_taxonomy().types.values()
+        for one in extended(own).types.values()
     ]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from piiloom.cli.terminal import error_console, in_columns, say, say_aside, say_json
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.pii_values.names.building import PEAK_MB, Step, Watch, build_index
 from piiloom.pii_values.names.classifying import Classifier, NameFacts
 from piiloom.pii_values.names.index import open_names, user_file

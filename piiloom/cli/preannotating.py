@@ -21,19 +21,17 @@ from piiloom.cli.detecting import detect_files, detector_settings
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import harmless, say, say_json
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
-from piiloom.corpus.store.releases import places_of
+from piiloom.corpus.store.releases import get_release, places_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.detection.running.progress import DetectionReport
 from piiloom.detection.running.unfinished import REJECTS, SET_ASIDE
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, OutputError, StoreLocked, UsageError
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.foundation.words import counted
 
 ACTOR: Final = "piiloom detect"
 _OF_FILES: Final = {
@@ -56,16 +54,13 @@ def suggest_and_report(asked: DetectCommand) -> None:
     rows = asked.out or folder / f"{asked.detector}.jsonl"
     source = folder / "records.jsonl"
     with store_for_reading(workspace) as store:
-        own = types_of(store)
-        with types_in_force(own):
-            count = _write_records(_chosen(store, asked), source)
+        count = _write_records(_chosen(store, asked), source)
     if not count:
         source.unlink()
         _remove_if_empty(folder)
         raise UsageError(_nothing(asked), where=str(workspace), remedy="Put records into the work list, on the page Admin of the app")
-    with types_in_force(own):
-        report = _detected(replace(asked, source=source, out=rows, store=workspace), is_ours=asked.out is None)
-        stored = _stored(workspace, rows, asked)
+    report = _detected(replace(asked, source=source, out=rows, store=workspace), is_ours=asked.out is None)
+    stored = _stored(workspace, rows, asked)
     source.unlink(missing_ok=True)
     if asked.out is None:
         rows.unlink(missing_ok=True)
@@ -98,7 +93,7 @@ def _chosen(store: Store, asked: DetectCommand) -> Iterator[Record]:
             return
         yield from base_records(store, [item.record_id for item in listed if item.status in OPEN_STATUSES]).values()
         return
-    names = list(asked.record or ()) if asked.release is None else list(places_of(store, asked.release))
+    names = list(asked.record or ()) if asked.release is None else list(places_of(store, get_release(store, asked.release)))
     found = {record.id: record for _, record in newest_records(store, record_ids=names)} | base_records(store, names)
     for name in dict.fromkeys(names):
         if name not in found:

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from piiloom.cli.terminal import error_console, harmless, say_aside
 from piiloom.evaluation.probe.run import ProbeStep, Watch
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.tagging.training import MAX_ITERATIONS
 
 LINE_EVERY_S = 5.0

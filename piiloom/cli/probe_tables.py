@@ -12,7 +12,7 @@ from piiloom.evaluation.probe.run import ProbeResult, TestResult, Training
 from piiloom.evaluation.probe.saving import Saved
 from piiloom.evaluation.probe.scores import RESAMPLES
 from piiloom.evaluation.scoring.bootstrap import Interval
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _NOTHING = "–"
 # Broken so that the tables fit 80 columns; otherwise the figures would be.

@@ -12,8 +12,8 @@ from piiloom.cli.probe_tables import print_result, print_saved
 from piiloom.cli.terminal import say, say_json
 from piiloom.evaluation.probe.as_json import result_json, saved_json
 from piiloom.evaluation.probe.files import Saving, probe_files
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from piiloom.cli.terminal import (
 )
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.record_search import (
     RecordConditions,
     StoredRecord,
@@ -39,6 +40,8 @@ from piiloom.corpus.store.record_search import (
 )
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import extended
 
 _LIST = (
     "piiloom records list",
@@ -103,12 +106,12 @@ def show(asked: ShowOptions) -> None:
     """
     with seen_store(asked.store) as (store, place):
         found = find_one(store, asked.record)
-        releases = releases_of(store, found.record.id, found.run_id)
+        releases, taxonomy = releases_of(store, found.record.id, found.run_id), extended(types_of(store))
     if asked.as_json:
         say_json({**place, "record": _to_json(found), "releases": [asdict(release) for release in releases]})
         return
     say(_head(found) + "\n")
-    _print_texts_of(console(), found.record, type_colours())
+    _print_texts_of(console(), found.record, type_colours(taxonomy))
     if found.record.spans:
         say("\n" + "\n".join(in_columns([_TITLES, *_span_cells(found.record)], left=range(len(_TITLES)))))
     say("")
@@ -137,7 +140,7 @@ def _print_found(asked: ListOptions, conditions: RecordConditions, *, texts: boo
         if asked.as_json:
             shown = say_json_lines(map(_to_json, found))
         else:
-            shown = _print_texts(found, getattr(conditions, "text", None)) if texts else _print_lines(found)
+            shown = _print_texts(found, getattr(conditions, "text", None), extended(types_of(store))) if texts else _print_lines(found)
     if not total:
         (say_aside if asked.as_json else say)("no record matches" if any(conditions.given().values()) else f"no records in {asked.store}")
     elif more := rest_of_list(total, shown, offset=asked.offset):
@@ -172,9 +175,9 @@ def _line(name: str, place: str, status: str, pair: str, spans: str, text: str) 
     return f"{name:<24}  {place:<19}  {status:<10}  {pair:<30}  {spans:<11}  {text}"
 
 
-def _print_texts(found: Iterable[StoredRecord], text: str | None) -> int:
+def _print_texts(found: Iterable[StoredRecord], text: str | None, taxonomy: Taxonomy) -> int:
     """Print whole texts with the matches of *text* highlighted; return their number."""
-    to, colours, shown, seen = console(), type_colours(), 0, set[str]()
+    to, colours, shown, seen = console(), type_colours(taxonomy), 0, set[str]()
     pattern = re.compile(re.escape(harmless(text)), re.IGNORECASE) if text else None
     for shown, one in enumerate(found, 1):
         if shown > 1:

@@ -25,9 +25,9 @@ from piiloom.evaluation.reidentification.sources import (
 )
 from piiloom.evaluation.reidentification.subjects import Policy, Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.whole_files import check_folder
+from piiloom.foundation.words import counted
 
 _EVERY = 500
 

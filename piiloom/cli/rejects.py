@@ -16,9 +16,9 @@ from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 from piiloom.generation.running.stage_report import RejectLine, report_rejects, stages_of
 
 EPILOG = examples(

@@ -44,8 +44,8 @@ from piiloom.corpus.store.releases import (
     withheld_of,
 )
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 
 EPILOG = examples(
     "piiloom release --name v1",
@@ -116,7 +116,7 @@ def release(asked: Releasing) -> None:
     request = requested(name, **asked.part(ReleaseOptions).given())  # its faults are found before a store is opened
     with Store.open(asked.store, create=False) as store:
         row = freeze(store, draft_release(store, request))
-        splits, withheld, new_values = count_members(store, name), withheld_of(store, name), len(new_values_of(store, name))
+        splits, withheld, new_values = count_members(store, row), withheld_of(store, row), len(new_values_of(store, row))
     if asked.as_json:
         about = {"splits": splits, "withheld": _withheld_json(withheld)}
         say_json({**row.to_json(), **about, "new_values": new_values, "store": str(asked.store)})
@@ -156,10 +156,10 @@ def show(asked: ShowOptions) -> None:
     name = asked.name
     with seen_store(asked.store) as (store, place):
         release = get_release(store, name)
-        line, withheld, judged = _to_json(store, release), withheld_of(store, name), judged_in_release(store, name)
-        counts = {split: SplitCounts() for split in count_members(store, name)}
+        line, withheld, judged = _to_json(store, release), withheld_of(store, release), judged_in_release(store, name)
+        counts = {split: SplitCounts() for split in count_members(store, release)}
         for split, held in counts.items():
-            for _ in held.counting(iter_release_records(store, name, split)):
+            for _ in held.counting(iter_release_records(store, release, split)):
                 pass
     if asked.as_json:
         line |= {"splits": {split: held.to_json() for split, held in counts.items()}, "withheld": _withheld_json(withheld)}
@@ -205,7 +205,8 @@ def delete(asked: DeleteOptions) -> None:
     """
     name = asked.name
     with Store.open(asked.store, create=False) as store:
-        splits, withheld = count_members(store, name), len(withheld_of(store, name))
+        release = get_release(store, name)
+        splits, withheld = count_members(store, release), len(withheld_of(store, release))
         sizes = _sizes(splits) or "no records"
         say_aside(f"release {name} ({sizes}; withheld {withheld:,}) will be deleted; its records and what was exported stay")
         if not confirmed("deletion, deleted", "Delete it?", where=f"release {name}", yes=asked.yes):
@@ -301,13 +302,13 @@ def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) ->
 
 
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
-    splits = count_members(store, release.name)
+    splits = count_members(store, release)
     return {
         **release.to_json(),
         "records": sum(splits.values()),
         "splits": splits,
-        "withheld": len(withheld_of(store, release.name)),
-        "new_values": len(new_values_of(store, release.name)),
+        "withheld": len(withheld_of(store, release)),
+        "new_values": len(new_values_of(store, release)),
     }
 
 

@@ -22,7 +22,6 @@ from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, co
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.whole_files import check_folder
-from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 
@@ -76,11 +75,10 @@ def make_report(choice: Choice, out: Path | None, *, force: bool, seed: int, wat
     watch("reading")
     corpus = choice.corpus(None if out is None else Wanted(seed=seed, agreement=agreement_among))
     written = None
-    with types_in_force(corpus.types):
-        figures = measure(corpus.splits, seed=seed, watch=watch)
-        if out is not None:
-            watch("page and plots")
-            written = write_report(out, corpus, figures, force=force)
+    figures = measure(corpus.splits, corpus.taxonomy, seed=seed, watch=watch)
+    if out is not None:
+        watch("page and plots")
+        written = write_report(out, corpus, figures, force=force)
     return MadeReport(source=corpus.source, figures=figures, written=written)
 
 

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.corpus.store.judgements import JudgedCount
-from piiloom.foundation.counting import counted
-from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.stopping import StoppedEarly
+from piiloom.foundation.words import counted
+from piiloom.generation.running.progress import RunProgress, StoppedEarly
 
 RowT = TypeVar("RowT")
 _REASONS_SHOWN = 5

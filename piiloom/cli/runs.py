@@ -27,13 +27,13 @@ from piiloom.cli.terminal import (
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import RunContents, contents_of_run, delete_run, refuse_tied, ties_of_run
-from piiloom.corpus.store.outcomes import rejects_by_run
+from piiloom.corpus.store.progress import rejects_by_run
 from piiloom.corpus.store.row_ledger import count_rows
 from piiloom.corpus.store.runs import RunRow, get_run, list_runs
 from piiloom.execution.money.run_costs import COMPOSER, CostReport, Costs, costs_of
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 
 _LIST = ("piiloom runs list", "piiloom runs list --limit 0 --json")
 _SHOW = ("piiloom runs show", "piiloom runs show r0001-1a2b3c4d --json")

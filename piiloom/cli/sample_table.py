@@ -10,7 +10,7 @@ from rich.text import Text
 
 from piiloom.cli.terminal import harmless, say_table
 from piiloom.corpus.record import Record, Span
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 # Told apart on dark and on light backgrounds; the last five are for own types.
 _COLOURS = (
@@ -38,9 +38,9 @@ _COLOURS = (
 _STYLES = {"high": "bold reverse", "low": "underline", None: ""}
 
 
-def print_samples(console: Console, records: Iterable[Record]) -> None:
+def print_samples(console: Console, records: Iterable[Record], taxonomy: Taxonomy) -> None:
     """Print *records* with their marked contexts and questions, and what the marks mean."""
-    colours = type_colours()
+    colours = type_colours(taxonomy)
     coloured = console.color_system is not None
     table = Table(show_lines=True, expand=True)
     table.add_column("Pair, topic", ratio=1)
@@ -54,9 +54,9 @@ def print_samples(console: Console, records: Iterable[Record]) -> None:
         console.print(legend(colours, seen))
 
 
-def type_colours() -> dict[str, str]:
+def type_colours(taxonomy: Taxonomy) -> dict[str, str]:
     """Give each PII type its colour, by its place in the taxonomy."""
-    return {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(load_taxonomy().types)}
+    return {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(taxonomy.types)}
 
 
 def marked_context(record: Record, colours: dict[str, str], *, coloured: bool) -> Text:

@@ -20,8 +20,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import Settings, setting
+from piiloom.foundation.words import counted
 from piiloom.generation.running.opening import resumed_config
 from piiloom.generation.running.preflight import check_provider
 from piiloom.generation.running.progress import RunProgress

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.surrogates.progress import Progress as RunProgress
 
 

@@ -11,9 +11,8 @@ from typing import Final, Literal
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.scratch_places import lock, remove_old_drafts
 from piiloom.pii_values.names.regions import region_of
-from piiloom.surrogates.kinds.phrases import languages
-from piiloom.surrogates.outputs.folder import OutputFolder
-from piiloom.surrogates.outputs.vault import VaultFile
+from piiloom.surrogates.kinds.places import languages
+from piiloom.surrogates.outputs.folder import OutputFolder, VaultFile
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.taxonomy.locales import resolve_locale

@@ -15,16 +15,16 @@ from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import input_settings, tag_mapping
 from piiloom.cli.terminal import harmless, say, say_aside, say_table
 from piiloom.cli.terminal import say_json as print_json
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.words import counted
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates import replay_attack
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
-from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions
 from piiloom.surrogates.leakage.pool_simulation import family_attack

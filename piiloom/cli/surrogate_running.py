@@ -25,16 +25,14 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
-from piiloom.surrogates.inputs.kept_rows import KeptRows
+from piiloom.surrogates.inputs.parts import InputSettings, KeptRows
 from piiloom.surrogates.inputs.reading import iter_documents
-from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.outputs.vault import KeyFile, remove_old_keys
+from piiloom.surrogates.outputs.folder import KeyFile, remove_old_keys
 from piiloom.surrogates.persona_assignment.groups import Weights
-from piiloom.surrogates.placeholders.cautions import language_caution, surrogate_cautions
-from piiloom.surrogates.placeholders.kept_scans import KeptScans
-from piiloom.surrogates.placeholders.linking import linked
+from piiloom.surrogates.placeholders.finder import KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.placeholders.mapping_file import load_mapping
+from piiloom.surrogates.placeholders.mapping import language_caution, load_mapping, surrogate_cautions
+from piiloom.surrogates.placeholders.reading import linked
 from piiloom.surrogates.placeholders.survey import Survey, survey_of
 from piiloom.surrogates.progress import Progress, RunReport
 from piiloom.surrogates.running import run_surrogates

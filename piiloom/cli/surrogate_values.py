@@ -14,7 +14,7 @@ from piiloom.cli.terminal import say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.engine_factory import EngineFactory
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 
 if TYPE_CHECKING:
     from piiloom.surrogates.by_model.drawing import AskProgress, Drawn

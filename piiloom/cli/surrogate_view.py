@@ -17,14 +17,12 @@ from piiloom.cli.surrogate_options import InputOptions
 from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
 from piiloom.cli.surrogate_values import agreement
 from piiloom.cli.terminal import error_console, harmless, say, say_aside, say_json, say_table
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.outputs.folder import REJECTS
-from piiloom.surrogates.placeholders.cautions import survey_cautions
-from piiloom.surrogates.placeholders.mapping import Mapping
-from piiloom.surrogates.placeholders.mapping_file import dump_mapping
+from piiloom.surrogates.placeholders.mapping import Mapping, dump_mapping, survey_cautions
 from piiloom.surrogates.progress import Progress as RunProgress
 from piiloom.surrogates.progress import RunReport
 

@@ -16,9 +16,9 @@ from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_encoder
 from piiloom.detection.training.base_model import base_facts
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.whole_files import write_folder
+from piiloom.foundation.words import counted
 from piiloom.tagging.model_card import About
 
 if TYPE_CHECKING:

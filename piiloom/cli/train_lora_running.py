@@ -9,8 +9,8 @@ from piiloom.cli.train_options import LoraCommand
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import LoraReport, train_lora
-from piiloom.foundation.counting import counted
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 
 
 def train_and_report(asked: LoraCommand) -> None:

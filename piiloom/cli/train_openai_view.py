@@ -13,7 +13,7 @@ from piiloom.detection.training.openai_tuning.estimate import Estimate, Training
 from piiloom.detection.training.openai_tuning.finishing import Standing
 from piiloom.detection.training.openai_tuning.preparing import JobSettings, Prepared
 from piiloom.detection.training.openai_tuning.tasks import get_task
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.providers.tuning_api import RemoteJob
 
 _TITLES = ("job", "status", "base", "model", "tokens", "made", "ours")

@@ -9,8 +9,8 @@ from piiloom.cli.train_options import SpacyCommand
 from piiloom.cli.train_reading import read_and_tell, training_choice
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.spacy_pipeline.spacy_training import SpacyReport, train_spacy
-from piiloom.foundation.counting import counted
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 
 
 def train_and_report(asked: SpacyCommand) -> None:

@@ -20,9 +20,8 @@ from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.verifying.reasoned_files import DEFAULTS, check_place, counted_rows, kept_rows, write_counts, write_split
 from piiloom.detection.verifying.reasoning_run import Written, write_reasonings
 from piiloom.detection.verifying.reasonings import Case, cases_of
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.foundation.words import counted
 
 
 def make_and_report(asked: VerifierCommand) -> None:
@@ -32,16 +31,15 @@ def make_and_report(asked: VerifierCommand) -> None:
         raise UsageError(f"{asked.default!r} is no default", where="--default", remedy=f"Choose one of {', '.join(DEFAULTS)}")
     check_place(asked.out, force=asked.force)
     data = _data(asked)
-    with types_in_force(data.own_types):
-        lost: dict[str, list[LossEntry]] = {TRAIN: [], VALIDATION: []}
-        cases = {split: list(cases_of(records, lost[split])) for split, records in _splits(data).items()}
-        total = sum(map(len, cases.values()))
-        if not total:
-            raise DataError("no span has a wrong candidate beside it", where=str(asked.out), remedy="Give records with longer texts")
-        _agree(asked, model, total)
-        with asking(asked.store) as watch:
-            written = write_reasonings([one for split in cases.values() for one in split], model, digest=data.digest, watch=watch)
-        files, counts = _write(asked, cases, lost, written)
+    lost: dict[str, list[LossEntry]] = {TRAIN: [], VALIDATION: []}
+    cases = {split: list(cases_of(records, lost[split], data.taxonomy)) for split, records in _splits(data).items()}
+    total = sum(map(len, cases.values()))
+    if not total:
+        raise DataError("no span has a wrong candidate beside it", where=str(asked.out), remedy="Give records with longer texts")
+    _agree(asked, model, total)
+    with asking(asked.store) as watch:
+        written = write_reasonings([one for split in cases.values() for one in split], model, digest=data.digest, watch=watch)
+    files, counts = _write(asked, cases, lost, written)
     counts["data"] = dict(data.about)
     files.append(str(write_counts(asked.out, counts)))
     _report(asked, counts, files, written)

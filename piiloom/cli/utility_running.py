@@ -19,7 +19,6 @@ from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilityOpti
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import check_folder
-from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
 _REFUSED = "a row that is no record"
@@ -33,8 +32,7 @@ def utility_and_report(asked: UtilityCommand) -> None:
         check_folder(asked.out, force=asked.force)
     corpus = _corpus(asked)
     records = _sample(corpus, asked)
-    with types_in_force(corpus.types):
-        cases, left_out = prepared(records, variants)
+    cases, left_out = prepared(records, corpus.taxonomy, variants)
     reading = corpus.source.reading
     if reading is not None and reading.refused:
         left_out[_REFUSED] = reading.refused

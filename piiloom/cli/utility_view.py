@@ -12,7 +12,7 @@ from piiloom.evaluation.utility.estimate import UtilityEstimate
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
 from piiloom.evaluation.utility.tables import pair_table, remarks, variant_table
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from piiloom.providers.addresses import public_url
 
 _FREE = "the stand-in asks no model, sends nothing and costs nothing"

@@ -26,9 +26,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.marks import BROKEN_MARK, Mention
-from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, is_same_spelling
+from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, is_same_spelling, stands_alone
 from piiloom.corpus.normalising import trim
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.errors import UsageError
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]

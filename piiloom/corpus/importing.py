@@ -28,14 +28,14 @@ from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map, maps_for
 from piiloom.taxonomy.locales import resolve_locale
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended
 from piiloom.taxonomy.own_types_file import read_types_file
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
-DEFAULT_READING = ReadOptions()
 # Number of rows that are read, looked up and inserted together.
 _CHUNK = 2000
 # The same for a store that others write to at the same time.
@@ -73,14 +73,15 @@ class ReadingSettings(Settings):
         """Return the own types of the types file, or else of the export that *file* belongs to."""
         return types_beside(file) if self.types is None else read_types_file(self.types)
 
-    def options(self, *, skip_values: bool = False, blank_contexts: bool = False) -> ReadOptions:
-        """Return the options for a reader. Call it with the own types in force: a label map may name them."""
+    def options(self, taxonomy: Taxonomy, *, skip_values: bool = False, blank_contexts: bool = False) -> ReadOptions:
+        """Return the options for a reader of labels of *taxonomy*."""
         return ReadOptions(
+            taxonomy=taxonomy,
             locale=resolve_locale(self.locale),
             skip_values=skip_values,
             blank_contexts=blank_contexts,
             columns=self.columns,
-            label_map={} if self.label_map is None else label_map(self.label_map),
+            label_map={} if self.label_map is None else label_map(self.label_map, taxonomy),
         )
 
 
@@ -199,18 +200,19 @@ def import_file(
     *,
     rejects_path: Path,
     on_conflict: OnConflict = "fail",
-    options: ReadOptions = DEFAULT_READING,
+    options: ReadOptions | None = None,
 ) -> ImportReport:
     """Add the records of *path* to the store, in one transaction. Rows equal to a stored revision are skipped and counted.
 
-    Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with a known id
-    and different text, question or labels: ``"fail"`` imports nothing and raises ``ImportConflict``, ``"update"`` stores a new
+    Without *options*, labels mean the types of the store. Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with
+    a known id and different text, question or labels: ``"fail"`` imports nothing and raises ``ImportConflict``, ``"update"`` stores a new
     revision, ``"new"`` a record of its own, and ``"skip"`` leaves it out. Values that ``ReadOptions.skip_values`` leaves out are
     listed in the report, in the file of rejects and in the record's source.
 
     Raises ``DataError`` if the file cannot be read, is not UTF-8 or has no valid row, ``OutputError`` if rejects cannot be
     written, and ``UsageError`` for an unknown format. After an error the store is unchanged.
     """
+    options = options or ReadOptions(taxonomy=extended(types_of(store)))
     job = _Job(path, _format(file_format, options), options, rejects_path, Intake(path.name, on_conflict, alone=True))
     with store.transaction():
         return job.run(lambda: nullcontext(store), _CHUNK)
@@ -223,7 +225,7 @@ def import_file_among(
     *,
     rejects_path: Path,
     on_conflict: OnConflict = "fail",
-    options: ReadOptions = DEFAULT_READING,
+    options: ReadOptions | None = None,
 ) -> ImportReport:
     """Like ``import_file``, for a store in use by others: each transaction stores at most 500 rows, so that writers wait briefly.
 
@@ -231,6 +233,7 @@ def import_file_among(
     stored; one that others write meanwhile is told with the number of rows that are in the store. After any error earlier rows may
     be in the store; importing the file again adds the rest.
     """
+    options = options or ReadOptions(taxonomy=shared.taxonomy)
     job = _Job(path, _format(file_format, options), options, rejects_path, Intake(path.name, on_conflict, alone=False))
     if on_conflict == "fail":
         job.find_conflicts(shared.reading, _SMALL_CHUNK)
@@ -264,13 +267,11 @@ def import_into(file: Path, asked: ImportSettings, store: Path) -> Imported:
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
     own = asked.own_types(file)
-    with types_in_force(own):
-        asked.options()
+    asked.options(extended(own))  # a label map with a fault
     with store_for_writing(store) as opened:
         added = keep_types(opened, own)
-        with types_in_force(types_of(opened)):
-            options = asked.options(skip_values=asked.skip_values)
-            report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=asked.on_conflict, options=options)
+        options = asked.options(extended(types_of(opened)), skip_values=asked.skip_values)
+        report = import_file(opened, file, chosen, rejects_path=rejects, on_conflict=asked.on_conflict, options=options)
     return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
 
 
@@ -292,11 +293,10 @@ def load_records(source: Path, asked: LoadSettings) -> list[Record]:
 
 
 def _load_file(source: Path, asked: LoadSettings, file_format: str) -> list[Record]:
-    """Read one file, or a folder of a format of folders, with its own types in force."""
-    with types_in_force(asked.own_types(source)):
-        chosen = get_readable_format(file_format)
-        check_columns(chosen, asked.columns)
-        return list(read_records(chosen, source, options=asked.options(blank_contexts=True)))
+    """Read one file, or a folder of a format of folders, with its own types."""
+    chosen = get_readable_format(file_format)
+    check_columns(chosen, asked.columns)
+    return list(read_records(chosen, source, asked.options(extended(asked.own_types(source)), blank_contexts=True)))
 
 
 def _exported(folder: Path) -> tuple[str, dict[str, str]]:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
+from piiloom.corpus.mention_search import SPACELESS, stands_alone
 from piiloom.corpus.normalising import Folded, fold
-from piiloom.corpus.word_edges import SPACELESS, stands_alone
 from piiloom.foundation.repeated_ids import text_hash
 from piiloom.foundation.words import STOP_WORDS, words_like_names
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -17,11 +17,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import RowFault, fault_of, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.native_rows import NativeRow, SpanRow
+from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, fault_of, numbered_lines, parse_object, read_rows
 from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.suggestions import (
     Suggestion,
     SuggestionCounts,
@@ -32,7 +32,7 @@ from piiloom.corpus.store.suggestions import (
 )
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import digest
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.own_types import extended
 
 # The kind of the event that says that suggestions have been stored.
 SUGGESTED = "suggested"
@@ -95,7 +95,7 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     *detector* is whose they are; None: the one that all spans name. Raises ``DataError`` if the file cannot be read or no row fits, and
     ``UsageError`` if the detector is not known.
     """
-    tally, rejected, held = ReadTally(), list[tuple[int, str]](), _Held()
+    tally, rejected, held = ReadTally(), list[tuple[int, str]](), _Held(extended(types_of(store)).types)
     parsed = read_rows(numbered_lines(path), lambda _, line: _parsed(line), tally)
     with nullcontext(_Dropped()) if rejects_path is None else RejectsFile(rejects_path) as rejects:
         for chunk in _chunks(_numbered(parsed, tally)):
@@ -157,6 +157,7 @@ class _Dropped:
 class _Held:
     """The rows so far that fit a record: ``looked`` has the record_order by record id."""
 
+    types: Container[str]
     looked: dict[str, int] = field(default_factory=dict)
     spans: list[tuple[str, int, int, SpanRow]] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -172,9 +173,8 @@ class _Held:
             fault = "the record is in the file twice" if name in self.looked else None
         if fault is not None:
             return RowReject(line=line, reason=fault, row=row.model_dump_json(by_alias=True, exclude_unset=True))
-        types = load_taxonomy().types
-        self.unknown.update(span.type for span in row.spans if span.type not in types)
-        self.spans += [(name, order, revision, span) for span in row.spans if span.type in types]
+        self.unknown.update(span.type for span in row.spans if span.type not in self.types)
+        self.spans += [(name, order, revision, span) for span in row.spans if span.type in self.types]
         self.looked[name] = order
         return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.foundation import torch_devices
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.tagging.model_card import CARD

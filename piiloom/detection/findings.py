@@ -87,8 +87,10 @@ class ModelDetector(AsyncDetector, Protocol):
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
-    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
-        """As ``detect_async``."""
+    async def examine_async(
+        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
+    ) -> Findings:
+        """As ``detect_async``; *group_keys* are those of the text: no example that a model is shown is of its groups."""
         ...
 
     @property

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from piiloom.corpus.mention_search import Range, SearchableText
+from piiloom.corpus.mention_search import Range, SearchableText, stands_alone
 from piiloom.corpus.normalising import trim
-from piiloom.corpus.word_edges import stands_alone
 
 # Han, kana, Hangul, and their signs of repetition.
 _NO_BLANKS: Final = re.compile(

@@ -17,8 +17,9 @@ from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.patterns.prefilters import Backend
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_entities import own_types_of
-from piiloom.taxonomy.own_types import OwnTypes
+from piiloom.taxonomy.own_types import OwnTypes, extended
 from piiloom.taxonomy.own_types_file import read_types_file
 
 # The threshold of the detector's family.
@@ -138,6 +139,11 @@ class DetectorSettings:
         return tuple({one.name: one for one in (*given, *learnt)}.values())
 
     @property
+    def taxonomy(self) -> Taxonomy:
+        """The types that the detector knows: those that ship and ``own_types``."""
+        return extended(self.own_types)
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What shapes the findings, for digests; if a catalogue is used, the contents of ``own`` files are in the digest of that."""
         shaping: dict[str, Any] = {
@@ -166,7 +172,9 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     from piiloom.detection.verifying.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
 
     assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return VerifyingDetector(detector, settings.model, reasoned=settings.verify == REASONED, provider=provider, policy=policy)
+    return VerifyingDetector(
+        detector, settings.model, taxonomy=settings.taxonomy, reasoned=settings.verify == REASONED, provider=provider, policy=policy
+    )
 
 
 def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:

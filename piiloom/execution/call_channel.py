@@ -70,18 +70,23 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallChannel:
-    """An open connection of a run to one provider. Views read ``limiter`` and ``budget``; workers call ``items`` with +1 and -1."""
+    """An open connection of a run to one provider. Views read ``limiter`` and ``budget``; workers call ``items`` with +1 and -1.
+
+    An unpaid provider has no ``limiter`` and no ``budget``: it answers in this process, at no cost.
+    """
 
     calls: Calls
-    limiter: CallLimiter
-    budget: CallBudget
+    limiter: CallLimiter | None = None
+    budget: CallBudget | None = None
     items: Gauge = field(default_factory=Gauge)
     # In batch mode: the sender, with the calls that have gathered and the batches that are out.
     batches: BatchScheduler | None = None
 
-    def snapshot(self) -> LimiterState | BatchModeState:
-        """Return the state of the limiter, or in batch mode the batches that are out. Safe to call from another thread."""
-        return self.limiter.snapshot() if self.batches is None else BatchModeState(out=self.batches.out, gathered=self.batches.parked)
+    def snapshot(self) -> LimiterState | BatchModeState | None:
+        """Return the state of the limiter (None without one), or in batch mode the open batches. Safe to call from another thread."""
+        if self.batches is not None:
+            return BatchModeState(out=self.batches.out, gathered=self.batches.parked)
+        return None if self.limiter is None else self.limiter.snapshot()
 
 
 def open_channel(
@@ -96,25 +101,29 @@ def open_channel(
 ) -> CallChannel:
     """Open the channel of run *run_id* to *provider*. Call it before the committer's thread owns the store (``GroupCommitter.start``).
 
-    With *beside*, a channel of the same run to another provider, the new one shares its limiter, budget and totals, and sends no
+    With *beside*, a channel of the same run to another paid provider, the new one shares its limiter, budget and totals, and sends no
     batches. Requests that a killed earlier session left without outcome are charged in full, once. An unpaid provider gets no
-    journal and an unlimited budget.
+    journal, no limiter and no budget.
 
     Raises ``UsageError`` for an invalid budget, and ``RunError`` if batches of the run are out but ``policy.batch`` is off, if
     they are at another endpoint, or if batch mode is asked for with a budget that processes share.
     """
-    limiter = policy.limiter or Limiter(concurrency=policy.concurrency, rpm=policy.rpm, tpm=policy.tpm)
     if not provider.paid:
-        return CallChannel(calls=Calls(provider, committer, run_id, sink=policy.sink), limiter=limiter, budget=Budget(None))
-    if beside is not None:
-        return _second_channel(store, run_id, provider, committer, policy, seed=seed, first=beside)
+        return CallChannel(calls=Calls(provider, committer, run_id, sink=policy.sink))
+    journal = Journal(store, committer, run_id)
+    if beside is not None and beside.limiter is not None and beside.budget is not None:
+        # Rate headers of the second provider are ignored, since the shared limits follow those of the first; its refusals do count.
+        totals = beside.calls.totals
+        sender: Sender = _live(provider, committer, totals, policy, limiter=beside.limiter, budget=beside.budget)
+        calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=policy.sink)
+        return CallChannel(calls=calls, limiter=beside.limiter, budget=beside.budget)
+    limiter = policy.limiter or Limiter(concurrency=policy.concurrency, rpm=policy.rpm, tpm=policy.tpm)
     close_open_sends(store, run_id)
     totals = CallTotals.after(spending(store, run_id))
     budget = policy.budget or Budget(policy.budget_usd, spent_usd=totals.spent_usd)
     if hasattr(provider, "on_rates"):  # a provider that reports the rate headers of responses
         provider.on_rates = limiter.observe
     items = Gauge()
-    sender: Sender
     batches: BatchScheduler | None = None
     if policy.batch:
         batches = BatchScheduler(
@@ -132,44 +141,26 @@ def open_channel(
         sender = batches
     else:
         _check_nothing_is_out(store, run_id)
-        sender = LiveCalls(
-            provider,
-            committer,
-            totals,
-            limiter=limiter,
-            budget=budget,
-            policy=policy.retry,
-            concurrency=policy.concurrency,
-            sink=policy.sink,
-        )
-    journal = Journal(store, committer, run_id)
+        sender = _live(provider, committer, totals, policy, limiter=limiter, budget=budget)
     calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=policy.sink)
     channel = CallChannel(calls=calls, limiter=limiter, budget=budget, items=items, batches=batches)
     policy.on_open(channel)
     return channel
 
 
-def _second_channel(
-    store: Store, run_id: str, provider: Provider, committer: GroupCommitter, policy: CallPolicy, *, seed: int, first: CallChannel
-) -> CallChannel:
-    """Open a channel that shares the limiter, budget and totals of *first*.
-
-    Rate headers of the second provider are ignored, since the shared limits follow those of the first; its refusals do count.
-    """
-    totals = first.calls.totals
-    sender = LiveCalls(
+def _live(
+    provider: Provider, committer: GroupCommitter, totals: CallTotals, policy: CallPolicy, *, limiter: CallLimiter, budget: CallBudget
+) -> LiveCalls:
+    return LiveCalls(
         provider,
         committer,
         totals,
-        limiter=first.limiter,
-        budget=first.budget,
+        limiter=limiter,
+        budget=budget,
         policy=policy.retry,
         concurrency=policy.concurrency,
         sink=policy.sink,
     )
-    journal = Journal(store, committer, run_id)
-    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=policy.sink)
-    return CallChannel(calls=calls, limiter=first.limiter, budget=first.budget)
 
 
 def _own(budget: CallBudget) -> Budget:

@@ -1,14 +1,21 @@
-"""Run work concurrently and consume the results in order.
+"""Working on items in order, and stopping this by Ctrl-C.
+
+Run work concurrently and consume the results in order.
 
 Items are processed concurrently, but their results are passed on strictly in the order of the source. So whatever looks at all
 items (near-duplicate gates, "the first N accepted") gives the same result at every concurrency.
+
+Let Ctrl-C stop a run in an orderly way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -112,3 +119,32 @@ class OrderedRun(Generic[T, R]):
         if self._window:
             await asyncio.gather(*self._window, return_exceptions=True)
             self._window.clear()
+
+
+@contextmanager
+def stopped_by_ctrl_c(stop: StopSignal) -> Iterator[None]:
+    """Turn the first SIGINT or SIGTERM into a stop request, then restore the former handlers: the second one strikes as usual.
+
+    Call it in the running loop. Outside the main thread, where no signal arrives, it does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def as_before() -> None:
+        for number, handler in former.items():
+            loop.remove_signal_handler(number)  # which puts Python's own in its place
+            signal.signal(number, handler)
+
+    def first() -> None:
+        as_before()
+        stop.request()
+
+    for number in former:
+        loop.add_signal_handler(number, first)
+    try:
+        yield
+    finally:
+        as_before()

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origi
 
 from pydantic import BaseModel, ValidationError
 
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 KeyPath = Sequence[str | int]
 

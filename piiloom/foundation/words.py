@@ -1,4 +1,9 @@
-"""The definition of a word, shared so that stages, repair, gates and splits count and compare in the same way."""
+"""Words of a text, and counted nouns.
+
+Format counts of things for people.
+
+The definition of a word, shared so that stages, repair, gates and splits count and compare in the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,23 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+
+_ES = re.compile(r"(?:s|x|z|ch|sh)$")
+_Y = re.compile(r"(?<=[^aeiou])y$")
+_OF_THEIR_OWN = {"person": "people"}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return *number* and *noun*, plural unless it is 1: ``1 record``, ``1,234 records``. Only the last of several words is inflected."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular English noun, or of "person"."""
+    before, _, word = noun.rpartition(" ")
+    many = _OF_THEIR_OWN.get(word) or (_Y.sub("ies", word) if _Y.search(word) else f"{word}{'es' if _ES.search(word) else 's'}")
+    return f"{before} {many}" if before else many
+
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 

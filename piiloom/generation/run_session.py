@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.interrupting import stopped_by_ctrl_c
-from piiloom.execution.ordering import StopSignal
+from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.generation.running.item_runner import run_items
@@ -52,5 +51,4 @@ def run_to_end(
             strategy = WholeRun(opened) if stage is None else SingleStage(stage, opened)
             return await run_items(opened, strategy, stop=stop, watch=watch, policy=policy)
 
-    with opened.config.types_in_force():
-        return run_in_own_loop(work, on_interrupt=stop.request)  # with the active entity types
+    return run_in_own_loop(work, on_interrupt=stop.request)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from piiloom.corpus.store.progress import RejectRow
-from piiloom.execution.asking import FailureLimit
-from piiloom.execution.calls import Calls
+from piiloom.execution.calls import Calls, FailureLimit
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.shared_work import SharedWork
 from piiloom.prompts.library import PromptLibrary, open_library
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.scenarios import Bank
@@ -66,17 +65,18 @@ class StageContext:
     stories: StoryBank | None = None
     aside_types: OwnTypes = ()
     prompts: PromptLibrary = field(default_factory=open_library)
-    taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     # Retry count of a plan item (by its index), pair or topic (by its key). It is part of a call's key, so that a retry gets new replies.
     draws: Mapping[str, int] = field(default_factory=dict)
     # Work done once for all items of a text.
     shared: SharedWork = field(default_factory=SharedWork)
     # Calls to a separate judge model; None if the model that writes also judges.
     judge: Calls | None = None
+    taxonomy: Taxonomy = field(init=False)
     failure_limit: FailureLimit = field(init=False)
     judge_failure_limit: FailureLimit = field(init=False)
 
     def __post_init__(self) -> None:
+        self.taxonomy = self.config.taxonomy()
         self.failure_limit = FailureLimit(self.calls, self.config.concurrency)
         self.judge_failure_limit = FailureLimit(self.judge, self.config.concurrency) if self.judge is not None else self.failure_limit
 

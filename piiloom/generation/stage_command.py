@@ -12,10 +12,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.foundation.garbage import collect_less_often
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import Settings, setting
+from piiloom.foundation.startup import collect_less_often
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, started_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch

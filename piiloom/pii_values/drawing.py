@@ -14,6 +14,8 @@ from piiloom.pii_values.kinds import Kind, kinds_for
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
+from piiloom.pii_values.sampling import Weighted
+from piiloom.taxonomy.entity_types import Taxonomy
 
 SELF: Final = "self"
 SOMEONE_ELSE: Final = "someone else"
@@ -66,13 +68,13 @@ class _Taken:
     words: frozenset[str]
 
 
-def draw_value(persona: Persona, entity_type: str, subtype: str | None, rng: random.Random) -> DrawnValue:
+def draw_value(persona: Persona, entity_type: str, subtype: str | None, rng: random.Random, taxonomy: Taxonomy) -> DrawnValue:
     """Draw one value of the persona; raises ``UsageError`` for an unknown type or subtype."""
-    kind = kinds_for(entity_type, None if subtype is None else (subtype,)).draw(rng)
+    kind = kinds_for(entity_type, None if subtype is None else (subtype,), taxonomy).draw(rng)
     return DrawnValue(entity_type=entity_type, subtype=kind.subtype, text=kind.draw(persona, rng, 0))
 
 
-def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.Random) -> tuple[DrawnValue, ...]:
+def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.Random, taxonomy: Taxonomy) -> tuple[DrawnValue, ...]:
     """Draw one value per request, in the order of the requests.
 
     The texts differ (case-folded), none occurs as whole words inside another, no two share a number, and no two share a content
@@ -80,9 +82,10 @@ def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.
     Raises ``UsageError`` for unknown types, subtypes and "@" references, and ``PiiloomError`` if no such set is found, for
     example for two ages of one person.
     """
-    order = _order(requests)
+    kinds = [kinds_for(request.entity_type, request.subtypes, taxonomy) for request in requests]
+    order = _order(requests, kinds)
     for _ in range(_ROUNDS):
-        found = _draw_set(persona, requests, order, rng)
+        found = _draw_set(persona, requests, kinds, order, rng)
         if found is not None:
             return found
     wanted = ", ".join(f"{r.entity_type}.{'|'.join(r.subtypes or ('*',))}" for r in requests)
@@ -92,12 +95,12 @@ def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.
     )
 
 
-def _order(requests: Sequence[ValueRequest]) -> list[int]:
+def _order(requests: Sequence[ValueRequest], kinds: Sequence[Weighted[Kind]]) -> list[int]:
     """Return the drawing order: referenced requests before those that refer to them, then fixed values (one per person) first.
 
     The sort is stable, so equal requests keep their order.
     """
-    fixed = [all(kind.fixed for kind in kinds_for(r.entity_type, r.subtypes).items) for r in requests]
+    fixed = [all(kind.fixed for kind in of_request.items) for of_request in kinds]
     return sorted(range(len(requests)), key=lambda i: (_depth(requests, i), not fixed[i]))
 
 
@@ -154,11 +157,13 @@ class _Circle:
 
 
 def _draw_set(
-    persona: Persona, requests: Sequence[ValueRequest], order: Sequence[int], rng: random.Random
+    persona: Persona, requests: Sequence[ValueRequest], kinds: Sequence[Weighted[Kind]], order: Sequence[int], rng: random.Random
 ) -> tuple[DrawnValue, ...] | None:
     taken: dict[int, _Taken] = {}
     circle = _Circle(persona, rng)
-    grown = {request.subject for request in requests if _of_adults(request)}
+    grown = {
+        request.subject for request, own in zip(requests, kinds, strict=True) if all(kind.grown for kind in own.items)
+    }  # only adults have it
     for index in order:
         request, target = requests[index], _target(requests[index])
         of_age = f"@{index}" in grown  # the person that this value names must be an adult
@@ -167,16 +172,11 @@ def _draw_set(
             circle.meet(subject, grown=subject in grown)
         else:
             subject = _named(taken[target].value, circle, grown=request.subject in grown)
-        found = _draw_apart(subject, circle, request, list(taken.values()), rng, of_age=of_age)
+        found = _draw_apart(subject, circle, request, kinds[index], list(taken.values()), rng, of_age=of_age)
         if found is None:
             return None
         taken[index] = found
     return tuple(taken[i].value for i in range(len(requests)))
-
-
-def _of_adults(request: ValueRequest) -> bool:
-    """Whether only adults can have the requested value."""
-    return all(kind.grown for kind in kinds_for(request.entity_type, request.subtypes).items)
 
 
 def _named(value: DrawnValue, circle: _Circle, *, grown: bool) -> str:
@@ -189,10 +189,16 @@ def _named(value: DrawnValue, circle: _Circle, *, grown: bool) -> str:
 
 
 def _draw_apart(
-    subject: str, circle: _Circle, request: ValueRequest, taken: Sequence[_Taken], rng: random.Random, *, of_age: bool
+    subject: str,
+    circle: _Circle,
+    request: ValueRequest,
+    kinds: Weighted[Kind],
+    taken: Sequence[_Taken],
+    rng: random.Random,
+    *,
+    of_age: bool,
 ) -> _Taken | None:
     """Draw a value that does not clash with *taken*; None after too many tries. *of_age*: the person that it names can be an adult."""
-    kinds = kinds_for(request.entity_type, request.subtypes)
     owner = circle.meet(subject)
     replaceable = all(t.value.subject != subject for t in taken) or subject == SOMEONE_ELSE
     attempts: dict[str, int] = {}

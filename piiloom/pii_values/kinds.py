@@ -30,7 +30,7 @@ from piiloom.pii_values.entity_values.drawing import draw_value
 from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.entities.entity import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value
 
 __all__ = ["KINDS", "Kind", "draw_own", "kinds_for"]
@@ -56,14 +56,14 @@ KINDS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
 )
 
 
-def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
+def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None, taxonomy: Taxonomy) -> Weighted[Kind]:
     """Return the weighted kinds of a type (*subtypes* None: all); raises ``UsageError`` for unknown names.
 
-    The kinds of active user-defined types come from their value generators.
+    The kinds of own types of *taxonomy* come from their value generators.
     """
     if entity_type in KINDS:
         return _shipped_kinds(entity_type, subtypes)
-    return _own_kinds(load_taxonomy(), entity_type, subtypes)
+    return _own_kinds(taxonomy, entity_type, subtypes)
 
 
 @lru_cache(maxsize=256)

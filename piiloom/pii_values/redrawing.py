@@ -26,7 +26,7 @@ from piiloom.pii_values.rewriting.forms import distance, recased
 from piiloom.pii_values.rewriting.moments import another_moment
 from piiloom.pii_values.rewriting.names import another_name
 from piiloom.pii_values.sampling import Weighted
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales
 
 _TRIES: Final = 40
@@ -59,7 +59,14 @@ class AfterArticle:
 
 
 def redraw(
-    entity_type: str, subtype: str | None, value: str, *, locale: str, rng: random.Random, avoid: Container[str] = frozenset()
+    entity_type: str,
+    subtype: str | None,
+    value: str,
+    *,
+    locale: str,
+    rng: random.Random,
+    taxonomy: Taxonomy,
+    avoid: Container[str] = frozenset(),
 ) -> str | None:
     """Draw another value for *value*, neither equal to it (but for case) nor in *avoid*; None if none is found.
 
@@ -70,13 +77,13 @@ def redraw(
     if not value.strip():
         return None
     known = _known_locale(locale)
-    taxonomy_type = load_taxonomy().types.get(entity_type)
+    taxonomy_type = taxonomy.types.get(entity_type)
     if taxonomy_type is None:
         return None
     subtypes = {one.name: one for one in taxonomy_type.subtypes}
-    chosen = subtype if subtype in subtypes else _guessed(entity_type, value, known)
+    chosen = subtype if subtype in subtypes else _guessed(entity_type, value, known, taxonomy)
     proper = chosen in subtypes and subtypes[chosen].form == "proper" if chosen else entity_type in {"name", "location", "organization"}
-    task = _Task(entity_type, chosen, value, known, rng, proper=proper)
+    task = _Task(entity_type, chosen, value, known, rng, taxonomy, proper=proper)
     for candidate in _candidates(task):
         text = _kept_blanks(candidate, value)
         if text.casefold() != value.casefold() and text not in avoid:
@@ -91,6 +98,7 @@ class _Task:
     value: str
     locale: str
     rng: random.Random
+    taxonomy: Taxonomy
     proper: bool
 
 
@@ -166,7 +174,7 @@ def _by_form(task: _Task) -> Iterator[str]:
 def _drawn(task: _Task, draws: int = _DRAWS) -> Iterator[str]:
     """Yield values of the catalogue for one person after another."""
     try:
-        kinds: Weighted[Kind] = kinds_for(task.entity_type, None if task.subtype is None else (task.subtype,))
+        kinds: Weighted[Kind] = kinds_for(task.entity_type, None if task.subtype is None else (task.subtype,), task.taxonomy)
         for number in range(draws):
             if not number % _OF_ONE_PERSON:
                 persona = draw_persona(task.rng, task.locale)
@@ -175,12 +183,12 @@ def _drawn(task: _Task, draws: int = _DRAWS) -> Iterator[str]:
         return
 
 
-def _guessed(entity_type: str, value: str, locale: str) -> str | None:
+def _guessed(entity_type: str, value: str, locale: str, taxonomy: Taxonomy) -> str | None:
     if entity_type == "code":
         return guessed_subtype(value)
     if entity_type == "name":
         return "username" if _HANDLE.search(value) and " " not in value else None
-    whole, last = _usual(load_taxonomy(), entity_type, locale)
+    whole, last = _usual(taxonomy, entity_type, locale)
     folded = value.casefold().strip()
     return whole.get(folded) or last.get(folded.split()[-1])
 
@@ -192,7 +200,7 @@ def _usual(taxonomy: Taxonomy, entity_type: str, locale: str) -> tuple[Mapping[s
     whole: dict[str, str] = {}
     last: dict[str, Counter[str]] = {}
     for subtype in taxonomy.types[entity_type].subtypes:
-        drawn = _drawn(_Task(entity_type, subtype.name, "", locale, rng, proper=False), _USUAL)
+        drawn = _drawn(_Task(entity_type, subtype.name, "", locale, rng, taxonomy, proper=False), _USUAL)
         for text in (*subtype.examples, *drawn):
             folded = text.casefold()
             whole.setdefault(folded, subtype.name)

@@ -1,18 +1,65 @@
-"""Exactness gate: every expected value occurs in the context, and every mention of it is a span with the right labels.
+"""Gates over the values and texts of a record: presence, length, exact mentions, duplicates.
 
-``Record`` already refuses spans that are unsorted, empty, overlapping or outside the context. ``piiloom.corpus.word_edges``
+Presence gate: each entity type on which the answer depends has a high-relevance span.
+
+Length gate: the number of words of the context is within the requested bounds.
+
+Exactness gate: every expected value occurs in the context, and every mention of it is a span with the right labels.
+
+``Record`` already refuses spans that are unsorted, empty, overlapping or outside the context. ``piiloom.corpus.mention_search``
 defines whole words; ``piiloom.corpus.mention_search`` defines which spellings mention a value.
+
+Duplicates gate: refuse contexts and questions that repeat, exactly or nearly, those of an accepted record.
+
+Texts are near-duplicates if the Jaccard similarity of their 5-word shingles reaches the threshold
+(``piiloom.corpus.near_duplicates``). Records of one contrast group share their context, which is no duplicate. The gate stores
+the records that pass, so records must come in plan order, and it must be the last gate of a screen, because a record that
+another gate refuses must not be stored. A record id that was seen before passes.
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from piiloom.corpus.mention_search import SearchableText, is_same_value
+from piiloom.corpus.mention_search import SearchableText, is_same_value, stands_alone
+from piiloom.corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
 from piiloom.corpus.normalising import trim
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.word_edges import stands_alone
+from piiloom.foundation.words import count_words
 from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
+
+
+class PresenceGate:
+    """Refuses records in which a type of the pair (or of ``high_types``) has no high-relevance span."""
+
+    name = "presence"
+    codes = MappingProxyType({"presence.no_high_span": "a type that must be of high relevance has no such span"})
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+        """Return a verdict for the first type without a high-relevance span."""
+        present = {span.entity_type for span in record.spans if span.relevance == "high"}
+        for entity_type in expected.pair if expected.high_types is None else expected.high_types:
+            if entity_type not in present:
+                return Verdict(code="presence.no_high_span", detail=f"no high-relevance span of type {entity_type}")
+        return None
+
+
+class LengthGate:
+    """Refuses contexts with fewer or more words than requested."""
+
+    name = "length"
+    codes = MappingProxyType(
+        {"length.short": "the context has fewer words than asked for", "length.long": "the context has more words than asked for"}
+    )
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+        """Count the words of the context."""
+        count = count_words(record.context)
+        if count < expected.min_words:
+            return Verdict(code="length.short", detail=f"{count} words, at least {expected.min_words} asked for")
+        if expected.max_words is not None and count > expected.max_words:
+            return Verdict(code="length.long", detail=f"{count} words, at most {expected.max_words} asked for")
+        return None
 
 
 class ExactnessGate:
@@ -73,3 +120,62 @@ def _unmarked(record: Record, expected: Expectations) -> Verdict | None:
                 detail = f"value {value_id} is mentioned at [{start}, {end}) without a span"
                 return Verdict(code="exactness.unmarked_mention", detail=detail)
     return None
+
+
+class DuplicatesGate:
+    """Refuses near-duplicates of earlier records; use one gate object per run.
+
+    *threshold* is the Jaccard similarity in (0, 1]. With *questions* false, questions are not compared.
+    """
+
+    name = "duplicate"
+    codes = MappingProxyType(
+        {
+            "duplicate.near": "an earlier record has the same or nearly the same context",
+            "duplicate.question": "an earlier record has the same or nearly the same question",
+        }
+    )
+
+    def __init__(self, *, threshold: float = 0.5, questions: bool = True) -> None:
+        self._question_counts = questions
+        self._texts: dict[str, str] = {}
+        self._contexts = NearDuplicateIndex(threshold=threshold)
+        self._questions = NearDuplicateIndex(threshold=threshold)
+        self._seen: set[str] = set()
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
+        """Compare *record* with all earlier ones and store it if it is new."""
+        if record.id in self._seen:
+            return None
+        asked = shingle_hashes(record.question) if record.question and self._question_counts else None
+        earlier = None if asked is None else self._questions.nearest(asked)
+        if earlier is not None:
+            return Verdict(code="duplicate.question", detail=f"of record {earlier}")
+        if not self._is_known(record):
+            earlier = self._contexts.add(record.id, record.context)
+            if earlier is not None:
+                return Verdict(code="duplicate.near", detail=f"of record {earlier}")
+            self._remember_text(record)
+        self._seen.add(record.id)
+        if asked is not None:
+            self._questions.put(record.id, asked)
+        return None
+
+    def prime(self, record: Record) -> None:
+        """Store a record that was accepted earlier, without checking it."""
+        if record.id not in self._seen:
+            if not self._is_known(record):
+                self._contexts.put(record.id, shingle_hashes(record.context))
+                self._remember_text(record)
+            self._seen.add(record.id)
+            if record.question and self._question_counts:
+                self._questions.put(record.id, shingle_hashes(record.question))
+
+    def _is_known(self, record: Record) -> bool:
+        """Whether an accepted record of the same contrast group has the same context."""
+        group = record.contrast_group
+        return group is not None and self._texts.get(group) == record.context
+
+    def _remember_text(self, record: Record) -> None:
+        if record.contrast_group is not None:
+            self._texts[record.contrast_group] = record.context

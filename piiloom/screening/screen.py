@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from piiloom.corpus.record import Record
-from piiloom.screening.duplicates import DuplicatesGate
-from piiloom.screening.exactness import ExactnessGate
+from piiloom.screening.exactness import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
 from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
 from piiloom.screening.language import LanguageGate
-from piiloom.screening.length import LengthGate
-from piiloom.screening.presence import PresenceGate
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.screening.trained_detector import TrainedDetector
 from piiloom.screening.unlisted import UnlistedGate
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
 class Screen:
@@ -45,6 +42,7 @@ class Screen:
 
 
 def default_screen(
+    taxonomy: Taxonomy,
     *,
     near_duplicate_threshold: float = 0.5,
     repeated_questions: bool = False,
@@ -56,7 +54,7 @@ def default_screen(
     *near_duplicate_threshold* is a Jaccard similarity. With *repeated_questions*, a question may occur again with another context.
     *common_words* are stems that a question may share with a high-relevance value. *detector* refuses, too.
     """
-    type_words = {name: entity_type.type_words for name, entity_type in load_taxonomy().types.items()}
+    type_words = {name: entity_type.type_words for name, entity_type in taxonomy.types.items()}
     return Screen(
         (
             ExactnessGate(),

@@ -12,7 +12,7 @@ from typing import Final
 
 from piiloom.corpus.record import Record
 from piiloom.tagging.model import TaggedSpan, TaggingModel
-from piiloom.tagging.model_folder import FAMILY, load_model
+from piiloom.tagging.model_folder import FAMILY, load_model, model_digest
 
 OPTION: Final = "--screen-model"
 THRESHOLD: Final = 0.9
@@ -45,3 +45,8 @@ def trained_detector(folder: Path, *, threshold: float | None = None) -> Trained
     """
     least = THRESHOLD if threshold is None else threshold
     return TrainedDetector(model=load_model(folder, option=OPTION), name=folder.name, threshold=least)
+
+
+def detector_digest(folder: Path, *, threshold: float | None = None) -> tuple[str, float]:
+    """Return the digest of the model in *folder* and the threshold in use: both shape the findings. Raises ``UsageError`` without one."""
+    return model_digest(folder, option=OPTION), THRESHOLD if threshold is None else threshold

@@ -1,4 +1,9 @@
-"""Draw the people of one document, and write their names in the form of each place."""
+"""Casting: a persona for each planned person.
+
+Relatives: who bears one family name in the text bears one afterwards ("John Smith and his wife Mary Smith", "[U] [W]" and "[V] [W]").
+
+Draw the people of one document, and write their names in the form of each place.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +11,49 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from piiloom.surrogates.articles import ANY
-from piiloom.surrogates.fitting import Place
-from piiloom.surrogates.known_names import folded, has_title, parts_of, several
-from piiloom.surrogates.literal_dates import LiteralDate
-from piiloom.surrogates.name_labels import birth_name_in
-from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
+from piiloom.pii_values.names.family_genders import borne_by
+from piiloom.surrogates.day_order import LiteralDate
+from piiloom.surrogates.fitting import ANY, Place
+from piiloom.surrogates.known_names import birth_name_in, folded, has_title, name_parts, parts_of, several
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.persona_assignment.name_forms import written
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.written_like import written_like
-from piiloom.surrogates.placeholders.letter_people import LETTER, family_letter
+from piiloom.surrogates.persona_assignment.personas import NO_NEEDS, Needs, PersonaDrawer, Taken, written, written_like
+from piiloom.surrogates.placeholders.surroundings import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import Asked
 from piiloom.surrogates.seeds import mix, parted
-from piiloom.surrogates.shared_family_names import share_family_names
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
+
+
+def share_family_names(plan: Plan, people: Sequence[tuple[Persona, ...]], language: str = "") -> Mapping[str, Persona]:
+    """Give all people of *plan* whose originals end in one family name, or whose letters do, that of the first of them.
+
+    A name in the form of the other gender ("Nováková") is not shared. People of the whole corpus have one name everywhere, and keep it.
+    Return the first bearer of each family name, by its last word or its letter.
+    """
+    first: dict[str, Persona] = {}
+    for cluster, (person, *_) in zip(plan.clusters, people, strict=True):
+        if cluster.size != 1 or cluster.corpus:
+            continue
+        family = _family_name(plan, cluster, language)
+        known = first.setdefault(family, person) if family else person
+        if known is not person and (known.gender == person.gender or borne_by(known.family, known.origin) is None):
+            person.family = known.family
+    return first
+
+
+def _family_name(plan: Plan, cluster: Cluster, language: str) -> str:
+    """Return the last word of the family name that the originals of *cluster* tell, folded, or its letter; "" if they tell none."""
+    if cluster.key[0] == LETTER:
+        return family_letter(cluster.key[1])
+    for number in cluster.places:
+        mention = plan.mentions[number]
+        given, family = name_parts(mention.original, language)
+        if family and len(family[-1]) > 1 and (given != family or mention.form == "family" or has_title(mention.original, language)):
+            return family[-1]
+    return ""
+
 
 _PEOPLE, _FURTHER = 0x10, 0x70
 _TRIES: Final = 24  # people drawn until one is not named as the original was

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.mentions import Gender, Mention
-from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Pools
 from piiloom.surrogates.persona_assignment.groups import GROUPS, OPEN, Roles, assign_groups, role_name
+from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
 from piiloom.surrogates.placeholders.finder import Found
 from piiloom.surrogates.planning import Plan, Planner
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
-from piiloom.surrogates.placeholders.finder import Finder
-from piiloom.surrogates.placeholders.kept_scans import KeptScans
+from piiloom.surrogates.placeholders.finder import Finder, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.settings import OnUnknown, Settings
 

@@ -10,14 +10,14 @@ from itertools import repeat
 from typing import Any, Final
 
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.kinds.around_dates import told_by_text
+from piiloom.surrogates.kinds.calendars import told_by_text
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender, Mention
-from piiloom.surrogates.outputs.tallies import most_common
-from piiloom.surrogates.persona_assignment.drawing import Pools
+from piiloom.surrogates.outputs.report_page import most_common
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, role_name, spread
+from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.same_values import known_report

@@ -14,10 +14,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from piiloom.foundation.repeated_ids import RepeatedIds
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.parts import Chunk, Notes
-from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.outputs.samples import Sample
-from piiloom.surrogates.outputs.tallies import Tally
+from piiloom.surrogates.inputs.parts import Chunk, InputSettings, Notes
+from piiloom.surrogates.outputs.report_page import Sample, Tally
 from piiloom.surrogates.same_values import SameValues
 
 

@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from piiloom.surrogates.known_names import folded, is_one_name
+from piiloom.surrogates.known_names import Part, birth_name_told, folded, is_one_name, labels
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.name_labels import Part, birth_name_told, labels
 
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"

@@ -6,11 +6,8 @@ from collections.abc import Container, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from piiloom.surrogates.known_names import form_of, has_title, name_parts
-from piiloom.surrogates.name_labels import family_told
-from piiloom.surrogates.name_words import name_words
-from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
-from piiloom.surrogates.persona_assignment.registers import Register
+from piiloom.surrogates.known_names import family_told, form_of, has_title, name_parts, name_words
+from piiloom.surrogates.persona_assignment.personas import SUBTYPES, Register
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.seeds import mix
 

@@ -11,8 +11,7 @@ from piiloom.surrogates.kinds.ages import KIN
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.numbered_values import DATING, NOBODY, give_numbered, give_places
-from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
-from piiloom.surrogates.persona_assignment.together import announced_together, named_before
+from piiloom.surrogates.persona_assignment.groups import CODES, OPEN, announced_together, named_before
 from piiloom.surrogates.side_by_side import OWN_INDEX, address_run
 
 

@@ -8,27 +8,24 @@ from datetime import timedelta
 from io import StringIO
 from typing import Final
 
-from piiloom.surrogates.articles import ANY
 from piiloom.surrogates.casting import Cast, Shared, Terms
 from piiloom.surrogates.day_order import planned_days
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import Place, capitalised, fits, notable_places
+from piiloom.surrogates.fitting import ANY, Place, capitalised, fits, notable_places
 from piiloom.surrogates.kinds.ages import age as draw_age
 from piiloom.surrogates.kinds.ages import middle_of_range
 from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_shifts import draw_shift, moved, weekly_shift
+from piiloom.surrogates.kinds.companies import with_form_of, without_form_beside
+from piiloom.surrogates.kinds.dates import draw_shift, moved, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
-from piiloom.surrogates.kinds.legal_forms import with_form_of, without_form_beside
-from piiloom.surrogates.kinds.phrases import words_of
+from piiloom.surrogates.kinds.places import words_of
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.original_values import FACTS, OriginalValues
-from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer
-from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.registers import joiner_of, register_of
+from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDrawer, joiner_of, register_of
 from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
 from piiloom.surrogates.seeds import DocumentSeeds, mix, pick

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from piiloom.surrogates.articles import ANY, FIRST, contradict
-from piiloom.surrogates.fitting import Place
+from piiloom.surrogates.fitting import ANY, FIRST, Place, contradict
 from piiloom.surrogates.planning import PERSON, Plan
 
 Asked = Mapping[tuple[int, int], Place]  # keys: (value number, cluster number of the owner or NOBODY)

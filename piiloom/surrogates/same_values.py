@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from piiloom.corpus.known_values import Known, PackedValues, Range, ValueTable, like_names_in, repeats
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.known_names import parts_of, several
+from piiloom.surrogates.known_names import birth_name_in, parts_of, several
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.name_labels import birth_name_in
 from piiloom.surrogates.settings import SameValue
 
 RULE: Final = "same value"

@@ -19,8 +19,8 @@ from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.kinds.calendars import month_words
 from piiloom.surrogates.kinds.dates import PART
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.placeholders.reading import CONTACT
 from piiloom.surrogates.placeholders.settling import DAY
-from piiloom.surrogates.placeholders.verdicts import CONTACT
 
 OWN_INDEX: Final = "+"  # begins the index of what is told apart, or joined, in this document alone
 ADDRESS_PARTS: Final = frozenset({"city", "region", "postcode", "street", "address"})

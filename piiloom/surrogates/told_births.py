@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from piiloom.surrogates.articles import sounds
-from piiloom.surrogates.fitting import Place
+from piiloom.surrogates.day_order import LiteralDate, shown_part
+from piiloom.surrogates.fitting import Place, sounds
 from piiloom.surrogates.kinds.ages import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_masks import DateMask
 from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.date_shifts import shifted_day
-from piiloom.surrogates.literal_dates import LiteralDate, shown_part
+from piiloom.surrogates.kinds.dates import shifted_day
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.numbered_values import DATING, NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona

@@ -10,15 +10,12 @@ from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.faults import line_at
-from piiloom.surrogates.inputs.kept_rows import KeptRows
-from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, KeptRows, ParquetLayout, Parsed, Part, Skip, line_at
 from piiloom.surrogates.inputs.questions import parted, parted_document
 from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
-from piiloom.surrogates.outputs.samples import samples_of
-from piiloom.surrogates.outputs.tallies import Tally
+from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
+from piiloom.surrogates.outputs.report_page import Tally, samples_of
 from piiloom.surrogates.same_values import FIELDS
 
 

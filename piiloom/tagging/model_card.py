@@ -15,7 +15,7 @@ from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.whole_files import drafted
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
 
 CARD: Final = "piiloom.json"
@@ -109,7 +109,7 @@ def damaged_card(path: Path) -> DataError:
     return DataError("the description of the trained model is damaged", where=str(path), remedy=AGAIN)
 
 
-def unknown_types(types: Iterable[str], own: OwnTypes) -> list[str]:
-    """Return those of *types* that neither the taxonomy in force nor *own* (those of the card) defines."""
-    known = {*load_taxonomy().types, *(one.name for one in own)}
+def unknown_types(types: Iterable[str], own: OwnTypes, taxonomy: Taxonomy) -> list[str]:
+    """Return those of *types* that neither *taxonomy* nor *own* (those of the card) defines."""
+    known = {*taxonomy.types, *(one.name for one in own)}
     return [name for name in types if name not in known]

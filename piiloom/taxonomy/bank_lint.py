@@ -19,7 +19,7 @@ from piiloom.taxonomy.bank_checks import bank_faults
 from piiloom.taxonomy.bank_files import BankFile, FrameEntry
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank, shipped_sources
 from piiloom.taxonomy.bank_style import style_findings
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_checks import story_faults
@@ -104,10 +104,10 @@ def missing_from(bank: Bank, taxonomy: Taxonomy) -> Iterator[Finding]:
 @cache
 def lint_shipped(language: str) -> tuple[Finding, ...]:
     """Return the violations in the shipped bank of *language*. They are cached in the process, since the lint takes seconds."""
-    taxonomy = load_taxonomy()
+    taxonomy = shipped_taxonomy()
     findings = lint_files((*shipped_sources(language), *story_sources(language)), taxonomy, language)
     if language in _FULL_LANGUAGES and not findings:
-        findings.extend(missing_from(load_bank(language), taxonomy))
+        findings.extend(missing_from(load_bank(language, None, taxonomy), taxonomy))
     return tuple(findings)
 
 
@@ -143,7 +143,7 @@ def _texts(parsed: BankFile) -> Iterator[tuple[KeyPath, str]]:
 def main(arguments: Sequence[str]) -> int:
     """Print the findings on the named files, or on the shipped banks if none is named. Return 1 if there are any, else 0."""
     if arguments:
-        findings = lint_files([Path(name) for name in arguments], load_taxonomy())
+        findings = lint_files([Path(name) for name in arguments], shipped_taxonomy())
     else:
         findings = [finding for language in bank_languages() for finding in lint_shipped(language)]
     rules = Counter(finding.rule for finding in findings)

@@ -16,7 +16,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import YamlDocument, read_document, validate_document
 from piiloom.taxonomy.bank_checks import MOST_SLOTS, check_bank_file
 from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
-from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
 
 STORIES = "stories"  # the folder of a bank that story_loading reads
@@ -140,17 +140,17 @@ def frame_slots(text: str) -> tuple[SlotKey, ...]:
     return tuple(dict.fromkeys((name.replace("_", " "), subtype) for name, subtype in _FRAME_SLOT.findall(text)))
 
 
-def load_bank(language: str = "en", extra: Path | None = None) -> Bank:
+def load_bank(language: str, extra: Path | None, taxonomy: Taxonomy) -> Bank:
     """Load the bank that ships for *language* (ISO 639-1), with a user's file or folder *extra* added to it.
 
-    *extra* may use all types in force. Raises ``ConfigError`` (file, line, key) if no bank ships for the language, a file is malformed, an
-    id is taken, or *extra* names unknown types or subtypes or has a pattern from which no text can be made. Without *extra* the same object
-    is returned every time.
+    *extra* may use all types of *taxonomy*. Raises ``ConfigError`` (file, line, key) if no bank ships for the language, a file is
+    malformed, an id is taken, or *extra* names unknown types or subtypes or has a pattern from which no text can be made. Without *extra*
+    the same object is returned every time.
     """
     if extra is None:
         return _shipped_bank(language)
     contents = tuple((s.name, s.read_bytes()) for s in user_sources(extra)) if extra.exists() else ()
-    return _user_bank(language, extra, contents, load_taxonomy())
+    return _user_bank(language, extra, contents, taxonomy)
 
 
 @lru_cache(maxsize=8)

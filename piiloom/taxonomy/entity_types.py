@@ -1,16 +1,14 @@
 """The PII types: what each one means, how its values look, and what other data sets call it.
 
-Each file in ``data/types`` defines one shipped type. A run or a store may have types of its own besides them (``own_types``).
-``load_taxonomy`` returns the types in force where it is called.
+Each file in ``data/types`` defines one shipped type. A run or a store may have types of its own besides them: ``own_types.extended``
+returns the taxonomy with both, which is passed to all that asks for types.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -206,33 +204,6 @@ class _TypeFile(FileModel):
 def shipped_taxonomy() -> Taxonomy:
     """Return the taxonomy that ships with piiloom. Raises ``ConfigError`` (file, line, key) if one of its files is malformed."""
     return read_taxonomy(data_folder("taxonomy") / "types")
-
-
-_in_force: ContextVar[Taxonomy | None] = ContextVar("taxonomy_in_force", default=None)
-_of_process: list[Taxonomy] = []  # for servers, which do not start their threads themselves
-
-
-def load_taxonomy() -> Taxonomy:
-    """Return the types in force: those that ship, plus the own types of the current run or store."""
-    return _in_force.get() or (_of_process[-1] if _of_process else shipped_taxonomy())
-
-
-@contextmanager
-def taxonomy_in_force(taxonomy: Taxonomy) -> Iterator[None]:
-    """Make ``load_taxonomy`` return *taxonomy* inside the block, and in tasks and threads that copy its context."""
-    token = _in_force.set(taxonomy)
-    try:
-        yield
-    finally:
-        _in_force.reset(token)
-
-
-def set_process_taxonomy(taxonomy: Taxonomy | None) -> None:
-    """Make *taxonomy* the default of ``load_taxonomy`` in every thread; None restores the shipped one.
-
-    For a process that serves one store. Inside ``taxonomy_in_force`` it has no effect.
-    """
-    _of_process[:] = [] if taxonomy is None else [taxonomy]
 
 
 def read_taxonomy(folder: Traversable) -> Taxonomy:

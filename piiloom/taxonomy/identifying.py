@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import read_document, validate_document
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 Kind = Literal["direct", "quasi"]
 
@@ -50,7 +50,7 @@ class IdentifyingTable:
         return found
 
     def _of(self, entity_type: str, subtype: str | None) -> Identifying:
-        for name in (entity_type, load_taxonomy().resolve(entity_type)):
+        for name in (entity_type, shipped_taxonomy().resolve(entity_type)):
             if name is not None and (name, None) in self.entries:
                 return self.entries.get((name, subtype), self.entries[name, None])
         return OTHER
@@ -95,7 +95,7 @@ def identifying_table(path: Path | None = None) -> IdentifyingTable:
     if path is None:
         return shipped
     document = read_document(path)
-    given, taxonomy = validate_document(document, _File), load_taxonomy()
+    given, taxonomy = validate_document(document, _File), shipped_taxonomy()
     for name, entry in given.types.items():
         known = {one.name for one in taxonomy.types[name].subtypes} if name in taxonomy.types else set(entry.subtypes)
         for subtype in entry.subtypes:

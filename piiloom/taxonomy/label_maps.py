@@ -16,7 +16,7 @@ import yaml
 from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 
 LabelMap = dict[str, str | None]
 
@@ -28,26 +28,26 @@ def shipped_label_maps() -> list[str]:
     return sorted(file.name.removesuffix(_SUFFIX) for file in _folder().iterdir() if file.name.endswith(_SUFFIX))
 
 
-def label_map(name_or_path: str | Path) -> LabelMap:
-    """Return the shipped map of that name, or the one in the YAML file at that path; targets are spelled as in the taxonomy in force.
+def label_map(name_or_path: str | Path, taxonomy: Taxonomy) -> LabelMap:
+    """Return the shipped map of that name, or the one in the YAML file at that path; targets are spelled as in *taxonomy*.
 
     Raises ``UsageError`` if there is neither, and ``ConfigError`` (file, line, label) for the first fault in a file.
     """
     shipped = shipped_label_maps()
     if str(name_or_path) in shipped:
-        return _read(_folder() / f"{name_or_path}{_SUFFIX}")
+        return _read(_folder() / f"{name_or_path}{_SUFFIX}", taxonomy)
     path = Path(name_or_path)
     if not path.is_file():
         close = get_close_matches(str(name_or_path), shipped, n=1)
         hint = f"Did you mean {close[0]!r}? " if close else ""
         known = ", ".join(shipped)
         raise UsageError(f"there is no label map {str(name_or_path)!r}", remedy=f"{hint}Name a YAML file, or one of: {known}")
-    return _read(path)
+    return _read(path, taxonomy)
 
 
 def maps_for(labels: Collection[str]) -> dict[str, int]:
     """Return the shipped maps that have at least half of *labels*, the best first, and how many each has."""
-    found = {name: len(label_map(name).keys() & set(labels)) for name in shipped_label_maps()}
+    found = {name: len(label_map(name, shipped_taxonomy()).keys() & set(labels)) for name in shipped_label_maps()}
     fitting = {name: count for name, count in found.items() if count and 2 * count >= len(set(labels))}
     return dict(sorted(fitting.items(), key=lambda one: -one[1]))
 
@@ -56,11 +56,10 @@ def _folder() -> Traversable:
     return data_folder("taxonomy") / "label_maps"
 
 
-def _read(source: Traversable | Path) -> LabelMap:
+def _read(source: Traversable | Path, taxonomy: Taxonomy) -> LabelMap:
     document = read_document(source)
     if not isinstance(document.data, dict) or not document.data:
         raise ConfigError("is no label map", where=document.where(), remedy="Write a line a label, such as: PER: name")
-    taxonomy = load_taxonomy()
     return {label_key(document, key): _target(document, key, value, taxonomy) for key, value in document.data.items()}
 
 

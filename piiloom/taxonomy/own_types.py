@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -26,7 +25,6 @@ from piiloom.taxonomy.entity_types import (
     Taxonomy,
     bare_spelling,
     shipped_taxonomy,
-    taxonomy_in_force,
 )
 from piiloom.taxonomy.value_generators import ValueGenerator
 
@@ -88,8 +86,11 @@ _JSON: TypeAdapter[OwnTypes] = TypeAdapter(OwnTypes)
 
 
 @lru_cache(maxsize=16)
-def _extended(fingerprint: str) -> Taxonomy:
-    own, shipped = from_json(json.loads(fingerprint)), shipped_taxonomy()
+def extended(own: OwnTypes) -> Taxonomy:
+    """Return the shipped types followed by *own* as one taxonomy. Raises ``ConfigError`` if they clash (see ``clashes``)."""
+    shipped = shipped_taxonomy()
+    if not own:
+        return shipped
     for path, fault in clashes(own):
         name = own[int(path[0])].name
         raise ConfigError(f"type {name!r}: {fault}", remedy="Correct the types file")
@@ -97,18 +98,13 @@ def _extended(fingerprint: str) -> Taxonomy:
     spellings = dict(shipped.spellings)
     for one in own:
         spellings.update(dict.fromkeys((bare_spelling(spelling) for spelling in (one.name, *one.aliases)), one.name))
-    digest = hashlib.sha256(f"{shipped.digest}\0{fingerprint}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{shipped.digest}\0{json.dumps(to_json(own), ensure_ascii=False)}".encode()).hexdigest()
     return Taxonomy(
         types=MappingProxyType(types),
         pairs=(*shipped.pairs, *_own_pairs(own, shipped)),
         spellings=MappingProxyType(spellings),
         digest=digest,
     )
-
-
-def extended(own: OwnTypes) -> Taxonomy:
-    """Return the shipped types followed by *own* as one taxonomy. Raises ``ConfigError`` if they clash (see ``clashes``)."""
-    return _extended(json.dumps(to_json(own), ensure_ascii=False)) if own else shipped_taxonomy()
 
 
 def only(own: OwnTypes, names: Container[str]) -> OwnTypes:
@@ -118,11 +114,6 @@ def only(own: OwnTypes, names: Container[str]) -> OwnTypes:
     return tuple(
         one if one.pairs == ALL_TYPES else replace(one, pairs=tuple(other for other in one.pairs if other not in left)) for one in kept
     )
-
-
-def types_in_force(own: OwnTypes) -> AbstractContextManager[None]:
-    """Put the shipped types and *own* in force inside a ``with`` block."""
-    return taxonomy_in_force(extended(own))
 
 
 def _own_pairs(own: OwnTypes, shipped: Taxonomy) -> Iterator[Pair]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.bank_loading import user_sources
-from piiloom.taxonomy.entity_types import Pair, load_taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import Locale
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import by_id, read_stories, stories_for, story_file, story_sources
@@ -19,12 +19,11 @@ from piiloom.taxonomy.story_loading import by_id, read_stories, stories_for, sto
 class StoryBank:
     """The stories from which the composer chooses.
 
-    *extra* is a user's file or folder of stories. Raises ``ConfigError`` if one of them is invalid.
+    *extra* is a user's file or folder of stories, which may use the types of *taxonomy*. Raises ``ConfigError`` if one of them is invalid.
     """
 
-    def __init__(self, language: str = "en", extra: Path | None = None) -> None:
+    def __init__(self, language: str, extra: Path | None, taxonomy: Taxonomy) -> None:
         self.language = language
-        taxonomy = load_taxonomy()
         sources = user_sources(extra) if extra is not None else []
         # The stories in *extra*.
         self.own = tuple(story for source in sources for story in read_stories(source, taxonomy, language))

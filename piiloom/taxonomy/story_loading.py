@@ -13,20 +13,19 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document, validate_document
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_loading import STORIES, user_sources
-from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_checks import story_faults
 from piiloom.taxonomy.story_reading import read_story
 
 
-def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str, Story]:
-    """Return all stories that ship for *language* (ISO 639-1) by id, with those of the file or folder *extra*.
+def load_stories(language: str, extra: Path | None, taxonomy: Taxonomy) -> Mapping[str, Story]:
+    """Return all stories that ship for *language* (ISO 639-1) by id, with those of the file or folder *extra*, which use *taxonomy*.
 
     Raises ``ConfigError`` (file, line, key) if a file is malformed, an id is taken, or a story of *extra* is invalid.
     """
     found = [story for source in story_sources(language) for story in _shipped(language, source.name)]
     if extra is not None:
-        taxonomy = load_taxonomy()
         found += [story for source in user_sources(extra) for story in read_stories(source, taxonomy, language)]
     return MappingProxyType(by_id(found))
 

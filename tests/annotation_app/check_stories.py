@@ -7,9 +7,9 @@ from piiloom.annotation_app.checks.live_checks import check
 from piiloom.annotation_app.documents.applying import apply
 from piiloom.annotation_app.documents.document import Document, Mark, State
 from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
-TYPES = load_taxonomy().types
+TYPES = shipped_taxonomy().types
 
 
 def marked(text: str, *labels: tuple[str, str, str | None], question: str | None = "What should I do?", doubt: bool = False) -> Document:
@@ -41,7 +41,7 @@ def checks(document: Document, locale: str = "en_US") -> dict[str, Check]:
 def mended(document: Document, found: Check) -> Document:
     assert found.fix is not None
     assert found.fix_label
-    return apply(State(document=document), parse_operation(dict(found.fix)), document).document
+    return apply(State(document=document), parse_operation(dict(found.fix)), document, types=shipped_taxonomy().types).document
 
 
 HEALTH, AGE, CODE = ("health", "high", None), ("age", "low", None), ("code", "low", None)

@@ -18,7 +18,7 @@ from piiloom.annotation_app.editor.assets import script, styles
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.sync.editor_data import suggestions_data
 from piiloom.corpus.store.suggestions import Suggestion
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 ORIGIN = "http://editor.test"
@@ -46,7 +46,8 @@ window.ready = true;
 class FakeServer:
     """What the document service and the pages do, for one person: histories by record, acknowledgements, intents. May be put on hold."""
 
-    def __init__(self, documents: dict[str, Document], **settings: Any) -> None:
+    def __init__(self, documents: dict[str, Document], taxonomy: Taxonomy | None = None, **settings: Any) -> None:
+        self.types = (taxonomy or shipped_taxonomy()).types
         self.histories = {name: History(document) for name, document in documents.items()}
         self.order = list(documents)
         self.suggestions: list[Suggestion] = []  # of each record
@@ -73,7 +74,7 @@ class FakeServer:
         return self.history.state.document
 
     def data(self) -> dict[str, Any]:
-        types = load_taxonomy().types
+        types = self.types
         state = self.history.state
         found = check(state.document, "en_GB", types) if len(state.document.context) < 5000 else []
         return {
@@ -120,7 +121,7 @@ class FakeServer:
             self.notices.append({"sequence": sent["sequence"], "level": "warning", "text": "stale"})
             return
         try:
-            history.do(parse_operation(sent["operation"]), self.suggestions)
+            history.do(parse_operation(sent["operation"]), self.types, self.suggestions)
             self.applied.append(sent["operation"])
         except Refusal as refusal:
             self.notices.append({"sequence": sent["sequence"], "level": "warning", "text": refusal.code})

@@ -7,7 +7,7 @@ from project_stories import finish, pool, record, without
 
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.store.releases import iter_release_records
+from piiloom.corpus.store.releases import get_release, iter_release_records
 from piiloom.corpus.store.runs import create_run
 from piiloom.foundation.errors import ReleaseError
 
@@ -36,7 +36,7 @@ def released(project: Project, name: str, status: str) -> list[tuple[str, int]]:
         create_release(project.store, name, test_size=0, seed=0, status=status)
     except ReleaseError:
         return []
-    return [(one.id, one.revision) for one in iter_release_records(project.store, name, "train")]
+    return [(one.id, one.revision) for one in iter_release_records(project.store, get_release(project.store, name), "train")]
 
 
 def test_a_release_has_each_record_once_and_none_that_does_not_stand(alone: Project) -> None:
@@ -53,7 +53,7 @@ def test_a_release_has_each_record_once_and_none_that_does_not_stand(alone: Proj
     assert released(alone, "e", "any") == [("r2", 0)]
     assert released(alone, "f", "generated") == [("r2", 0)]
     assert released(alone, "a2", "validated") == []
-    assert [(one.id, one.revision) for one in iter_release_records(alone.store, "a", "train")] == [("r1", 1)]
+    assert [(one.id, one.revision) for one in iter_release_records(alone.store, get_release(alone.store, "a"), "train")] == [("r1", 1)]
 
 
 def test_a_validated_revision_belongs_to_the_run_of_its_record() -> None:
@@ -66,5 +66,5 @@ def test_a_validated_revision_belongs_to_the_run_of_its_record() -> None:
         finish(store, record(5), "ada")
     assert made.resolver.settle_all().validated == ["r5"]
     create_release(made.store, "mine", test_size=0, seed=0, run=run.id, status="validated")
-    assert [one.revision for one in iter_release_records(made.store, "mine", "train")] == [1]
+    assert [one.revision for one in iter_release_records(made.store, get_release(made.store, "mine"), "train")] == [1]
     made.shared.close()

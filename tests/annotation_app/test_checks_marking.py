@@ -16,8 +16,8 @@ from piiloom.annotation_app.checks.edges import tidied
 from piiloom.annotation_app.checks.live_checks import check
 from piiloom.annotation_app.checks.text_facts import TextFacts
 from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import fold
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.screening.identifiers import find_identifiers
 from tests.longer import examples
 

@@ -15,6 +15,7 @@ from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.patches import Change, change_between, turned
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.corpus.store.annotation_events import AnnotationEvent
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 randoms = st.randoms(use_true_random=False)
 BASE = Document(
@@ -32,7 +33,7 @@ class Logged:
         self.events: list[AnnotationEvent] = []
 
     def do(self, **operation: object) -> int:
-        change = self.history.do(parse_operation(operation))
+        change = self.history.do(parse_operation(operation), shipped_taxonomy().types)
         number = 10 * (len(self.events) + 1)
         entry = json.loads(json.dumps({"operation": operation, "before": change.before, "after": change.after}))
         self.events.append(AnnotationEvent(actor="a", kind="edit", record_id="r", entry=entry, event=number, at=""))

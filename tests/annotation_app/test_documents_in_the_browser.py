@@ -13,7 +13,7 @@ from piiloom.annotation_app.documents.document import Document, Mark, State
 from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parents[1] / "annotation_app" / "editor" / "js"
@@ -44,7 +44,7 @@ def page(browser):
 
 
 def sequence(state: State, operations: list) -> dict:
-    rules = {"types": list(load_taxonomy().types), "questionNeeded": not is_blank(state.document.question)}
+    rules = {"types": list(shipped_taxonomy().types), "questionNeeded": not is_blank(state.document.question)}
     return {"state": state.to_json(), "operations": operations, "rules": rules}
 
 
@@ -52,7 +52,7 @@ def trace(state: State, operations: list) -> list:
     base, found = state.document, []
     for operation in operations:
         try:
-            state = apply(state, parse_operation(operation), base)
+            state = apply(state, parse_operation(operation), base, types=shipped_taxonomy().types)
             found.append(state.to_json())
         except Refusal as refusal:
             found.append(refusal.code)

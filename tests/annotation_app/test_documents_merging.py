@@ -16,6 +16,7 @@ from piiloom.annotation_app.documents.merging import Conflict, merge
 from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.documents.text_edits import common_edges, edited, edits_between
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 randoms = st.randoms(use_true_random=False)
 BASE = Document(
@@ -31,7 +32,7 @@ BASE = Document(
 def changed(document, *operations):
     state = State(document=document)
     for operation in operations:
-        state = apply(state, parse_operation(operation), document)
+        state = apply(state, parse_operation(operation), document, types=shipped_taxonomy().types)
     return state.document
 
 
@@ -42,7 +43,9 @@ def text(at, removed, inserted, field="context"):
 def wandered(rng, document, steps=4):
     for _ in range(steps):
         try:
-            document = apply(State(document=document), parse_operation(make_content(rng, document)), document).document
+            document = apply(
+                State(document=document), parse_operation(make_content(rng, document)), document, types=shipped_taxonomy().types
+            ).document
         except Refusal:
             continue
     return document

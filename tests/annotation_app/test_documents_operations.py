@@ -18,6 +18,7 @@ from piiloom.annotation_app.documents.operations import EditText, operation_to_j
 from piiloom.annotation_app.documents.refusals import SENTENCES, Refusal, RefusalCode
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "operations.json").read_text(encoding="utf-8"))
 randoms = st.randoms(use_true_random=False)
@@ -29,13 +30,13 @@ def test_shared_cases(case):
     state = start
     *first, last = case["do"]
     for operation in first:
-        state = apply(state, parse_operation(operation), start.document)
+        state = apply(state, parse_operation(operation), start.document, types=shipped_taxonomy().types)
     if "refused" in case:
         with pytest.raises(Refusal) as refusal:
-            apply(state, parse_operation(last), start.document)
+            apply(state, parse_operation(last), start.document, types=shipped_taxonomy().types)
         assert refusal.value.code == case["refused"]
         return
-    state = apply(state, parse_operation(last), start.document)
+    state = apply(state, parse_operation(last), start.document, types=shipped_taxonomy().types)
     document = state.document
     spans = [[mark.id, mark.start, mark.end, mark.doubt] for mark in document.marks]
     found = {"spans": spans, "question": document.question, "verdict": state.verdict}
@@ -51,8 +52,8 @@ def test_every_refusal_has_a_case_and_a_sentence():
 
 def test_a_new_type_drops_the_subtype_and_the_same_type_keeps_it():
     start = State.from_json(VECTORS["states"]["ann"])
-    other = apply(start, parse_operation({"op": "type", "id": "s1", "type": "belief"}), start.document)
-    same = apply(start, parse_operation({"op": "type", "id": "s1", "type": "age"}), start.document)
+    other = apply(start, parse_operation({"op": "type", "id": "s1", "type": "belief"}), start.document, types=shipped_taxonomy().types)
+    same = apply(start, parse_operation({"op": "type", "id": "s1", "type": "age"}), start.document, types=shipped_taxonomy().types)
     assert (other.document.marks[0].subtype, other.document.marks[0].value_id) == (None, "v1")
     assert same == start
 
@@ -64,7 +65,7 @@ def test_operations_keep_documents_sound_and_survive_json(rng):
     for _ in range(8):
         try:
             operation = parse_operation(make_operation(rng, state.document))
-            state = apply(state, operation, base)  # a Document checks itself when it is made
+            state = apply(state, operation, base, types=shipped_taxonomy().types)  # a Document checks itself when it is made
         except Refusal:
             continue
         assert parse_operation(json.loads(json.dumps(operation_to_json(operation)))) == operation
@@ -80,7 +81,7 @@ def test_a_text_edit_leaves_the_marking_of_all_other_text_as_it_was(rng):
     edit["removed"] = document.context[edit["at"] : edit["at"] + len(edit["removed"])]
     operation = parse_operation(edit)
     assert isinstance(operation, EditText)
-    after = apply(State(document=document), operation, document).document
+    after = apply(State(document=document), operation, document, types=shipped_taxonomy().types).document
     start, end, new_end = operation.at, operation.at + len(operation.removed), operation.at + len(operation.inserted)
     before_ids, after_ids = _marking(document), _marking(after)
     whole = {mark.id for mark in document.marks if not (start <= mark.start and mark.end <= end)}
@@ -109,11 +110,11 @@ def test_an_edit_and_its_inverse_restore_the_text(rng):
     operation = parse_operation(make_edit(rng, document))
     assume(isinstance(operation, EditText))
     try:
-        there = apply(State(document=document), operation, document)
+        there = apply(State(document=document), operation, document, types=shipped_taxonomy().types)
     except Refusal:
         return
     back = EditText(field=operation.field, at=operation.at, removed=operation.inserted, inserted=operation.removed)
-    again = apply(there, back, document).document
+    again = apply(there, back, document, types=shipped_taxonomy().types).document
     assert again.context == document.context
     assert (again.question or "") == (document.question or "")
 
@@ -159,6 +160,8 @@ def test_an_edit_of_a_long_record_makes_anew_only_the_spans_behind_it():
     marks = tuple(Mark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
     base = Document(context=context, marks=marks)
     for at, behind in ((0, 200), (100 * step, 100), (len(context), 0)):
-        after = apply(State(document=base), EditText(field="context", at=at, removed="", inserted="x"), base).document.marks
+        after = apply(
+            State(document=base), EditText(field="context", at=at, removed="", inserted="x"), base, types=shipped_taxonomy().types
+        ).document.marks
         assert sum(mark is not old for mark, old in zip(after, marks, strict=True)) == behind
         assert [mark.start for mark in after] == [old.start + (old.start >= at) for old in marks]

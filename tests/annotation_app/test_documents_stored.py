@@ -18,6 +18,7 @@ from piiloom.annotation_app.documents.operations import (
     parse_operation,
 )
 from piiloom.corpus.store.annotation_events import AnnotationEvent
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 STORED = json.loads((Path(__file__).parent / "vectors" / "stored.json").read_text(encoding="utf-8"))
 BASE = Document.from_json(json.loads(STORED["base"]))
@@ -39,7 +40,7 @@ def test_the_same_operations_give_the_same_events() -> None:
     history = History(BASE)
     for number, entry in enumerate(STORED["events"], start=1):
         operation = json.loads(entry)["operation"]
-        change = history.do(parse_operation(operation))
+        change = history.do(parse_operation(operation), shipped_taxonomy().types)
         history.name_event(history.version, number)
         made = {"operation": operation, "before": change.before, "after": change.after, "version": history.version}
         assert json.dumps(made) == entry

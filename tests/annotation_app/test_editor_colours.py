@@ -7,8 +7,7 @@ import re
 import pytest
 from editor_page import EditorPage, FakeServer, marked
 
-from piiloom.taxonomy.entity_types import load_taxonomy
-from piiloom.taxonomy.own_types import OwnSubtype, OwnType, types_in_force
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended
 from piiloom.taxonomy.value_generators import ValueGenerator
 
 LEAST = 4.5  # WCAG 2.1 AA, text of usual size
@@ -39,12 +38,11 @@ MEASURE = """([selector, label]) => [...window.shadow.querySelectorAll(selector)
 
 
 @pytest.fixture
-def own_types():
-    """Nine types more, so that every colour of the palette is used."""
+def taxonomy():
+    """A taxonomy with nine types more, so that every colour of the palette is used."""
     value = OwnSubtype(name="value", definition="One.", examples=("a", "b"), form="noun", generator=ValueGenerator(kind="model"))
     names = [f"own {letter}" for letter in "abcdefghi"]
-    with types_in_force(tuple(OwnType(name=name, definition="One.", subtypes=(value,), pairs=()) for name in names)):
-        yield names
+    return extended(tuple(OwnType(name=name, definition="One.", subtypes=(value,), pairs=()) for name in names))
 
 
 def rgba(colour: str) -> tuple[float, float, float, float]:
@@ -82,12 +80,12 @@ def too_faint(page: EditorPage, selector: str, *, label: bool = False) -> dict[s
 @pytest.mark.parametrize(
     "theme", [pytest.param("light", marks=pytest.mark.long), pytest.param("dark", marks=pytest.mark.long), *list(THEMES)[2:]]
 )
-def test_labels_and_words_are_told_from_their_ground(browser, theme, own_types):
-    types = load_taxonomy().types
-    assert len(types) == 15 + len(own_types)
+def test_labels_and_words_are_told_from_their_ground(browser, theme, taxonomy):
+    types = taxonomy.types
+    assert len(types) == 15 + 9
     template = " ".join(f"[[{name}{number}|{name}|{relevance}]] x" for name in types for number, relevance in enumerate(RELEVANCES))
     found = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="dark" if "dark" in theme else "light")
-    page = EditorPage(found, FakeServer({"r1": marked(f"ann@example.org {template}")}))
+    page = EditorPage(found, FakeServer({"r1": marked(f"ann@example.org {template}")}, taxonomy))
     found.evaluate(
         "(theme) => Object.entries(theme).forEach(([name, colour]) => document.getElementById('host').style.setProperty(name, colour))",
         THEMES[theme],

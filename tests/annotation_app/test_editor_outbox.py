@@ -7,6 +7,7 @@ from editor_page import EditorPage, editors
 
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TEXT = "[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]]."
 
@@ -166,7 +167,7 @@ def test_an_undo_before_the_answer_shows_at_once(editor):
 
 def test_another_tab_was_quicker(editor):
     page = editor()
-    page.server.history.do(parse_operation({"op": "remove", "id": "s2"}))
+    page.server.history.do(parse_operation({"op": "remove", "id": "s2"}), shipped_taxonomy().types)
     page.press("Tab", "r")
     assert shown_relevances(page) == ["low", "high"]
     assert page.text(".notice").startswith("stale")

@@ -6,6 +6,7 @@ import pytest
 from editor_page import EditorPage, editors
 
 from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
@@ -184,7 +185,9 @@ def test_another_tab_changes_the_text_under_the_typing(editor):
     page.press("e")
     caret_at(page, "now")
     page.page.keyboard.type("adays")
-    page.server.history.do(parse_operation({"op": "text", "field": "context", "at": 0, "removed": "I am", "inserted": "Here is"}))
+    page.server.history.do(
+        parse_operation({"op": "text", "field": "context", "at": 0, "removed": "I am", "inserted": "Here is"}), shipped_taxonomy().types
+    )
     page.push()
     pause(page)
     assert page.server.document.context == "Here is Ada and live in Kent nowadays."
@@ -197,7 +200,9 @@ def test_typing_that_fits_nowhere_is_shown_not_dropped(editor):
     caret_at(page, "now")
     page.page.keyboard.type("adays")
     before = page.server.document.context
-    page.server.history.do(parse_operation({"op": "text", "field": "context", "at": 0, "removed": before, "inserted": "All new."}))
+    page.server.history.do(
+        parse_operation({"op": "text", "field": "context", "at": 0, "removed": before, "inserted": "All new."}), shipped_taxonomy().types
+    )
     page.push()
     page.settle()
     assert page.server.document.context == "All new."

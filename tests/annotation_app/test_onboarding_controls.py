@@ -24,7 +24,7 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 KINDS_OF_REMARKS = {"boundary": "boundary", "dropped": "only_left", "type": "type", "relevance": "relevance"}
 WORDS = st.lists(
@@ -47,7 +47,7 @@ def good_records(draw: st.DrawFn) -> Record:
     while at < len(words):
         length = draw(st.integers(0, 3))
         if length and at + length <= len(words):
-            kind = draw(st.sampled_from(sorted(load_taxonomy().types)))
+            kind = draw(st.sampled_from(sorted(shipped_taxonomy().types)))
             start, end = places[at][0], places[at + length - 1][1]
             spans.append(Span(id=f"s{at}", start=start, end=end, entity_type=kind, relevance=draw(st.sampled_from(["high", "low", None]))))
         at += max(1, length)

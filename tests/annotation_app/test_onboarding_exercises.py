@@ -20,6 +20,7 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 REFERENCE = document_of(composed(1))
 
@@ -83,7 +84,7 @@ def test_the_shipped_exercises_are_sound_and_each_has_something_to_mend(kind: st
         assert all(text == text.strip() for text in texts)
         assert {m.relevance for m in answer.reference.marks} <= {"high", "low"}
         assert "[[" not in answer.shown.context
-        assert screening_doubts(record_of(answer.reference, answer.shown)) == ()
+        assert screening_doubts(record_of(answer.reference, answer.shown), taxonomy=shipped_taxonomy()) == ()
         assert (kind == "practice") == (len(answer.detail["reasons"]) == len(texts))
     assert [a.shown for a in shipped_answers(kind)] == [a.shown for a in answers]  # type: ignore[arg-type]
 

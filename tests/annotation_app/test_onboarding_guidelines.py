@@ -12,7 +12,7 @@ from piiloom.annotation_app.onboarding.guidelines import default_markdown
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 
 @pytest.fixture
@@ -81,4 +81,4 @@ def test_the_shipped_version_has_examples_of_both_relevances_and_names_only_know
     assert "low relevance" in text
     named = set(re.findall(r"\*\*?[^*]+\*\*?[^|*\n]*: ([a-z ]+?) \|", text))
     assert named
-    assert named <= set(load_taxonomy().types)
+    assert named <= set(shipped_taxonomy().types)

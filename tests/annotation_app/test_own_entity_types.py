@@ -10,7 +10,7 @@ from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.records import add_records
-from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project
 from tests.annotation_app.project_stories import record
@@ -35,7 +35,7 @@ def test_the_editor_offers_them_with_colours_that_stay(path):
     services = open_services(path)
     try:
         services.pool.add("boss", record_ids=["r1"], wanted=1)
-        shown = editor_data(services.documents.open("ana", "r1"), "ana", EditorOptions())["types"]
+        shown = editor_data(services.documents.open("ana", "r1"), "ana", EditorOptions(), services.shared.taxonomy)["types"]
     finally:
         services.close()
     assert [one["name"] for one in shown] == [*shipped_taxonomy().types, "vehicle plate", "pet"]
@@ -56,7 +56,6 @@ def test_a_chosen_type_is_kept_and_an_unknown_one_refused(path):
         assert [one.code for one in unknown.refused] == ["unknown_type"]
     finally:
         services.close()
-    assert load_taxonomy() is shipped_taxonomy()
     assert labels(documents_in(path)["r1", "ana"])[0] == ("baker", "pet", "high")
 
 

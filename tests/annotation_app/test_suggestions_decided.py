@@ -17,6 +17,7 @@ from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.documents.suggestions import placements
 from piiloom.corpus.store.annotation_events import AnnotationEvent
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TEXT = "Ann is 34 and has asthma."
 BASE = Document(context=TEXT, question="Why?", marks=(Mark(id="s1", start=0, end=3, entity_type="name"),))
@@ -29,7 +30,7 @@ randoms = st.randoms(use_true_random=False)
 def done(*operations, suggestions=ALL, base=BASE):
     history = History(base)
     for operation in operations:
-        history.do(parse_operation(operation), suggestions)
+        history.do(parse_operation(operation), shipped_taxonomy().types, suggestions)
     return history
 
 
@@ -102,9 +103,9 @@ def test_accepting_opens_the_record_again():
 def test_undo_redo_and_taking_back_a_step():
     history = done(take(AGE), refuse(ASTHMA), {"op": "undo"})
     assert set(outcomes(history)) == {AGE.id}
-    history.do(parse_operation({"op": "redo"}))
+    history.do(parse_operation({"op": "redo"}), shipped_taxonomy().types)
     history.name_event(1, 50)
-    history.do(parse_operation({"op": "revert", "event": 50}))  # the first step, not the last
+    history.do(parse_operation({"op": "revert", "event": 50}), shipped_taxonomy().types)  # the first step, not the last
     assert outcomes(history) == {ASTHMA.id: ("refused", None)}
     assert history.state.document == BASE
 
@@ -126,7 +127,7 @@ def test_what_is_refused_changes_nothing(operations, code):
     history = done(*operations[:-1])
     before = history.state
     with pytest.raises(Refusal) as refusal:
-        history.do(parse_operation(operations[-1]), ALL)
+        history.do(parse_operation(operations[-1]), shipped_taxonomy().types, ALL)
     assert (refusal.value.code, history.state) == (code, before)
 
 
@@ -160,7 +161,7 @@ def test_an_open_suggestion_always_stands_on_the_words_that_it_was_made_for(rng)
     state = State(document=base)
     for _ in range(5):
         try:
-            state = apply(state, parse_operation(make_edit(rng, state.document)), base)
+            state = apply(state, parse_operation(make_edit(rng, state.document)), base, types=shipped_taxonomy().types)
         except Refusal:
             continue
         for one in placements(suggestions, base, state.document):
@@ -177,7 +178,7 @@ def test_decisions_survive_replay_json_and_undo(rng):
         now = history.state
         operation = make_decision(rng, now, suggestions) if rng.random() < 0.6 else make_operation(rng, now.document)
         try:
-            change = history.do(parse_operation(operation), suggestions)
+            change = history.do(parse_operation(operation), shipped_taxonomy().types, suggestions)
         except Refusal:
             assert history.state == now
             continue
@@ -192,5 +193,5 @@ def test_decisions_survive_replay_json_and_undo(rng):
         assert (one.span is None) == (one.how == "refused")
         assert one.how == "refused" or one.span in spans or one.span not in {mark.id for mark in base.marks}
     for expected in reversed(states[:-1]):
-        history.do(parse_operation({"op": "undo"}))
+        history.do(parse_operation({"op": "undo"}), shipped_taxonomy().types)
         assert history.state == expected

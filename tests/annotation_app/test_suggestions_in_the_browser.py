@@ -12,7 +12,7 @@ from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.sync.editor_data import suggestions_data
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 
 def test_random_decisions(page):  # noqa: F811 - the fixture
@@ -30,12 +30,12 @@ def test_random_decisions(page):  # noqa: F811 - the fixture
                 continue
             operations.append(operation)
             try:
-                state = apply(state, parse_operation(operation), base, suggestions)
+                state = apply(state, parse_operation(operation), base, shipped_taxonomy().types, suggestions)
                 trace.append(state.to_json())
             except Refusal as refusal:
                 trace.append(refusal.code)
         rules = {
-            "types": list(load_taxonomy().types),
+            "types": list(shipped_taxonomy().types),
             "questionNeeded": not is_blank(base.question),
             "suggestions": suggestions_data(suggestions, base, base),
         }

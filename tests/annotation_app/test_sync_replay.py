@@ -22,6 +22,7 @@ from piiloom.corpus.store.annotation_documents import load_documents, replace_do
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.shared import SharedStore
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.annotation_app.sync_stories import Tab, insert, pool, record, service_over, shared_store
 from tests.corpus.record_strategies import NASTY, TYPES, records
 from tests.longer import EXPLORE
@@ -90,7 +91,7 @@ def check(shared: SharedStore, service: DocumentService, record_id: str, sent: d
         history = History(document_of(bases[record_id]))
         for event in events:
             if event.kind in EDITS and event.owner == row.annotator:
-                history.do(parse_operation(event.entry["operation"]))
+                history.do(parse_operation(event.entry["operation"]), shipped_taxonomy().types)
                 history.name_event(history.version, event.event)
         assert (history.state.to_json(), history.version) == (row.state, row.version)
 

@@ -19,6 +19,7 @@ from piiloom.corpus.store.item_facts import facts_of, pair_of
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import of_whole, shared
 
 SAMPLE = shared("data/capid/raw_pipeline_sample.jsonl")
@@ -146,8 +147,8 @@ def test_every_reason_has_words() -> None:
 def test_a_record_without_plan_or_spans_is_no_obstacle() -> None:
     bare = Record(id="r", context="No more than this.", question="What now?")
     assert pair_of(bare) is None
-    assert screening_doubts(bare) == ()
-    assert screening_doubts(replace(bare, question=None)) == ("question.missing",)
+    assert screening_doubts(bare, taxonomy=shipped_taxonomy()) == ()
+    assert screening_doubts(replace(bare, question=None), taxonomy=shipped_taxonomy()) == ("question.missing",)
     spans = (Span(id="a", start=0, end=2, entity_type="age", relevance="high"), Span(id="b", start=3, end=7, entity_type="age"))
     assert pair_of(replace(bare, spans=spans)) is None
     assert facts_of(bare)["types"] == []

@@ -11,6 +11,7 @@ from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from tests.shared_files import shared
 
 REAL = shared("data/capid")
@@ -18,16 +19,18 @@ REAL = shared("data/capid")
 _NASTY = "[[v1|x]] \"'=1+1'\"\r\nשלום 👩‍🚀 e\u0301\0 \ufeff"
 
 
-def written_again(file_format: ReadableFormat, path: Path, items: Iterable[Record]) -> list[Record | RowReject]:
-    """Write *items* twice, which must give the same bytes, and read them."""
-    items = list(items)
-    assert file_format.write(iter(items), path, WriteOptions()) == LossReport()
+def written_again(
+    file_format: ReadableFormat, path: Path, items: Iterable[Record], taxonomy: Taxonomy | None = None
+) -> list[Record | RowReject]:
+    """Write *items* twice, which must give the same bytes, and read them, with the shipped types or those of *taxonomy*."""
+    items, taxonomy = list(items), taxonomy or shipped_taxonomy()
+    assert file_format.write(iter(items), path, WriteOptions(taxonomy=taxonomy)) == LossReport()
     first = path.read_bytes()
     path.unlink()
-    file_format.write(iter(items), path, WriteOptions())
+    file_format.write(iter(items), path, WriteOptions(taxonomy=taxonomy))
     assert path.read_bytes() == first
     tally = ReadTally()
-    read = list(file_format.read(path, ReadOptions(locale="xx", blank_contexts=True), tally))
+    read = list(file_format.read(path, ReadOptions(taxonomy=taxonomy, locale="xx", blank_contexts=True), tally))
     assert (tally.rows, dict(tally.ignored_fields)) == (len(items), {})
     return read
 
@@ -43,7 +46,7 @@ def one_megabyte() -> Record:
 @cache
 def real_records() -> tuple[Record, ...]:
     """Rows of CAPID as records, without the values that have no exact place."""
-    options = ReadOptions(skip_values=True)
+    options = ReadOptions(skip_values=True, taxonomy=shipped_taxonomy())
     rows = [row for path in sorted(REAL.glob("*.jsonl")) for row in CapidFormat().read(path, options, ReadTally())]
     return tuple({row.id: row for row in rows if isinstance(row, Record)}.values())
 

@@ -14,6 +14,7 @@ from released import RELEVANCE, SPAN_KEYS, TEXTS, TYPES, about_of, rows_of, sha2
 
 from piiloom.corpus.formats.croissant import CROISSANT, RAI, croissant_json
 from piiloom.corpus.record import Record, SourceReference, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 # What mlcroissant calls of rdflib and pandas.
 with_mlcroissant = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated", "ignore:The inplace keyword")
@@ -44,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_are_told_with_hash_and_size(folder: Path) -> None:
-    told = croissant_json(folder, about_of(SPLITS))["distribution"]
+    told = croissant_json(folder, about_of(SPLITS), taxonomy=shipped_taxonomy())["distribution"]
     assert isinstance(told, list)
     for one, name in zip(told, ("train.parquet", "test.parquet"), strict=True):
         path = folder / name
@@ -53,7 +54,7 @@ def test_files_are_told_with_hash_and_size(folder: Path) -> None:
 
 
 def test_fields_reach_the_parts_of_the_spans(folder: Path) -> None:
-    told: Any = croissant_json(folder, about_of(SPLITS))
+    told: Any = croissant_json(folder, about_of(SPLITS), taxonomy=shipped_taxonomy())
     assert told["conformsTo"] == [CROISSANT, RAI]
     sets = {one["@id"]: one for one in told["recordSet"]}
     assert list(sets) == ["splits", "type_labels", "relevance_labels", "train", "test"]
@@ -70,29 +71,33 @@ def test_fields_reach_the_parts_of_the_spans(folder: Path) -> None:
 
 
 def test_what_is_not_stated_is_left_out_and_nothing_depends_on_time(folder: Path) -> None:
-    bare: Any = croissant_json(folder, about_of(SPLITS))
+    bare: Any = croissant_json(folder, about_of(SPLITS), taxonomy=shipped_taxonomy())
     assert not {"license", "version", "datePublished"} & set(bare)
-    full: Any = croissant_json(folder, about_of(SPLITS, license="CC-BY-4.0", version="2"))
+    full: Any = croissant_json(folder, about_of(SPLITS, license="CC-BY-4.0", version="2"), taxonomy=shipped_taxonomy())
     assert (full["license"], full["version"]) == ("CC-BY-4.0", "2.0.0")
-    assert json.dumps(full) == json.dumps(croissant_json(folder, about_of(SPLITS, license="CC-BY-4.0", version="2")))
+    assert json.dumps(full) == json.dumps(
+        croissant_json(folder, about_of(SPLITS, license="CC-BY-4.0", version="2"), taxonomy=shipped_taxonomy())
+    )
 
 
 def test_the_responsible_fields_say_what_the_records_tell(folder: Path) -> None:
     imported = {"train": [replace(record, source=SourceReference(file="x.jsonl")) for record in SPLITS["train"]], "test": SPLITS["test"]}
-    told: Any = croissant_json(folder, about_of(imported))
+    told: Any = croissant_json(folder, about_of(imported), taxonomy=shipped_taxonomy())
     assert told["rai:dataCollectionType"] == ["Secondary Data analysis"]
     assert told["rai:dataCollection"].startswith("3 records (75%) were imported.")
     assert any("whether the people in them are real is not stated" in text for text in told["rai:personalSensitiveInformation"])
     assert any("pt_BR (1)" in text for text in told["rai:dataLimitations"])
     assert "rai:dataAnnotationProtocol" not in told
     judged = about_of(SPLITS, judged=[{"kind": "relevance", "judged": 10, "disagree": 1, "records": 1}])
-    assert "disagreed with the label of 1 (10%)" in str(croissant_json(folder, judged)["rai:dataAnnotationProtocol"])
+    assert "disagreed with the label of 1 (10%)" in str(
+        croissant_json(folder, judged, taxonomy=shipped_taxonomy())["rai:dataAnnotationProtocol"]
+    )
 
 
 def test_all_its_rai_keys_are_of_the_vocabulary(folder: Path) -> None:
     # The names of version 1.0 that are used here; mlcroissant lets any others pass unchecked.
     known = "dataCollection dataCollectionType dataAnnotationProtocol personalSensitiveInformation dataUseCases dataBiases dataLimitations"
-    told = croissant_json(folder, about_of(SPLITS, statuses={"validated": 4}))
+    told = croissant_json(folder, about_of(SPLITS, statuses={"validated": 4}), taxonomy=shipped_taxonomy())
     used = {key.removeprefix("rai:") for key in told if key.startswith("rai:")}
     assert used <= {*known.split(), "dataReleaseMaintenancePlan"}
     assert len(used) >= 7
@@ -116,7 +121,10 @@ def decoded(value: object) -> object:
 def described(folder: Path) -> Callable[..., Path]:
     def write(**changes: object) -> Path:
         path = folder / "croissant.json"
-        path.write_text(json.dumps(croissant_json(folder, about_of(SPLITS, **changes)), ensure_ascii=False), encoding="utf-8")
+        path.write_text(
+            json.dumps(croissant_json(folder, about_of(SPLITS, **changes), taxonomy=shipped_taxonomy()), ensure_ascii=False),
+            encoding="utf-8",
+        )
         return path
 
     return write

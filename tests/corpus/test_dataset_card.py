@@ -19,7 +19,7 @@ from piiloom.corpus.formats.dataset_facts import COMPOSED, IMPORTED, UNSTATED, W
 from piiloom.corpus.formats.dataset_statements import Statements
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Relevance, SourceReference, Span
 from piiloom.corpus.releases.manifest import producer_of
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 COMPOSER = Provenance(stage="screen", provider="composer")
 MODEL = Provenance(stage="screen", provider="openai", model="gpt-9_x")
@@ -46,7 +46,7 @@ def header_and_body(card: str) -> tuple[Any, str]:
 
 
 def card_of(splits: dict[str, list[Record]], **changes: object) -> tuple[Any, str]:
-    return header_and_body(card_text(about_of(splits, **changes), FEATURES))
+    return header_and_body(card_text(about_of(splits, **changes), FEATURES, taxonomy=shipped_taxonomy()))
 
 
 def test_the_header_says_how_the_files_are_loaded() -> None:
@@ -69,7 +69,7 @@ def test_the_header_says_how_the_files_are_loaded() -> None:
 
 def test_splits_of_the_given_features_are_kept() -> None:
     told: Json = {**FEATURES, "splits": [{"name": "train", "num_examples": 1, "num_bytes": 9}]}
-    header, _ = header_and_body(card_text(about_of({"train": composed(1)}), told))
+    header, _ = header_and_body(card_text(about_of({"train": composed(1)}), told, taxonomy=shipped_taxonomy()))
     assert header["dataset_info"] == told
 
 
@@ -131,7 +131,7 @@ def test_one_sided_types_rare_types_and_missing_pairs_are_told() -> None:
     assert "Nearly always of high relevance, so that the type alone tells the label: health (100%)." in body
     assert "Nearly always of low relevance, so that the type alone tells the label: age (100%)." in body
     assert "Types with fewer than 30 spans: age (25), health (25)." in body
-    pairs = len(load_taxonomy().pairs)
+    pairs = len(shipped_taxonomy().pairs)
     assert f"{pairs - 1} of the {pairs} pairs of types do not occur: " in body
     assert "sexual orientation" in body
     few = card_of({"train": composed(3)})[1]
@@ -180,7 +180,7 @@ def test_checks_version_settings_and_losses_are_told() -> None:
 
 
 def test_the_citation_is_one_entry_whatever_the_name() -> None:
-    cited = Statements(DatasetFacts(about_of({"train": composed(1)}, name='a}, evil = {`"\n```'))).citation()
+    cited = Statements(DatasetFacts(about_of({"train": composed(1)}, name='a}, evil = {`"\n```')), taxonomy=shipped_taxonomy()).citation()
     assert cited == "@misc{aevil,\n  title = {a, evil =},\n  note = {Made with piiloom 0.1.0}\n}"
 
 
@@ -193,7 +193,7 @@ def test_no_name_of_the_data_is_obeyed(name: str, locale: str, entity_type: str)
     model = Provenance(stage="s", provider="p", model=name)
     items.append(Record(id="q", context="x", provenance=model))
     about = about_of({"train": items}, name=name or "n", license=locale, version=entity_type, settings={"x": name})
-    header, body = header_and_body(card_text(about, FEATURES))
+    header, body = header_and_body(card_text(about, FEATURES, taxonomy=shipped_taxonomy()))
     assert header["pretty_name"] == (name or "n")
     assert (header["license"] == "unknown") == (locale.lower() in {"", "unknown"})
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(body)
@@ -224,7 +224,9 @@ def test_datasets_loads_the_folder_by_the_card(tmp_path: Path, monkeypatch: pyte
     datasets = pytest.importorskip("datasets")
     splits = {"train": composed(2), "test": [record(9, None, locale="sv_SE")]}
     write_parquet(tmp_path, splits)
-    (tmp_path / "README.md").write_text(card_text(about_of(splits, name=NASTY[0]), FEATURES), encoding="utf-8", newline="\n")
+    (tmp_path / "README.md").write_text(
+        card_text(about_of(splits, name=NASTY[0]), FEATURES, taxonomy=shipped_taxonomy()), encoding="utf-8", newline="\n"
+    )
     loaded = datasets.load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))
     assert list(loaded) == ["train", "test"]
     for name, items in splits.items():

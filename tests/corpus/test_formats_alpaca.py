@@ -19,6 +19,7 @@ from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
 from piiloom.corpus.formats.instructions import message, message_parts
 from piiloom.corpus.record import Record, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
 ALPACA, CHAT = AlpacaFormat(), ChatFormat()
@@ -39,7 +40,7 @@ def one(value: str, kind: str, relevance: str | None = None) -> Json:
 
 
 def test_the_row_asks_with_question_and_text_and_answers_in_text_order(file: Path) -> None:
-    report = ALPACA.write([TWO], file, WriteOptions())
+    report = ALPACA.write([TWO], file, WriteOptions(taxonomy=shipped_taxonomy()))
     (row,) = rows_of(file)
     assert list(row) == ["instruction", "input", "output"]
     assert row["input"] == "Question: Is it the air?\nText:\nIn Ohio my asthma got worse."
@@ -51,9 +52,9 @@ def test_the_row_asks_with_question_and_text_and_answers_in_text_order(file: Pat
 
 
 def test_the_chat_has_the_same_texts_as_messages(file: Path) -> None:
-    ALPACA.write([TWO], file, WriteOptions())
+    ALPACA.write([TWO], file, WriteOptions(taxonomy=shipped_taxonomy()))
     (texts_of,) = rows_of(file)
-    CHAT.write([TWO], file, WriteOptions())
+    CHAT.write([TWO], file, WriteOptions(taxonomy=shipped_taxonomy()))
     roles = ("system", "user", "assistant")
     assert rows_of(file) == [{"messages": [{"role": r, "content": c} for r, c in zip(roles, texts_of.values(), strict=True)]}]
 
@@ -103,7 +104,7 @@ def test_a_question_that_escapes_half_of_a_character_stays_as_it_stands() -> Non
 )
 def test_what_does_not_come_back_is_in_the_loss_report(file: Path, record: Record, expected: list[tuple[str, str]]) -> None:
     assert [(value, why) for _, value, why in export(ALPACA, file, record)] == expected
-    (back,) = ALPACA.read(file, ReadOptions(), ReadTally())
+    (back,) = ALPACA.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert (isinstance(back, Record) and bare(back) == bare(record)) == (not expected)
 
 
@@ -115,7 +116,7 @@ def test_a_record_comes_back_or_is_named(record: Record, file_format: ReadableFo
     path = tmp_path / "rows.jsonl"
     assume(record.context.strip())
     named = export(file_format, path, record)
-    (back,) = file_format.read(path, ReadOptions(), ReadTally())
+    (back,) = file_format.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert (isinstance(back, Record) and bare(back) == bare(record)) == (not named)
 
 
@@ -126,7 +127,9 @@ def test_a_text_of_a_megabyte_comes_back(file: Path) -> None:
     spans = tuple(Span(id=f"s{start}", start=start, end=context.index(" ", start), entity_type="name", relevance="low") for start in starts)
     record = Record(id="r1", context=context, question="Who?", spans=spans)
     assert export(ALPACA, file, record) == []
-    assert [bare(back) for back in read_records(ALPACA, file)] == [bare(record)]
+    assert [bare(back) for back in read_records(ALPACA, file, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))] == [
+        bare(record)
+    ]
 
 
 def test_files_of_others_are_read_and_the_whole_input_is_the_text(file: Path) -> None:
@@ -209,7 +212,7 @@ def test_another_conversation_is_refused(file: Path, messages: object) -> None:
 def test_values_without_a_place_are_left_out_if_wanted_and_listed(file: Path) -> None:
     tally = ReadTally()
     row = alpaca("Dana manages.", one("Dana", "name"), one("age", "age"), one("flu", "Medical", "high"))
-    (record,) = read(ALPACA, file, row, options=ReadOptions(skip_values=True), tally=tally)
+    (record,) = read(ALPACA, file, row, options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()), tally=tally)
     assert isinstance(record, Record)
     assert [s.text_in(record.context) for s in record.spans] == ["Dana"]
     assert record.source is not None
@@ -230,8 +233,8 @@ def test_datasets_reads_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     import datasets
 
-    ALPACA.write([TWO, replace(TWO, question=None)], tmp_path / "alpaca.jsonl", WriteOptions())
-    CHAT.write([TWO], tmp_path / "chat.jsonl", WriteOptions())
+    ALPACA.write([TWO, replace(TWO, question=None)], tmp_path / "alpaca.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
+    CHAT.write([TWO], tmp_path / "chat.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
     for name, columns in (("alpaca", ["instruction", "input", "output"]), ("chat", ["messages"])):
         loaded = datasets.load_dataset("json", data_files=str(tmp_path / f"{name}.jsonl"), split="train", cache_dir=str(tmp_path / "cache"))
         assert loaded.column_names == columns

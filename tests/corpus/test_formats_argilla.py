@@ -11,7 +11,7 @@ from tool_examples import hard_record, marked
 from piiloom.corpus.formats.argilla import ArgillaFormat
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.record import Record
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 ARGILLA = ArgillaFormat()
 FIXTURE = Path(__file__).parent / "data" / "argilla_records.json"
@@ -37,7 +37,7 @@ def responses(*answers: object) -> dict[str, object]:
 
 def read(path: Path, rows: object, tally: ReadTally | None = None, **options: object) -> list[Record | RowReject]:
     path.write_text(json.dumps(rows), encoding="utf-8")
-    return list(ARGILLA.read(path, ReadOptions(**options), tally or ReadTally()))  # type: ignore[arg-type] # by name
+    return list(ARGILLA.read(path, ReadOptions(**options, taxonomy=shipped_taxonomy()), tally or ReadTally()))  # type: ignore[arg-type] # by name
 
 
 def places(found: Record | RowReject) -> list[tuple[str, str, str | None]]:
@@ -47,7 +47,7 @@ def places(found: Record | RowReject) -> list[tuple[str, str, str | None]]:
 
 def test_the_layout_is_that_of_the_sdk_with_the_relevance_in_the_label(file: Path) -> None:
     record = marked(TEXT, ("Ann", "name", "first_name", "high"), ("34", "age", None, None), question="Who?", locale="de_DE")
-    ARGILLA.write([record], file, WriteOptions())
+    ARGILLA.write([record], file, WriteOptions(taxonomy=shipped_taxonomy()))
     (written,) = json.loads(file.read_text(encoding="utf-8"))
     aside = json.loads(written["metadata"].pop("piiloom"))
     assert written == {
@@ -64,18 +64,18 @@ def test_the_layout_is_that_of_the_sdk_with_the_relevance_in_the_label(file: Pat
 
 
 def test_the_settings_have_a_label_for_each_type_and_relevance(tmp_path: Path) -> None:
-    (name,) = ARGILLA.write_extras(tmp_path, {"splits": {"test": {"types": {"shoe size": 1}}}})
+    (name,) = ARGILLA.write_extras(tmp_path, {"splits": {"test": {"types": {"shoe size": 1}}}}, shipped_taxonomy())
     settings = json.loads((tmp_path / name).read_text(encoding="utf-8"))
     values = [option["value"] for option in settings["questions"][0]["settings"]["options"]]
     assert values[:3] == ["occupation", "occupation:high", "occupation:low"]
     assert values[-1] == "shoe size:low"
-    assert len(values) == 3 * (len(load_taxonomy().types) + 1)
+    assert len(values) == 3 * (len(shipped_taxonomy().types) + 1)
 
 
 def test_records_that_the_sdk_wrote_come_back_and_a_response_goes_before_the_suggestion() -> None:
     """The file was written by argilla 2.8.0 from our records (tests/peers/check_argilla.py)."""
     tally = ReadTally()
-    first, second, third, fourth = ARGILLA.read(FIXTURE, ReadOptions(), tally)
+    first, second, third, fourth = ARGILLA.read(FIXTURE, ReadOptions(taxonomy=shipped_taxonomy()), tally)
     assert first == hard_record()
     assert places(second) == [("👋🏽", "name", None)]
     assert isinstance(second, Record)
@@ -104,7 +104,11 @@ def test_records_of_others_are_read_with_their_own_names(file: Path) -> None:
 
 
 def test_labels_that_people_corrected_come_back(file: Path) -> None:
-    ARGILLA.write([marked(TEXT, ("Ann", "name", "first_name", "high"), ("34", "age", "years", "low"))], file, WriteOptions())
+    ARGILLA.write(
+        [marked(TEXT, ("Ann", "name", "first_name", "high"), ("34", "age", "years", "low"))],
+        file,
+        WriteOptions(taxonomy=shipped_taxonomy()),
+    )
     rows = json.loads(file.read_text(encoding="utf-8"))
     rows[0]["responses"] = responses([span(2, 5, "name:low"), span(9, 11, "age:low")])
     (found,) = read(file, rows)

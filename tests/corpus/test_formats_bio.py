@@ -15,6 +15,7 @@ from piiloom.corpus.formats.bio import BioFormat, with_white_space
 from piiloom.corpus.formats.tokenizing import tokenizer_named
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 BIO = BioFormat()
 KAGGLE = {
@@ -28,12 +29,12 @@ KAGGLE = {
 
 def read(path: Path, *rows: object, **options: object) -> list[Record | RowReject]:
     path.write_text(json.dumps(rows), encoding="utf-8")
-    return list(BIO.read(path, ReadOptions(**options), ReadTally()))  # type: ignore[arg-type] # the fields of ReadOptions
+    return list(BIO.read(path, ReadOptions(**options, taxonomy=shipped_taxonomy()), ReadTally()))  # type: ignore[arg-type] # the fields of ReadOptions
 
 
 def test_the_layout_is_that_of_the_kaggle_files(tmp_path: Path) -> None:
     path = tmp_path / "train.json"
-    BIO.write([marked("Hi  Ann-Lee,\nBo ", "Ann-Lee", "Bo", question="Who?")], path, WriteOptions())
+    BIO.write([marked("Hi  Ann-Lee,\nBo ", "Ann-Lee", "Bo", question="Who?")], path, WriteOptions(taxonomy=shipped_taxonomy()))
     assert path.read_text(encoding="utf-8") == (
         '[\n{"document":1,"full_text":"Hi  Ann-Lee,\\nBo ","tokens":["Hi"," ","Ann-Lee",",","\\n","Bo"],'
         '"trailing_whitespace":[true,false,false,false,false,true],"labels":["O","O","B-NAME","O","O","B-NAME"],'
@@ -103,4 +104,4 @@ def test_half_a_file_is_an_error(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(content, encoding="latin-1")
     with pytest.raises(DataError, match=r"x\.json"):
-        list(BIO.read(path, ReadOptions(), ReadTally()))
+        list(BIO.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))

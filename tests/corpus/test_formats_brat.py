@@ -12,6 +12,7 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, Write
 from piiloom.corpus.formats.brat import TRIMMED, UNMARKED, BratFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 BRAT = BratFormat()
 TEXT = "Ann Lee of\nNew\nYork is 34."
@@ -25,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def read(folder: Path, tally: ReadTally | None = None, **options: object) -> list[Record | RowReject]:
-    return list(BRAT.read(folder, ReadOptions(**options), tally or ReadTally()))  # type: ignore[arg-type] # by name
+    return list(BRAT.read(folder, ReadOptions(**options, taxonomy=shipped_taxonomy()), tally or ReadTally()))  # type: ignore[arg-type] # by name
 
 
 def read_ann(folder: Path, *lines: str, tally: ReadTally | None = None, **options: object) -> Record | RowReject:
@@ -47,7 +48,7 @@ def reason(row: Record | RowReject) -> str:
 
 def test_the_layout_is_the_documented_one(tmp_path: Path) -> None:
     record = hard_record()
-    BRAT.write([record], tmp_path / "out", WriteOptions())
+    BRAT.write([record], tmp_path / "out", WriteOptions(taxonomy=shipped_taxonomy()))
     files = {file.name: file.read_bytes().decode() for file in (tmp_path / "out").iterdir()}
     assert sorted(files) == ["000001.ann", "000001.txt", "annotation.conf", "index.jsonl", "visual.conf"]
     assert files["000001.txt"] == record.context
@@ -183,7 +184,7 @@ def test_offsets_that_count_a_line_break_of_windows_as_one_character_are_read(tm
 
 def test_what_people_change_in_brat_comes_back(tmp_path: Path) -> None:
     record = marked("Ann has asthma at 34", ("Ann", "name", "first_name", None), ("asthma", "health", "condition", "high"), id="r")
-    BRAT.write([record, marked("gone", id="gone")], tmp_path / "out", WriteOptions())
+    BRAT.write([record, marked("gone", id="gone")], tmp_path / "out", WriteOptions(taxonomy=shipped_taxonomy()))
     ann = tmp_path / "out" / "000001.ann"
     changed = ann.read_text(encoding="utf-8").replace("T2\thealth", "T2\tbelief").replace("T2 high", "T2 low")
     ann.write_text(changed + "T3\tage 18 20\t34\n", encoding="utf-8")

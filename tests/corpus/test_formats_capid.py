@@ -13,6 +13,7 @@ from piiloom.corpus.formats import capid_writing as losses
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import of_whole, shared
 
 CAPID = CapidFormat()
@@ -31,7 +32,7 @@ def row(context: str, question: str | None = "What now?", **values: tuple[str, o
 
 def read(path: Path, *rows: object, tally: ReadTally | None = None) -> list[Record | RowReject]:
     path.write_text("".join(f"{json.dumps(r)}\n" for r in rows), encoding="utf-8")
-    return list(CAPID.read(path, ReadOptions(locale="en_GB"), tally or ReadTally()))
+    return list(CAPID.read(path, ReadOptions(locale="en_GB", taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 def read_one(path: Path, one: object, tally: ReadTally | None = None) -> Record:
@@ -55,7 +56,7 @@ def bare(record: Record) -> tuple[object, ...]:
 
 
 def export(path: Path, *items: Record) -> list[tuple[str, str | None, str]]:
-    return [(e.record_id, e.value, e.reason) for e in CAPID.write(items, path, WriteOptions()).entries]
+    return [(e.record_id, e.value, e.reason) for e in CAPID.write(items, path, WriteOptions(taxonomy=shipped_taxonomy())).entries]
 
 
 def test_every_whole_word_mention_becomes_a_span_in_text_order(file: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_malformed_row_is_refused(file: Path, one: object, expected: str) -> N
 def test_a_value_given_twice_is_refused_instead_of_lost(file: Path) -> None:
     entry = '"asthma": {"type": "health", "relevance": "1"}'
     file.write_text(f'{{"context": "asthma", "question": null, "piis": {{{entry}, {entry}}}}}\n', encoding="utf-8")
-    (refused,) = CAPID.read(file, ReadOptions(), ReadTally())
+    (refused,) = CAPID.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(refused, RowReject)
     assert refused.reason == "an object uses the same key twice"
 
@@ -154,7 +155,9 @@ def record_of(context: str, *spans: tuple[str, str, Relevance | None], question:
 
 def test_the_written_row_lists_values_in_text_order(file: Path) -> None:
     report = CAPID.write(
-        [record_of("Ohio gave me asthma.", ("Ohio", "location", "low"), ("asthma", "health", "high"))], file, WriteOptions()
+        [record_of("Ohio gave me asthma.", ("Ohio", "location", "low"), ("asthma", "health", "high"))],
+        file,
+        WriteOptions(taxonomy=shipped_taxonomy()),
     )
     assert file.read_text(encoding="utf-8") == (
         '{"context":"Ohio gave me asthma.","question":"And now?","piis":{"Ohio":{"type":"location","relevance":"0"},'
@@ -195,7 +198,7 @@ def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None
     path = tmp_path / "rows.jsonl"
     assume(record.context.strip())
     named = export(path, record)
-    (back,) = CAPID.read(path, ReadOptions(), ReadTally())
+    (back,) = CAPID.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     if isinstance(back, Record) and bare(back) == bare(record):
         reasons = {why for _, _, why in named}
         assert reasons <= {losses.REPEATED}
@@ -210,13 +213,13 @@ def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None
 )
 def test_real_data_comes_back_equal_where_values_are_unique(name: str, unique_and_equal: int, named: int, tmp_path: Path) -> None:
     source = REAL / f"{name}.jsonl"
-    items = [r for r in CAPID.read(source, ReadOptions(), ReadTally()) if isinstance(r, Record)]
+    items = [r for r in CAPID.read(source, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()) if isinstance(r, Record)]
     path = tmp_path / "again.jsonl"
     report = {record_id for record_id, _, _ in export(path, *items)}
-    again = list(read_records(CAPID, path))
+    again = list(read_records(CAPID, path, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)))
     assert [bare(r) for r in again] == [bare(r) for r in items]
     assert [r.spans for r in again] == [r.spans for r in items]
     assert (len(items) - len(report), len(report)) == (unique_and_equal, named)
     assert report == {r.id for r in items if len({s.value_id for s in r.spans}) < len(r.spans)}
-    CAPID.write(again, tmp_path / "twice.jsonl", WriteOptions())
+    CAPID.write(again, tmp_path / "twice.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
     assert (tmp_path / "twice.jsonl").read_bytes() == path.read_bytes()

@@ -19,6 +19,7 @@ from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 JSON, CSV, PARQUET = JsonFormat(), CommaSeparatedFormat(), ParquetFormat()
 TEXT = "Ann Lee, 34, lives here."
@@ -40,7 +41,7 @@ NEMOTRON_COLUMNS = "context=text,id=uid,spans.type=label"
 
 def read(file_format: Any, path: Path, columns: str, tally: ReadTally | None = None, **options: Any) -> list[Record | RowReject]:
     named = dict(part.split("=") for part in columns.split(","))
-    return list(file_format.read(path, ReadOptions(columns=named, **options), tally or ReadTally()))
+    return list(file_format.read(path, ReadOptions(columns=named, **options, taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 def marked(row: Record | RowReject) -> list[tuple[str, str]]:
@@ -193,7 +194,7 @@ def test_real_records_and_a_large_one_come_back_equal_from_json(tmp_path: Path) 
 def test_json_that_is_no_row_is_refused_with_its_number(tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(content, encoding="utf-8")
-    (refused,) = JSON.read(path, ReadOptions(), ReadTally())
+    (refused,) = JSON.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(refused, RowReject)
     assert (refused.line, refused.reason) == (1, reason)
 
@@ -202,6 +203,6 @@ def test_json_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"context": "a"},\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"a\.json:2: the file is not valid JSON"):
-        list(JSON.read(path, ReadOptions(), ReadTally()))
+        list(JSON.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     path.write_text("", encoding="utf-8")
-    assert list(JSON.read(path, ReadOptions(), ReadTally())) == []
+    assert list(JSON.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())) == []

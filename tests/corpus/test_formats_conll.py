@@ -13,6 +13,7 @@ from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 CONLL = ConllFormat()
 MAP = {"PER": "name", "ORG": "organization", "LOC": "location", "MISC": None}
@@ -30,13 +31,13 @@ Blackburn NNP I-NP I-PER
 
 
 def written(path: Path, *items: Record) -> str:
-    CONLL.write(items, path, WriteOptions())
+    CONLL.write(items, path, WriteOptions(taxonomy=shipped_taxonomy()))
     return path.read_bytes().decode()
 
 
 def read(path: Path, content: str, tally: ReadTally | None = None) -> list[Record | RowReject]:
     path.write_bytes(content.encode())
-    return list(CONLL.read(path, ReadOptions(label_map=MAP), tally or ReadTally()))
+    return list(CONLL.read(path, ReadOptions(label_map=MAP, taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 def spans(row: Record | RowReject) -> tuple[str, list[tuple[str, str]]]:
@@ -86,7 +87,9 @@ def test_conll_2003(line_end: str, file: Path) -> None:
 
 def test_an_import_counts_the_texts_that_were_joined(store: Store, file: Path) -> None:
     file.write_text(CONLL_2003)
-    report = import_file(store, file, "conll", rejects_path=file.with_suffix(".rejects"), options=ReadOptions(label_map=MAP))
+    report = import_file(
+        store, file, "conll", rejects_path=file.with_suffix(".rejects"), options=ReadOptions(label_map=MAP, taxonomy=shipped_taxonomy())
+    )
     assert (report.records, report.joined_texts, report.to_json()["joined_texts"]) == (2, 2, 2)
 
 

@@ -15,6 +15,7 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, Write
 from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 CSV = CommaSeparatedFormat()
 SPANS = '"[{""start"": 5, ""end"": 8, ""text"": ""Ann"", ""type"": ""name""}]"'
@@ -32,7 +33,7 @@ def cells_of(path: Path) -> list[list[str]]:
 
 def read(path: Path, content: str, tally: ReadTally | None = None) -> list[Record | RowReject]:
     path.write_text(content, encoding="utf-8", newline="")
-    return list(CSV.read(path, ReadOptions(), tally or ReadTally()))
+    return list(CSV.read(path, ReadOptions(taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 @pytest.mark.long
@@ -57,7 +58,7 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(text: str, question: str
 
 def test_the_layout_is_the_documented_one(file: Path) -> None:
     record = Record(id="a", context="I am Ann.", question="=1+1", spans=(Span(id="s1", start=5, end=8, entity_type="name"),))
-    CSV.write([record], file, WriteOptions())
+    CSV.write([record], file, WriteOptions(taxonomy=shipped_taxonomy()))
     assert file.read_bytes().decode() == (
         "id,locale,context,question,spans,meta\r\n"
         "a,en_US,I am Ann.,'=1+1,"
@@ -78,7 +79,7 @@ def test_composed_records_come_back_equal(file: Path) -> None:
 
 def test_a_text_with_a_lone_surrogate_is_refused_with_the_record(file: Path) -> None:
     with pytest.raises(DataError, match=r"record bad: .*lone surrogate"):
-        CSV.write([Record(id="good", context="a"), Record(id="bad", context="\ud83d")], file, WriteOptions())
+        CSV.write([Record(id="good", context="a"), Record(id="bad", context="\ud83d")], file, WriteOptions(taxonomy=shipped_taxonomy()))
 
 
 def test_wrong_rows_are_refused_with_their_first_line_as_they_stand(file: Path) -> None:
@@ -125,6 +126,6 @@ def test_a_byte_order_mark_is_dropped_and_a_file_that_is_not_utf8_an_error(file:
     assert isinstance(record, Record)
     file.write_bytes(b"context,spans\n\xe4,[]\n")
     with pytest.raises(DataError, match=r"rows\.csv:2: the file is not UTF-8"):
-        list(CSV.read(file, ReadOptions(), ReadTally()))
+        list(CSV.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     with pytest.raises(DataError, match="cannot be read"):
-        list(CSV.read(file.with_name("nowhere.csv"), ReadOptions(), ReadTally()))
+        list(CSV.read(file.with_name("nowhere.csv"), ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))

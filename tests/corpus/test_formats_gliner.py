@@ -11,6 +11,7 @@ from token_round_trips import marked
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.gliner_rows import GlinerFormat
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 GLINER = GlinerFormat()
 THEIRS = {"tokenized_text": ["State", "of", "Ohio", ",", "Ann", "Lee"], "ner": [[2, 2, "Location"], [4, 5, "person"], [5, 5, "person"]]}
@@ -18,12 +19,12 @@ THEIRS = {"tokenized_text": ["State", "of", "Ohio", ",", "Ann", "Lee"], "ner": [
 
 def read(path: Path, *rows: object, tally: ReadTally | None = None) -> list[Record | RowReject]:
     path.write_text(json.dumps(rows), encoding="utf-8")
-    return list(GLINER.read(path, ReadOptions(), tally or ReadTally()))
+    return list(GLINER.read(path, ReadOptions(taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 def test_the_layout_is_that_of_its_training_data(tmp_path: Path) -> None:
     path = tmp_path / "train.json"
-    GLINER.write([marked("Hi  Ann Lee,\nBo", "Ann Lee", "Bo")], path, WriteOptions())
+    GLINER.write([marked("Hi  Ann Lee,\nBo", "Ann Lee", "Bo")], path, WriteOptions(taxonomy=shipped_taxonomy()))
     assert path.read_text(encoding="utf-8") == (
         '[\n{"tokenized_text":["Hi","Ann","Lee",",","Bo"],"ner":[[1,2,"name"],[4,4,"name"]],"relevance":["low","low"],'
         '"id":"r1","locale":"en_US","text":"Hi  Ann Lee,\\nBo","question":null}\n]\n'

@@ -18,7 +18,7 @@ from record_strategies import records
 from round_trips import composed_records, one_megabyte, real_records, written_again
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.class_labels import METADATA_KEY, dataset_info, features_metadata, type_names
+from piiloom.corpus.formats.class_labels import METADATA_KEY, dataset_info, features_metadata
 from piiloom.corpus.formats.huggingface import HuggingFaceFormat
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, Span
@@ -28,7 +28,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import DataError
-from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, only, types_in_force
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, only
 from piiloom.taxonomy.value_generators import ValueGenerator
 
 HUGGINGFACE = HuggingFaceFormat()
@@ -59,14 +60,14 @@ def with_pet() -> Record:
     return Record(id="a", context="Rex and I", spans=(Span(id="s1", start=0, end=3, entity_type="pet", relevance="low"),))
 
 
-def test_labels_are_the_types_in_force_and_one_that_is_not_is_refused(file: Path) -> None:
-    with types_in_force((PLATE, PET)):
-        assert type_names()[-3:] == ["appearance", "plate", "pet"]
-        assert written_again(HUGGINGFACE, file, [with_pet()]) == [with_pet()]
+def test_labels_are_the_types_of_the_taxonomy_and_another_is_refused(file: Path) -> None:
+    taxonomy = extended((PLATE, PET))
+    assert list(taxonomy.types)[-3:] == ["appearance", "plate", "pet"]
+    assert written_again(HUGGINGFACE, file, [with_pet()], taxonomy) == [with_pet()]
     (row,) = pq.read_table(file).to_pylist()
     assert (row["spans"][0]["type"], row["spans"][0]["relevance"]) == (16, 1)
     with pytest.raises(DataError, match=r"record a: a span has the type 'pet', which is not one of the types in force"):
-        HUGGINGFACE.write([with_pet()], file, WriteOptions())
+        HUGGINGFACE.write([with_pet()], file, WriteOptions(taxonomy=shipped_taxonomy()))
 
 
 def test_a_type_that_the_store_gets_later_changes_no_bytes_of_a_release(store: Store, tmp_path: Path) -> None:
@@ -95,21 +96,21 @@ def features_of(path: Path) -> Any:
 
 
 def test_card_and_schema_tell_the_same_features(file: Path) -> None:
-    HUGGINGFACE.write([with_age()], file, WriteOptions())
+    HUGGINGFACE.write([with_age()], file, WriteOptions(taxonomy=shipped_taxonomy()))
     about = {
         "name": "v1",
         "description": "d",
         "splits": {"train": {"records": 1}},
         "files": {"train.parquet": {"split": "train", "records": 1, "sha256": "0" * 64}},
     }
-    assert HUGGINGFACE.write_extras(file.parent, about) == ("README.md", "croissant.json")
+    assert HUGGINGFACE.write_extras(file.parent, about, shipped_taxonomy()) == ("README.md", "croissant.json")
     header = yaml.safe_load((file.parent / "README.md").read_text(encoding="utf-8").split("---\n")[1])
     assert header["configs"][0]["data_files"] == [{"split": "train", "path": "train.parquet"}]
     told = {feature["name"]: feature for feature in header["dataset_info"]["features"]}
     schema = features_of(file)
     assert list(told) == list(schema) == pq.read_schema(file).names
     names = next(key for key in told["spans"]["list"] if key["name"] == "type")["dtype"]["class_label"]["names"]
-    assert list(names.values()) == schema["spans"]["feature"]["type"]["names"] == type_names()
+    assert list(names.values()) == schema["spans"]["feature"]["type"]["names"] == list(shipped_taxonomy().types)
     assert list(names) == [str(number) for number in range(len(names))]
     assert header["dataset_info"]["splits"][0]["num_examples"] == 1
 
@@ -124,7 +125,7 @@ def test_a_label_out_of_range_is_refused_and_labels_of_columns_are_named_too(fil
     features = {"locale": {"_type": "ClassLabel", "names": ["en_US", "nl_NL"]}, "spans": {"_type": "Sequence", "feature": {"type": LABEL}}}
     metadata = {METADATA_KEY: json.dumps({"info": {"features": features}})}
     pq.write_table(pa.Table.from_pylist(rows).replace_schema_metadata(metadata), file)
-    first, *refused = HUGGINGFACE.read(file, ReadOptions(), ReadTally())
+    first, *refused = HUGGINGFACE.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(first, Record)
     assert (first.spans[0].entity_type, first.locale) == ("age", "nl_NL")
     assert [(row.line, row.reason) for row in refused if isinstance(row, RowReject)] == [
@@ -137,14 +138,14 @@ def test_a_label_out_of_range_is_refused_and_labels_of_columns_are_named_too(fil
 def test_metadata_that_was_changed_by_hand_is_as_none(file: Path, metadata: bytes) -> None:
     rows = [{"context": "I am 34.", "spans": [{"start": 5, "end": 7, "text": "34", "type": "age"}]}]
     pq.write_table(pa.Table.from_pylist(rows).replace_schema_metadata({METADATA_KEY: metadata}), file)
-    (record,) = HUGGINGFACE.read(file, ReadOptions(), ReadTally())
+    (record,) = HUGGINGFACE.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(record, Record)
 
 
 def test_a_folder_is_an_error_that_names_its_files(file: Path) -> None:
-    HUGGINGFACE.write([with_age()], file, WriteOptions())
+    HUGGINGFACE.write([with_age()], file, WriteOptions(taxonomy=shipped_taxonomy()))
     with pytest.raises(DataError, match=r"this is a folder.*there are: train\.parquet"):
-        list(HUGGINGFACE.read(file.parent, ReadOptions(), ReadTally()))
+        list(HUGGINGFACE.read(file.parent, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
 
 
 @pytest.fixture
@@ -192,15 +193,15 @@ def test_load_dataset_opens_a_release_offline_and_each_span_is_equal(
     assert alone.features == loaded["test"].features
     again = tmp_path / "again.parquet"
     loaded["test"].to_parquet(str(again))
-    direct = list(HUGGINGFACE.read(out / "test.parquet", ReadOptions(), ReadTally()))
-    assert list(HUGGINGFACE.read(again, ReadOptions(), ReadTally())) == direct
+    direct = list(HUGGINGFACE.read(out / "test.parquet", ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
+    assert list(HUGGINGFACE.read(again, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())) == direct
 
 
 @pytest.mark.long
 def test_features_are_those_that_datasets_makes_of_the_types(load_dataset: Callable[..., Any]) -> None:
     from datasets import Features
 
-    types = [*type_names(), "no", "1", "a: b", "'q'"]
+    types = [*shipped_taxonomy().types, "no", "1", "a: b", "'q'"]
     schema = json.loads(features_metadata(types)[METADATA_KEY])["info"]["features"]
     written = yaml.safe_load(yaml.safe_dump(dataset_info(types, {})["features"], allow_unicode=True))
     assert Features.from_dict(schema) == Features._from_yaml_list(written)

@@ -13,7 +13,7 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, Write
 from piiloom.corpus.formats.label_studio import EMPTY_QUESTION, LabelStudioFormat, labelling_interface
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 STUDIO = LabelStudioFormat()
 FIXTURE = Path(__file__).parent / "data" / "label_studio_min.json"
@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
 
 def read(path: Path, tasks: object, tally: ReadTally | None = None, **options: object) -> list[Record | RowReject]:
     path.write_text(json.dumps(tasks), encoding="utf-8")
-    return list(STUDIO.read(path, ReadOptions(**options), tally or ReadTally()))  # type: ignore[arg-type] # by name
+    return list(STUDIO.read(path, ReadOptions(**options, taxonomy=shipped_taxonomy()), tally or ReadTally()))  # type: ignore[arg-type] # by name
 
 
 def label(start: int, end: int, text: str, name: str, region: str | None = None) -> dict[str, object]:
@@ -53,7 +53,7 @@ def places(row: Record | RowReject) -> list[tuple[str, str, str | None]]:
 
 def test_the_layout_is_the_documented_one(file: Path) -> None:
     record = marked("I, 👩‍🚀 Ann", ("Ann", "name", "first_name", "high"), id="r9", question="Who?", locale="de_DE")
-    STUDIO.write([record], file, WriteOptions())
+    STUDIO.write([record], file, WriteOptions(taxonomy=shipped_taxonomy()))
     place = {"start": 7, "end": 10, "text": "Ann"}
     assert json.loads(file.read_text(encoding="utf-8")) == [
         {
@@ -93,14 +93,14 @@ def test_the_layout_is_the_documented_one(file: Path) -> None:
 
 
 def test_an_empty_question_is_named(file: Path) -> None:
-    report = STUDIO.write([marked("x", question=""), marked("y")], file, WriteOptions())
+    report = STUDIO.write([marked("x", question=""), marked("y")], file, WriteOptions(taxonomy=shipped_taxonomy()))
     assert [(entry.record_id, entry.reason) for entry in report.entries] == [("r1", f"question: {EMPTY_QUESTION}")]
 
 
 def test_the_labelling_interface_has_all_types_and_is_escaped(tmp_path: Path) -> None:
-    (name,) = STUDIO.write_extras(tmp_path, {"splits": {"train": {"types": {'a<b>&"c"': 1, "name": 2}}}})
+    (name,) = STUDIO.write_extras(tmp_path, {"splits": {"train": {"types": {'a<b>&"c"': 1, "name": 2}}}}, shipped_taxonomy())
     root = ET.fromstring((tmp_path / name).read_text(encoding="utf-8"))  # noqa: S314 - our own
-    assert [one.get("value") for one in root.iter("Label")] == [*load_taxonomy().types, 'a<b>&"c"']
+    assert [one.get("value") for one in root.iter("Label")] == [*shipped_taxonomy().types, 'a<b>&"c"']
     assert [(one.tag, one.get("name"), one.get("toName"), one.get("value")) for one in root] == [
         ("Header", None, None, "$question"),
         ("Labels", "label", "text", None),
@@ -152,7 +152,7 @@ def test_a_task_nobody_annotated_is_refused_and_one_with_nothing_marked_is_not(f
 
 def test_a_region_with_another_type_loses_its_subtype_and_new_ones_get_ids(file: Path) -> None:
     record = hard_record()
-    STUDIO.write([record], file, WriteOptions())
+    STUDIO.write([record], file, WriteOptions(taxonomy=shipped_taxonomy()))
     tasks = json.loads(file.read_text(encoding="utf-8"))
     result = tasks[0]["annotations"][0]["result"]
     result[0]["value"]["labels"] = ["code"]
@@ -178,7 +178,7 @@ def test_columns_name_the_keys_of_the_data(file: Path) -> None:
 def test_json_min_as_the_converter_writes_it_is_read(file: Path) -> None:
     """The file was written by label-studio-sdk 2.0.19 from our tasks (tests/peers/check_label_studio.py)."""
     tally = ReadTally()
-    first, second, third, fourth = STUDIO.read(FIXTURE, ReadOptions(), tally)
+    first, second, third, fourth = STUDIO.read(FIXTURE, ReadOptions(taxonomy=shipped_taxonomy()), tally)
     record = hard_record()
     assert places(first) == [(span.text_in(record.context), span.entity_type, None) for span in record.spans]
     assert isinstance(first, Record)
@@ -230,8 +230,8 @@ def test_a_relevance_of_two_choices_or_of_no_region_is_not_guessed(file: Path) -
 def test_a_file_that_is_cut_off_is_an_error_and_lines_are_rows(file: Path) -> None:
     file.write_text("[{", encoding="utf-8")
     with pytest.raises(DataError, match=r"tasks\.json(:1)?: the file is not"):
-        list(STUDIO.read(file, ReadOptions(), ReadTally()))
+        list(STUDIO.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     file.write_text('{"data": {}}\n5\n', encoding="utf-8")
-    faults = [reason([row]) for row in STUDIO.read(file, ReadOptions(), ReadTally())]
+    faults = [reason([row]) for row in STUDIO.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())]
     assert faults == ["data.text: must be text; say with --columns which key holds the context", "not a JSON object"]
     assert reason(read(file, [{"data": 5}])) == "data: must have keys and values"

@@ -20,6 +20,7 @@ from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.articles import article
 from piiloom.foundation.seeding import secret_key
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import shared
 
 VARIANTS = ("masked", "typed", "relevance_aware", "surrogates")
@@ -37,7 +38,7 @@ def record_of(context: str, *values: tuple[str, str, Relevance | None], record_i
 
 
 def export(path: Path, *items: Record) -> tuple[list[dict[str, Any]], list[tuple[str, str | None, str]]]:
-    report = MaskedFormat().write(iter(items), path, WriteOptions(key=secret_key(7)))
+    report = MaskedFormat().write(iter(items), path, WriteOptions(key=secret_key(7), taxonomy=shipped_taxonomy()))
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     return rows, [(entry.record_id, entry.value, entry.reason) for entry in report.entries]
 
@@ -45,7 +46,7 @@ def export(path: Path, *items: Record) -> tuple[list[dict[str, Any]], list[tuple
 def test_no_guess_of_a_value_is_proved_by_its_surrogate(tmp_path: Path) -> None:
     def told(name: str, seed: int | None = None) -> str:
         record = record_of(f"{name} has called.", (name, "name", "low"))
-        MaskedFormat().write([record], tmp_path / "a.jsonl", WriteOptions(key=secret_key(seed)))
+        MaskedFormat().write([record], tmp_path / "a.jsonl", WriteOptions(key=secret_key(seed), taxonomy=shipped_taxonomy()))
         return str(json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8"))["surrogates"]["spans"][0]["text"])
 
     guesses = ("Olena", "Ruth", "Ingrid", "Maria", "Susanne", "Fatima", "Anneke", "Rosa", "Helga", "Judith")
@@ -119,7 +120,7 @@ def test_what_cannot_be_redrawn_is_its_placeholder_and_told(tmp_path: Path) -> N
     (row,), lost = export(tmp_path / "a.jsonl", record_of("I, 李雷, am here", ("李雷", "name", "low")))
     assert row["surrogates"]["text"] == "I, [NAME_1], am here"
     assert lost == [("r1", "李雷", NOT_REDRAWN)]
-    assert "value_id" in MaskedFormat().write([], tmp_path / "b.jsonl", WriteOptions()).fields
+    assert "value_id" in MaskedFormat().write([], tmp_path / "b.jsonl", WriteOptions(taxonomy=shipped_taxonomy())).fields
 
 
 def test_an_article_is_fitted_or_told(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_a_text_of_a_megabyte(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_real_records_in_all_variants(tmp_path: Path) -> None:
-    rows = CapidFormat().read(REAL / "validated_sample.jsonl", ReadOptions(skip_values=True), ReadTally())
+    rows = CapidFormat().read(REAL / "validated_sample.jsonl", ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()), ReadTally())
     items = random.Random(1).sample([row for row in rows if isinstance(row, Record)], 60)
     written, lost = export(tmp_path / "a.jsonl", *items)
     for row, record in zip(written, items, strict=True):

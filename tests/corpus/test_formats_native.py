@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from record_strategies import records
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
-from piiloom.corpus.formats.json_rows import json_bytes
-from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.formats.native_rows import json_bytes
+from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 NATIVE = NativeFormat()
 GOOD = {
@@ -25,13 +25,13 @@ GOOD = {
 
 
 def written(path: Path, *items: Record) -> str:
-    NATIVE.write(items, path, WriteOptions())
+    NATIVE.write(items, path, WriteOptions(taxonomy=shipped_taxonomy()))
     return path.read_bytes().decode()
 
 
 def read(path: Path, *lines: str, tally: ReadTally | None = None) -> list[Record | RowReject]:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
-    return list(NATIVE.read(path, ReadOptions(locale="en_GB"), tally or ReadTally()))
+    return list(NATIVE.read(path, ReadOptions(locale="en_GB", taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_record_to_native_to_record_is_equality(record: Record, tmp_path: Path) 
     path = tmp_path / "rows.jsonl"
     raw = written(path, record).encode()
     assert raw.count(b"\n") == 1
-    (back,) = NATIVE.read(path, ReadOptions(), ReadTally())
+    (back,) = NATIVE.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert back == record
     assert written(path, back).encode() == raw
 
@@ -118,7 +118,7 @@ def test_a_wrong_row_is_refused_with_its_line_and_field(file: Path, row: dict[st
     assert (refused.line, refused.row) == (2, line)
     assert str(GOOD["context"]) not in refused.reason
     with pytest.raises(DataError) as caught:
-        list(read_records(NATIVE, file))
+        list(read_records(NATIVE, file, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)))
     assert str(caught.value).startswith(f"rows.jsonl:2: {reason}")
 
 
@@ -127,7 +127,7 @@ def test_a_context_without_text_is_refused_but_where_documents_keep_their_places
     (refused,) = read(file, json.dumps({**GOOD, "context": blank, "spans": []}))
     assert isinstance(refused, RowReject)
     assert refused.reason == "context: there is no text in it"
-    (record,) = read_records(NATIVE, file)
+    (record,) = read_records(NATIVE, file, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
     assert record.context == blank
 
 
@@ -180,7 +180,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_tolerated_and_text_is_kept(
     row = json.dumps({"context": text, "spans": [{"start": 6, "end": 7, "text": "c", "type": "code"}]}, ensure_ascii=False)
     assert text.index("c") == 6
     file.write_bytes(b"\xef\xbb\xbf" + row.encode() + b"\r\n\r\n" + row.encode() + b"\r\n")
-    found = list(NATIVE.read(file, ReadOptions(), ReadTally()))
+    found = list(NATIVE.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     assert [r.context for r in found if isinstance(r, Record)] == [text, text]
 
 
@@ -189,12 +189,12 @@ def test_a_file_that_is_not_utf8_is_an_error_with_the_line(file: Path, content: 
     file.write_bytes(content)
     line = 1 if content.startswith(b'{"') else 2
     with pytest.raises(DataError, match=rf"rows\.jsonl:{line}: the file is not UTF-8"):
-        list(NATIVE.read(file, ReadOptions(), ReadTally()))
+        list(NATIVE.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
 
 
 def test_a_missing_file_and_an_unknown_format_say_so(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
-        list(NATIVE.read(tmp_path / "nowhere.jsonl", ReadOptions(), ReadTally()))
+        list(NATIVE.read(tmp_path / "nowhere.jsonl", ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     with pytest.raises(UsageError, match=r"unknown format 'xml'.*native, capid"):
         get_format("xml")
     assert all(get_format(name).name == name for name in FORMATS)

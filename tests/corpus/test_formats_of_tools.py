@@ -16,6 +16,7 @@ from piiloom.corpus.formats import brat, label_studio
 from piiloom.corpus.formats.base import ReadableFormat, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 NAMES = ("brat", "label-studio", "presidio", "argilla")
 NAMED = {
@@ -93,7 +94,7 @@ def test_any_json_is_read_or_refused(name: str, rows: list[object], tmp_path: Pa
     path.write_text(json.dumps(rows), encoding="utf-8")
     file_format = get_format(name)
     assert isinstance(file_format, ReadableFormat)
-    found = list(file_format.read(path, ReadOptions(), ReadTally()))
+    found = list(file_format.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     assert len(found) == len(rows)
     assert all(row.reason for row in found if isinstance(row, RowReject))
 
@@ -108,7 +109,7 @@ ANN_LINES = st.lists(st.sampled_from('T1 A1 # E1 \t name Relevance AnnotatorNote
 def test_any_ann_file_is_read_or_refused(lines: list[str], tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"ab cd\nef")
     (tmp_path / "a.ann").write_bytes("\n".join(lines).encode())
-    (row,) = brat.BratFormat().read(tmp_path, ReadOptions(), ReadTally())
+    (row,) = brat.BratFormat().read(tmp_path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(row, Record) or row.reason.startswith('"a": ')
 
 

@@ -17,6 +17,7 @@ from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject,
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
 from piiloom.corpus.formats.openai_finetuning import TOO_FEW, TOO_LONG, OpenAIFineTuningFormat
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 OPENAI = OpenAIFineTuningFormat()
 TWO = record_of("In Ohio my <b>asthma</b> got worse.", ("Ohio", "location", "low"), ("asthma", "health", "high"), question="The air?")
@@ -53,7 +54,7 @@ def test_without_a_question_the_instruction_has_no_relevance(file: Path) -> None
 
 
 def test_the_rows_are_conversations_by_the_types_of_the_sdk(file: Path) -> None:
-    OPENAI.write(shared_records()[:50], file, WriteOptions())
+    OPENAI.write(shared_records()[:50], file, WriteOptions(taxonomy=shipped_taxonomy()))
     conversation = TypeAdapter(list[ChatCompletionMessageParam])
     for row in rows_of(file):
         assert list(row) == ["messages"]
@@ -68,7 +69,7 @@ def test_any_record_comes_back_exactly(record: Record, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     assume(record.context.strip())
     assert export(OPENAI, path, record) == []
-    (back,) = read_records(OPENAI, path)
+    (back,) = read_records(OPENAI, path, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
     assert bare(back) == bare(record)
 
 
@@ -77,14 +78,14 @@ def test_shared_and_long_texts_come_back_exactly(file: Path) -> None:
     assert assert_equal_but_for_the_named(OPENAI, shared_records(), file) == []
     long = record_of("<name>" * 170_000 + "Ann", ("Ann", "name", "high"))
     assert export(OPENAI, file, long) == [("r1", None, TOO_LONG)]
-    (back,) = read_records(OPENAI, file)
+    (back,) = read_records(OPENAI, file, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
     assert bare(back) == bare(long)
 
 
 def test_what_openai_would_refuse_or_cut_is_told(file: Path) -> None:
     def reasons(count: int) -> list[str]:
         many = [replace(TWO, id=f"r{number}") for number in range(count)]
-        return [entry.reason for entry in OPENAI.write(many, file, WriteOptions()).entries]
+        return [entry.reason for entry in OPENAI.write(many, file, WriteOptions(taxonomy=shipped_taxonomy())).entries]
 
     assert reasons(9) == [TOO_FEW]
     assert reasons(0) == [TOO_FEW]
@@ -94,7 +95,7 @@ def test_what_openai_would_refuse_or_cut_is_told(file: Path) -> None:
 def test_a_type_that_reading_would_not_know_is_named(file: Path) -> None:
     record = record_of("Rex", ("Rex", "pet_name", "low"))
     assert export(OPENAI, file, record) == [("r1", "Rex", UNKNOWN_TYPE)]
-    (refused,) = OPENAI.read(file, ReadOptions(), ReadTally())
+    (refused,) = OPENAI.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(refused, RowReject)
     assert refused.reason.startswith("spans[0].type: ")
 

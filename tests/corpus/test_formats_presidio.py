@@ -12,6 +12,7 @@ from tool_examples import SHARED, hard_record, marked
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.presidio import NAMES, PresidioFormat, presidio_name
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_map
 from tests.shared_files import of_whole
 
@@ -36,7 +37,7 @@ def sample(*spans: object, **fields: object) -> dict[str, object]:
 
 def read(path: Path, samples: object, tally: ReadTally | None = None, **options: object) -> list[Record | RowReject]:
     path.write_text(json.dumps(samples), encoding="utf-8")
-    return list(PRESIDIO.read(path, ReadOptions(**options), tally or ReadTally()))  # type: ignore[arg-type] # by name
+    return list(PRESIDIO.read(path, ReadOptions(**options, taxonomy=shipped_taxonomy()), tally or ReadTally()))  # type: ignore[arg-type] # by name
 
 
 def kinds(row: Record | RowReject) -> list[tuple[str, str, str | None]]:
@@ -46,7 +47,7 @@ def kinds(row: Record | RowReject) -> list[tuple[str, str, str | None]]:
 
 def test_the_layout_is_that_of_input_samples(file: Path) -> None:
     record = marked(TEXT, ("Ann", "name", "first_name", "high"), ("555", "code", "phone", "low"), question="Who?", locale="de_DE")
-    PRESIDIO.write([record], file, WriteOptions())
+    PRESIDIO.write([record], file, WriteOptions(taxonomy=shipped_taxonomy()))
     spans = [
         {"start": 5, "end": 8, "type": "name", "relevance": "high", "id": "s1", "subtype": "first_name"},
         {"start": 12, "end": 15, "type": "code", "relevance": "low", "id": "s2", "subtype": "phone"},
@@ -63,7 +64,7 @@ def test_the_layout_is_that_of_input_samples(file: Path) -> None:
 
 
 def test_a_presidio_name_is_written_only_where_it_means_just_that() -> None:
-    meanings = label_map("presidio")
+    meanings = label_map("presidio", taxonomy=shipped_taxonomy())
     assert {name: meanings[name] for name in NAMES.values()} == {name: target for target, name in NAMES.items()}
     assert [presidio_name(*one) for one in (("code", "passport"), ("sexual orientation", None), ("name", "username"))] == [
         "CODE",
@@ -74,13 +75,13 @@ def test_a_presidio_name_is_written_only_where_it_means_just_that() -> None:
 
 def test_the_sample_of_presidio_research_is_imported_but_for_its_one_wrong_offset() -> None:
     tally = ReadTally()
-    rows = list(PRESIDIO.read(GENERATED, ReadOptions(), tally))
+    rows = list(PRESIDIO.read(GENERATED, ReadOptions(taxonomy=shipped_taxonomy()), tally))
     assert [(row.line, row.reason) for row in rows if isinstance(row, RowReject)] == [
         (of_whole(57, 17), 'spans[0].text: "Ayers" differs from context[21:26]')
     ]
     assert (len(rows), tally.unknown_types, tally.overlapping) == (of_whole(100, 22), {}, [])
     tally = ReadTally()
-    records = list(PRESIDIO.read(GENERATED, ReadOptions(skip_values=True), tally))
+    records = list(PRESIDIO.read(GENERATED, ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()), tally))
     assert (len(records), tally.unmapped_labels, len(tally.skipped_values)) == of_whole((100, {"TITLE": 4}, 1), (22, {"TITLE": 2}, 1))
     found = Counter(kind for record in records for _, kind, _ in kinds(record))
     assert found == of_whole(
@@ -92,11 +93,11 @@ def test_the_sample_of_presidio_research_is_imported_but_for_its_one_wrong_offse
 
 def test_samples_that_presidio_evaluator_wrote_come_back(file: Path) -> None:
     """The file was written by presidio-evaluator 0.3.2 from our samples (tests/peers/check_presidio_evaluator.py)."""
-    rows = list(PRESIDIO.read(FIXTURE, ReadOptions(), ReadTally()))
+    rows = list(PRESIDIO.read(FIXTURE, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     assert rows[0] == hard_record()
     records = [row for row in rows if isinstance(row, Record)]
     assert len(records) == 4
-    PRESIDIO.write(records, file, WriteOptions())
+    PRESIDIO.write(records, file, WriteOptions(taxonomy=shipped_taxonomy()))
     ours, theirs = (json.loads(path.read_text(encoding="utf-8")) for path in (file, FIXTURE))
     for written in theirs:  # spans have keys for tokens there, all null
         written["spans"] = [{key: value for key, value in one.items() if value is not None} for one in written["spans"]]
@@ -115,7 +116,11 @@ def test_a_sample_of_others_is_read_with_the_map_of_presidio_under_ones_own(file
 
 
 def test_what_changed_since_it_was_written_is_read_as_it_stands(file: Path) -> None:
-    PRESIDIO.write([marked(TEXT, ("Ann", "name", "first_name", "high"), ("555", "code", "phone", "low"))], file, WriteOptions())
+    PRESIDIO.write(
+        [marked(TEXT, ("Ann", "name", "first_name", "high"), ("555", "code", "phone", "low"))],
+        file,
+        WriteOptions(taxonomy=shipped_taxonomy()),
+    )
     samples = json.loads(file.read_text(encoding="utf-8"))
     samples[0]["spans"] = [span(0, 4, "call", "AGE"), span(5, 8, "Ann", "ORGANIZATION"), samples[0]["spans"][1]]
     (row,) = read(file, samples)

@@ -21,6 +21,7 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally, WriteOptions
 from piiloom.corpus.formats.docbin import DocBinFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 pytestmark = pytest.mark.long
 SPACY = DocBinFormat()
@@ -59,7 +60,7 @@ def read_exactly(items: list[Record], path: Path) -> None:
 
 
 def test_a_doc_has_entities_spans_with_relevance_and_the_exact_record(file: Path) -> None:
-    report = SPACY.write([CUT], file, WriteOptions())
+    report = SPACY.write([CUT], file, WriteOptions(taxonomy=shipped_taxonomy()))
     (doc,) = docs(file)
     assert [(e.text, e.label_) for e in doc.ents] == [("Annabel", "NAME"), ("Lee", "NAME")]
     assert [(s.text, s.label_, s.kb_id_) for s in doc.spans["pii"]] == [("Annabel", "NAME", "low"), ("Lee", "NAME", "low")]
@@ -74,10 +75,10 @@ def test_tokens_are_those_of_the_language_or_of_the_named_pipeline(file: Path, t
     import spacy
 
     record = replace(marked("z.B. don't", "z.B."), locale="de_DE")
-    SPACY.write([record, replace(record, locale="en_US")], file, WriteOptions())
+    SPACY.write([record, replace(record, locale="en_US")], file, WriteOptions(taxonomy=shipped_taxonomy()))
     assert [[t.text for t in doc] for doc in docs(file)] == [["z.B.", "don't"], ["z.", "B.", "do", "n't"]]
     spacy.blank("de").to_disk(tmp_path / "mine")
-    SPACY.write([replace(record, locale="en_US")], file, WriteOptions(tokenizer=f"spacy:{tmp_path / 'mine'}"))
+    SPACY.write([replace(record, locale="en_US")], file, WriteOptions(tokenizer=f"spacy:{tmp_path / 'mine'}", taxonomy=shipped_taxonomy()))
     assert [[t.text for t in doc] for doc in docs(file)] == [["z.B.", "don't"]]
 
 
@@ -103,9 +104,9 @@ def test_entities_that_were_changed_in_spacy_count(file: Path) -> None:
     def add_met(doc: Any) -> None:
         doc.ents = [*doc.ents, Entity(doc, 1, 2, "AGE")]
 
-    SPACY.write([CUT], file, WriteOptions())
+    SPACY.write([CUT], file, WriteOptions(taxonomy=shipped_taxonomy()))
     assert [(s.start, s.end, s.relevance) for s in rewritten(file, drop_first).spans] == [(12, 15, "low")]
-    SPACY.write([CUT], file, WriteOptions())
+    SPACY.write([CUT], file, WriteOptions(taxonomy=shipped_taxonomy()))
     assert [(s.start, s.end, s.entity_type, s.relevance) for s in rewritten(file, add_met).spans] == [
         (0, 3, "name", "low"),
         (8, 11, "age", None),
@@ -114,7 +115,7 @@ def test_entities_that_were_changed_in_spacy_count(file: Path) -> None:
 
 
 def test_without_our_user_data_the_entities_are_read(file: Path) -> None:
-    SPACY.write([CUT], file, WriteOptions())
+    SPACY.write([CUT], file, WriteOptions(taxonomy=shipped_taxonomy()))
 
     def forget(doc: Any) -> None:
         doc.user_data["piiloom"] = {"id": 5}
@@ -134,7 +135,7 @@ def test_files_of_others_are_read_through_the_label_map(file: Path) -> None:
     doc.spans["sc"] = [Entity(doc, 0, 1, "PERSON")]
     DocBin(docs=[doc]).to_disk(file)
     tally = ReadTally()
-    (record,) = SPACY.read(file, ReadOptions(label_map={"PERSON": "name", "GPE": "location"}), tally)
+    (record,) = SPACY.read(file, ReadOptions(label_map={"PERSON": "name", "GPE": "location"}, taxonomy=shipped_taxonomy()), tally)
     assert isinstance(record, Record)
     assert [(s.text_in(record.context), s.entity_type) for s in record.spans] == [("Ann", "name"), ("Ohio", "location")]
     assert dict(tally.ignored_fields) == {"spans[sc]": 1}
@@ -144,9 +145,9 @@ def test_files_of_others_are_read_through_the_label_map(file: Path) -> None:
 def test_what_is_no_docbin_is_an_error(content: bytes, file: Path) -> None:
     file.write_bytes(content)
     with pytest.raises(DataError, match=r"train\.spacy: the file is not a DocBin\. Is it a whole file"):
-        list(SPACY.read(file, ReadOptions(), ReadTally()))
+        list(SPACY.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     with pytest.raises(DataError, match="the file cannot be read"):
-        list(SPACY.read(file.with_name("none"), ReadOptions(), ReadTally()))
+        list(SPACY.read(file.with_name("none"), ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
 
 
 def test_equal_records_give_equal_bytes_in_any_process(file: Path) -> None:
@@ -168,7 +169,7 @@ def test_spacy_trains_on_it_and_debug_data_finds_nothing_wrong(composed: list[Re
     from spacy.training import Corpus
 
     items = [replace(record, id=f"r{number}") for number, record in enumerate([*composed, *HARD])]
-    SPACY.write(items, file, WriteOptions())
+    SPACY.write(items, file, WriteOptions(taxonomy=shipped_taxonomy()))
     nlp = spacy.blank("en")
     nlp.add_pipe("ner")
     nlp.add_pipe("spancat", config={"spans_key": "pii"})

@@ -20,6 +20,7 @@ from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.gliner_rows import GlinerFormat
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import of_whole
 
 PLAIN: list[ReadableFormat] = [BioFormat(), ConllFormat(), GlinerFormat()]
@@ -78,7 +79,7 @@ def test_a_text_of_a_megabyte_comes_back(file_format: ReadableFormat, tmp_path: 
 @each
 def test_equal_records_give_equal_bytes_and_no_records_an_empty_file(file_format: ReadableFormat, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        file_format.write(iter(HARD), tmp_path / name, WriteOptions())
+        file_format.write(iter(HARD), tmp_path / name, WriteOptions(taxonomy=shipped_taxonomy()))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert written_and_read(file_format, [], tmp_path / "none", "whitespace") == ()
     assert FORMATS[file_format.name].suffix in {".json", ".conll"}
@@ -92,7 +93,7 @@ def test_cut_and_shared_tokens_are_widened_given_to_the_first_and_named(file_for
         for start, end, kind in [(0, 3, "name"), (3, 10, "occupation"), (12, 13, "age"), (13, 15, "code")]
     )
     record = Record(id="r1", context=text, spans=made)
-    report = file_format.write([record], tmp_path / "rows", WriteOptions())
+    report = file_format.write([record], tmp_path / "rows", WriteOptions(taxonomy=shipped_taxonomy()))
     assert [(entry.value, entry.reason) for entry in report.entries] == [
         ("Ann", labels.WIDENED),
         ("abel Le", labels.SHARED),
@@ -107,6 +108,6 @@ def test_cut_and_shared_tokens_are_widened_given_to_the_first_and_named(file_for
 
 def test_json_files_are_arrays_with_a_record_a_line(tmp_path: Path) -> None:
     for file_format in (BioFormat(), GlinerFormat()):
-        file_format.write(iter(HARD), tmp_path / "rows.json", WriteOptions())
+        file_format.write(iter(HARD), tmp_path / "rows.json", WriteOptions(taxonomy=shipped_taxonomy()))
         assert len(json.loads((tmp_path / "rows.json").read_bytes())) == len(HARD)
         assert (tmp_path / "rows.json").read_bytes().count(b"\n") == len(HARD) + 2

@@ -20,8 +20,8 @@ from piiloom.corpus.formats.verifier import BLANK, COUNTS, CUT, FILES, NO_TWIN, 
 from piiloom.corpus.formats.verifier_candidates import Candidate, candidates
 from piiloom.corpus.formats.verifier_reasons import reasoning
 from piiloom.corpus.markers import unmarked
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, RecordPlan, SourceReference
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
@@ -43,7 +43,7 @@ def wrong_of(*items: Record) -> list[tuple[Record, Candidate]]:
 
 def write(path: Path, *items: Record) -> tuple[list[tuple[str, str]], list[tuple[str, str, str]], LossReport]:
     """Return (asked, answer) of verifier I, (asked, reasoning, answer) of verifier II, and the losses."""
-    report = VERIFIER.write(items, path, WriteOptions())
+    report = VERIFIER.write(items, path, WriteOptions(taxonomy=shipped_taxonomy()))
     said = [[[str(message["content"]) for message in row["messages"]] for row in rows_of(path / name)] for name in FILES]  # type: ignore[attr-defined] # lists
     first = [(asked, answer) for _, asked, answer in said[0]]
     second = [(asked, *json.loads(answer).values()) for _, asked, answer in said[1]]
@@ -67,7 +67,7 @@ def test_each_span_gives_a_right_and_a_wrong_row_in_both_sets(tmp_path: Path) ->
 
 def test_equal_records_give_equal_bytes_and_other_records_other_draws(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        VERIFIER.write([NURSE], tmp_path / name, WriteOptions())
+        VERIFIER.write([NURSE], tmp_path / name, WriteOptions(taxonomy=shipped_taxonomy()))
     for file in (*FILES, COUNTS):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
     assert len({tuple(wrong for _, wrong in candidates(record)) for record in many(NURSE, 20)}) > 10
@@ -161,7 +161,7 @@ def test_no_wrong_candidate_is_a_span(record: Record) -> None:
             assert all(wrong.end < s.start or s.end < wrong.start for s in record.spans)
         if wrong.kind != "other type":
             assert stands_alone(record.context, wrong.start, wrong.end)
-        assert reasoning(record, wrong)
+        assert reasoning(record, wrong, taxonomy=shipped_taxonomy())
 
 
 def test_the_reasoning_says_what_the_record_knows() -> None:
@@ -171,21 +171,21 @@ def test_the_reasoning_says_what_the_record_knows() -> None:
     health = replace(NURSE.spans[2], subtype="condition", subject="self")
     record = replace(NURSE, plan=plan, spans=(*NURSE.spans[:2], health))
     rights = [next(right for right, _ in candidates(one) if right.span is health) for one in many(record, 30)]
-    said = {reasoning(one, right) for one, right in zip(many(record, 30), rights, strict=True)}
+    said = {reasoning(one, right, taxonomy=shipped_taxonomy()) for one, right in zip(many(record, 30), rights, strict=True)}
     assert len(said) == 3
     for sentence in said:
         assert "health (condition)" in sentence
         assert "the writer" in sentence
         assert "my severe asthma came back" in sentence
         assert sentence.endswith("It matters to “Can I?”: it rules smoke out.")
-    low = reasoning(record, next(right for right, _ in candidates(record)))
+    low = reasoning(record, next(right for right, _ in candidates(record)), taxonomy=shipped_taxonomy())
     assert low.endswith("The answer to “Can I?” would be the same without it.")
 
 
 def test_the_reasons_of_wrong_candidates_name_the_value_that_is_meant() -> None:
     by_kind: dict[str, set[str]] = {}
     for record, wrong in wrong_of(*many(NURSE)):
-        by_kind.setdefault(wrong.kind, set()).add(reasoning(record, wrong))
+        by_kind.setdefault(wrong.kind, set()).add(reasoning(record, wrong, taxonomy=shipped_taxonomy()))
     assert any("“severe asthma came” is a word too long: “came” does not belong" in said for said in by_kind["boundary"])
     assert any("“asthma” leaves out “severe”. The whole mention of health is “severe asthma”." in said for said in by_kind["boundary"])
     assert all("What the text tells of" in said for said in by_kind["no span"])

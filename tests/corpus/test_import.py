@@ -12,6 +12,7 @@ from piiloom.corpus.importing import STATUS, import_file
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.foundation.errors import DataError, OutputError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import of_whole, shared
 
 DATA = Path(__file__).parent / "data"
@@ -25,7 +26,7 @@ def rejects(tmp_path: Path) -> Path:
 
 def test_good_rows_are_stored_and_bad_ones_set_aside(store: Store, rejects: Path) -> None:
     source = DATA / "small_capid.jsonl"
-    report = import_file(store, source, "capid", rejects_path=rejects, options=ReadOptions(locale="en_CA"))
+    report = import_file(store, source, "capid", rejects_path=rejects, options=ReadOptions(locale="en_CA", taxonomy=shipped_taxonomy()))
     assert (report.rows, report.records, report.spans) == (4, 2, 5)
     assert (report.values, report.exact, report.ambiguous, report.inside_word, report.missing) == (6, 4, 1, 1, 1)
     assert report.mapped_types == {"sexual_orientation": "sexual orientation"}

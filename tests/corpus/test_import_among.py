@@ -13,8 +13,8 @@ import pytest
 
 from piiloom.corpus import importing
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import ImportConflict, import_file, import_file_among
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events

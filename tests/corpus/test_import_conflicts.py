@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file, import_file_among
 from piiloom.corpus.record import Record, SourceReference
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.adjudications import stored_revisions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
-from piiloom.corpus.store.releases import iter_release_records
+from piiloom.corpus.store.releases import get_release, iter_release_records
 from piiloom.corpus.store.runs import create_run
 from piiloom.corpus.store.shared import SharedStore
 
@@ -115,7 +115,7 @@ def test_an_update_is_the_next_revision_and_says_where_it_comes_from(
     kept = stored_revisions(store, [before.id])[before.id]
     assert [(one.run_id, one.plan_index, one.status) for one in kept] == [(run.id, 4, "generated"), (run.id, 4, "imported")]
     create_release(store, "v1", test_size=0, seed=7, run="last")
-    assert [record.revision for record in iter_release_records(store, "v1", "train")] == [1, 0]
+    assert [record.revision for record in iter_release_records(store, get_release(store, "v1"), "train")] == [1, 0]
 
 
 def test_updating_twice_changes_nothing_and_an_old_file_is_told(
@@ -168,12 +168,12 @@ def test_what_people_validated_stands_above_a_row_made_from_an_older_text(
     kept = stored_revisions(store, ["record-00001"])["record-00001"]
     assert [(one.revision, one.status) for one in kept] == [(0, "generated"), (1, "validated"), (2, "imported"), (3, "validated")]
     create_release(store, "any", test_size=0, seed=7)
-    assert [(r.revision, r.question) for r in iter_release_records(store, "any", "train")] == [(3, "Validated?")]
+    assert [(r.revision, r.question) for r in iter_release_records(store, get_release(store, "any"), "train")] == [(3, "Validated?")]
     # One that was made from the validated text itself stands.
     on_top = bring(relabelled(row_of(replace(validated, revision=3))), on_conflict="update")
     assert (on_top.updated, on_top.overruled) == (1, ())
     create_release(store, "later", test_size=0, seed=7)
-    (released,) = iter_release_records(store, "later", "train")
+    (released,) = iter_release_records(store, get_release(store, "later"), "train")
     assert (released.revision, released.spans[0].relevance) == (4, "low")
 
 

@@ -19,6 +19,7 @@ from piiloom.corpus.formats.registry import get_format, get_readable_format
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
@@ -479,8 +480,8 @@ def written(case: Case, folder: Path) -> Path:
 @pytest.mark.parametrize("name", CASES)
 def test_files_of_others(name: str, tmp_path: Path) -> None:
     case, tally = CASES[name], ReadTally()
-    labels = label_map(case.labels) if isinstance(case.labels, str) else case.labels
-    options = ReadOptions(columns=case.columns, label_map=labels)
+    labels = label_map(case.labels, taxonomy=shipped_taxonomy()) if isinstance(case.labels, str) else case.labels
+    options = ReadOptions(columns=case.columns, label_map=labels, taxonomy=shipped_taxonomy())
     rows = list(get_readable_format(case.format).read(written(case, tmp_path), options, tally))
     found = [
         row.reason if isinstance(row, RowReject) else [(span.text_in(row.context), span.entity_type) for span in row.spans] for row in rows
@@ -539,7 +540,13 @@ def test_what_cannot_be_imported_says_why(
 ) -> None:
     path = written(Case(format=format_name, rows=rows, found=[], suffix=".parquet" if format_name == "parquet" else ".json"), tmp_path)
     with pytest.raises(kind, match=message):
-        import_file(store, path, format_name, rejects_path=tmp_path / "rejects.jsonl", options=ReadOptions(columns=columns))
+        import_file(
+            store,
+            path,
+            format_name,
+            rejects_path=tmp_path / "rejects.jsonl",
+            options=ReadOptions(columns=columns, taxonomy=shipped_taxonomy()),
+        )
 
 
 def test_a_folder_of_i2b2_is_read_by_names_and_other_files_are_left(tmp_path: Path) -> None:
@@ -547,7 +554,7 @@ def test_a_folder_of_i2b2_is_read_by_names_and_other_files_are_left(tmp_path: Pa
     for name in ("b.xml", "a.xml", "sub/c.XML", "d.txt"):
         (tmp_path / name).write_text(I2B2, encoding="utf-8")
     (tmp_path / "b.xml").write_text("<x/>", encoding="utf-8")
-    rows = list(get_readable_format("i2b2").read(tmp_path, ReadOptions(), ReadTally()))
+    rows = list(get_readable_format("i2b2").read(tmp_path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     assert [row.reason if isinstance(row, RowReject) else row.id for row in rows] == ["a", '"b": there is no TEXT element', "sub/c"]
     with pytest.raises(UsageError, match="cannot be written"):
         get_format("i2b2")

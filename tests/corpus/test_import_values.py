@@ -9,11 +9,12 @@ import pytest
 
 from piiloom.corpus.formats.base import ReadOptions, WriteOptions, fault_kinds, quoted, read_records
 from piiloom.corpus.formats.capid import CapidFormat
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import LostValue
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import of_whole, shared
 
 REAL = shared("data/capid")
@@ -42,7 +43,9 @@ def test_the_kind_of_a_fault_tells_no_text(value: str) -> None:
 def test_a_row_is_kept_without_the_values_that_cannot_be_exact(store: Store, tmp_path: Path) -> None:
     piis = {"bisexual": ("sexual orientation", "1"), "34F": ("age", "0"), "baker": ("occupation", "high")}
     file = capid(tmp_path / "rows.jsonl", "As a baker, my bisexuality (34 F) is mine.", **piis)
-    report = import_file(store, file, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
+    report = import_file(
+        store, file, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy())
+    )
     assert (report.rows, report.records, report.rejected, report.values, report.exact) == (1, 1, (), 3, 1)
     assert (report.inside_word, report.missing, len(report.skipped_values)) == (1, 1, 2)
     said = [
@@ -73,7 +76,13 @@ def test_a_type_that_is_not_known_still_refuses_the_row(store: Store, tmp_path: 
     (tmp_path / "rows.jsonl").write_text('{"context": "fine", "piis": {}}\n')
     with (tmp_path / "rows.jsonl").open("a") as fh:
         fh.write(json.dumps({"context": "a Leo", "piis": {"Leo": {"type": "star sign", "relevance": "1"}}}) + "\n")
-    report = import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
+    report = import_file(
+        store,
+        tmp_path / "rows.jsonl",
+        "capid",
+        rejects_path=tmp_path / "r",
+        options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()),
+    )
     assert report.rejected == ((2, 'piis["Leo"].type: not one of the known types'),)
 
 
@@ -84,15 +93,23 @@ def test_a_native_span_that_differs_from_its_text_is_skipped_too(store: Store, t
         {"start": 90, "end": 95, "text": "Leeds", "type": "location"},
     ]
     (tmp_path / "rows.jsonl").write_text(json.dumps({"id": "a", "context": "As a baker from Leeds.", "spans": spans}) + "\n")
-    report = import_file(store, tmp_path / "rows.jsonl", "native", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
+    report = import_file(
+        store,
+        tmp_path / "rows.jsonl",
+        "native",
+        rejects_path=tmp_path / "r",
+        options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()),
+    )
     assert [(one.value.text, one.value.reason) for one in report.skipped_values] == [
         ("Leeds", "differs from context[11:15]"),
         ("Leeds", "has the range [90, 95), which is empty or outside the context"),
     ]
     assert (report.values, report.exact, report.missing) == (3, 1, 2)
     (record,) = iter_records(store)
-    NativeFormat().write([record], tmp_path / "again.jsonl", WriteOptions())
-    assert list(read_records(NativeFormat(), tmp_path / "again.jsonl")) == [record]
+    NativeFormat().write([record], tmp_path / "again.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
+    assert list(
+        read_records(NativeFormat(), tmp_path / "again.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
+    ) == [record]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +118,7 @@ def test_a_native_span_that_differs_from_its_text_is_skipped_too(store: Store, t
 def test_relevance_is_written_back_as_it_came(store: Store, tmp_path: Path, high: object, low: object, written: list[str]) -> None:
     file = capid(tmp_path / "rows.jsonl", "A baker from Leeds.", baker=("occupation", high), Leeds=("location", low))
     import_file(store, file, "capid", rejects_path=tmp_path / "r")
-    CapidFormat().write(iter_records(store), tmp_path / "again.jsonl", WriteOptions())
+    CapidFormat().write(iter_records(store), tmp_path / "again.jsonl", WriteOptions(taxonomy=shipped_taxonomy()))
     piis = json.loads((tmp_path / "again.jsonl").read_text())["piis"]
     assert [piis["baker"]["relevance"], piis["Leeds"]["relevance"]] == written
 
@@ -111,7 +128,9 @@ def test_relevance_is_written_back_as_it_came(store: Store, tmp_path: Path, high
 )
 def test_no_row_of_the_published_samples_is_lost(store: Store, tmp_path: Path, name: str, rows: int, skipped: int) -> None:
     source = REAL / f"{name}.jsonl"
-    report = import_file(store, source, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
+    report = import_file(
+        store, source, "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy())
+    )
     assert (report.rows, report.records, report.rejected, len(report.skipped_values)) == (rows, rows, (), skipped)
     assert report.values == report.exact + report.seams + len(report.skipped_values)
     assert len((tmp_path / "r").read_text(encoding="utf-8").splitlines()) == skipped

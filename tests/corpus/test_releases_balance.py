@@ -12,6 +12,7 @@ from piiloom.corpus.releases.balancing import balance_members
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.settings import Balance, SplitSettings
 from piiloom.corpus.releases.splits import split_members
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
 
 TYPES = ["code", "location", "age"]
@@ -26,7 +27,10 @@ def unbalanced(seed: int, count: int = 120) -> list[Member]:
         record = plain_record(number, values=values)
         spans = tuple(replace(span, relevance=rng.choices(["high", "low"], [2, 3])[0]) for span in record.spans)
         record = replace(record, spans=spans, locale=rng.choices(["en_US", "de_DE"], [3, 2])[0])
-        members += [Member.of(record), Member.of(replace(record, id=f"{record.id}b"))]
+        members += [
+            Member.of(record, taxonomy=shipped_taxonomy()),
+            Member.of(replace(record, id=f"{record.id}b"), taxonomy=shipped_taxonomy()),
+        ]
     return members
 
 
@@ -58,7 +62,7 @@ def test_classes_are_as_equal_as_whole_texts_allow(by: Balance) -> None:
 
 
 def test_at_most_half_of_the_records_is_left_out_and_that_is_told() -> None:
-    members = [Member.of(replace(plain_record(n), locale="de_DE" if n < 3 else "en_US")) for n in range(200)]
+    members = [Member.of(replace(plain_record(n), locale="de_DE" if n < 3 else "en_US"), taxonomy=shipped_taxonomy()) for n in range(200)]
     balanced = balance_members(members, "locale", seed=7)
     assert len(balanced.left_out) == 100
     assert all(int(record_id[1:]) >= 3 for record_id in balanced.left_out)
@@ -66,7 +70,7 @@ def test_at_most_half_of_the_records_is_left_out_and_that_is_told() -> None:
 
 
 def test_nothing_is_left_out_of_what_is_equal_or_has_one_class() -> None:
-    members = [Member.of(replace(plain_record(n), locale=("de_DE", "en_US")[n % 2])) for n in range(10)]
+    members = [Member.of(replace(plain_record(n), locale=("de_DE", "en_US")[n % 2]), taxonomy=shipped_taxonomy()) for n in range(10)]
     assert balance_members(members, "locale", seed=7).left_out == frozenset()
     alike = balance_members(members[::2], "locale", seed=7)
     assert (alike.left_out, alike.notes) == (frozenset(), ("there is nothing to balance: only one locale occurs",))

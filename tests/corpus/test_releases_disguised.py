@@ -12,6 +12,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import split_records
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
 from tests.longer import EXPLORE
 
@@ -88,11 +89,13 @@ def test_a_disguised_value_or_text_is_the_same(kind: str) -> None:
     questions = (replace(plain_record(300), question=text), replace(plain_record(301), question=disguise(text)))
     for pair in (values, texts, questions):
         for seed in range(12 if EXPLORE else 3):
-            split = split_records([*others, *pair], SplitSettings(test_size=8, seed=seed))
+            split = split_records([*others, *pair], SplitSettings(test_size=8, seed=seed), taxonomy=shipped_taxonomy())
             assert {name for name, ids in split.ids.items() for record in pair if record.id in ids} != {"train", "test"}
-    seen = measure_leakage({"train": [*others, values[0]], "test": [values[1]]}).splits["test"]
+    seen = measure_leakage({"train": [*others, values[0]], "test": [values[1]]}, taxonomy=shipped_taxonomy()).splits["test"]
     assert (seen.values.seen, seen.open_values.seen, seen.strings.seen) == (1, 1, 1)
-    seen = measure_leakage({"train": [*others, texts[0], questions[0]], "test": [texts[1], questions[1]]}).splits["test"]
+    seen = measure_leakage(
+        {"train": [*others, texts[0], questions[0]], "test": [texts[1], questions[1]]}, taxonomy=shipped_taxonomy()
+    ).splits["test"]
     changes_words = kind.startswith(("telephone", "IBAN"))
     assert (seen.contexts_near.seen, seen.questions_near.seen) == (1, 1)
     assert changes_words or (seen.contexts_same.seen, seen.questions_same.seen) == (1, 1)
@@ -102,7 +105,7 @@ def test_a_disguised_value_or_text_is_the_same(kind: str) -> None:
 def test_a_value_in_another_spelling_is_seen(entity_type: str, one: str, other: str) -> None:
     assert one != other
     records = [with_value(plain_record(number), entity_type, value) for number, value in enumerate((one, other))]
-    assert measure_leakage({"train": records[:1], "test": records[1:]}).splits["test"].values.seen == 1
+    assert measure_leakage({"train": records[:1], "test": records[1:]}, taxonomy=shipped_taxonomy()).splits["test"].values.seen == 1
 
 
 @pytest.mark.parametrize(
@@ -129,5 +132,5 @@ def test_a_value_in_another_spelling_is_seen(entity_type: str, one: str, other: 
 )
 def test_values_that_differ_stay_different(entity_type: str, one: str, other: str) -> None:
     records = [with_value(plain_record(number), entity_type, value) for number, value in enumerate((one, other))]
-    seen = measure_leakage({"train": records[:1], "test": records[1:]}).splits["test"]
+    seen = measure_leakage({"train": records[:1], "test": records[1:]}, taxonomy=shipped_taxonomy()).splits["test"]
     assert seen.values.seen == 0

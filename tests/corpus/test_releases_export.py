@@ -20,6 +20,7 @@ from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import get_release, iter_release_records, withheld_of
 from piiloom.corpus.store.runs import create_run
 from piiloom.foundation.errors import OutputError, ReleaseError, RunError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 MakeRecord = Callable[..., Record]
 
@@ -35,7 +36,7 @@ def filled(store: Store, make_record: MakeRecord) -> Store:
 
 
 def ids(store: Store, name: str, split: str) -> list[str]:
-    return [record.id for record in iter_release_records(store, name, split)]
+    return [record.id for record in iter_release_records(store, get_release(store, name), split)]
 
 
 def test_a_release_is_frozen_with_exact_splits(filled: Store, make_record: MakeRecord) -> None:
@@ -43,13 +44,13 @@ def test_a_release_is_frozen_with_exact_splits(filled: Store, make_record: MakeR
     assert (row.test_size, row.seed, row.status_filter, row.run_id) == ("5", 3, "any", None)
     assert get_release(filled, "one") == row
     train, test = ids(filled, "one", "train"), ids(filled, "one", "test")
-    assert (len(train), len(test), withheld_of(filled, "one")) == (15, 5, [])
+    assert (len(train), len(test), withheld_of(filled, get_release(filled, "one"))) == (15, 5, [])
     add_records(filled, None, [(None, make_record(99))])
     edited = replace(next(iter_records(filled)), revision=1, question="Edited?")
     add_records(filled, None, [(None, edited)])
     assert (ids(filled, "one", "train"), ids(filled, "one", "test")) == (train, test)
     create_release(filled, "two", test_size=0, seed=3)
-    later = {r.id: r for r in iter_release_records(filled, "two", "train")}
+    later = {r.id: r for r in iter_release_records(filled, get_release(filled, "two"), "train")}
     assert len(later) == 21
     assert (later[edited.id].revision, later[edited.id].question) == (1, "Edited?")
 
@@ -109,7 +110,11 @@ def test_an_export_holds_its_splits_and_a_manifest_without_clock_or_path(filled:
     assert str(tmp_path) not in json.dumps(about)
     assert (report.to_json()["out"], report.withheld) == (str(out), 0)
     for split in ("train", "test"):
-        assert list(read_records(get_format("native"), out / f"{split}.jsonl")) == list(iter_release_records(filled, "one", split))
+        assert list(
+            read_records(
+                get_format("native"), out / f"{split}.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)
+            )
+        ) == list(iter_release_records(filled, get_release(filled, "one"), split))
 
 
 def test_the_same_release_gives_the_same_bytes_from_another_store(filled: Store, tmp_path: Path) -> None:
@@ -142,7 +147,7 @@ def test_losses_and_withheld_records_are_in_the_manifest(store: Store, make_reco
     export_release(store, "one", "capid", tmp_path / "out")
     about = json.loads((tmp_path / "out" / "release.json").read_text(encoding="utf-8"))
     assert len(about["withheld"]) == 3
-    assert {entry["record"] for entry in about["withheld"]} == {record_id for record_id, _ in withheld_of(store, "one")}
+    assert {entry["record"] for entry in about["withheld"]} == {record_id for record_id, _ in withheld_of(store, get_release(store, "one"))}
     assert about["loss"]["reasons"] == {"no relevance: the value is left out": 2}
     assert [(e["record"], e["value"]) for e in about["loss"]["entries"]] == [("record-00000", "baker"), ("record-00000", "asthma")]
     assert "subject" in about["loss"]["fields"]
@@ -231,7 +236,13 @@ def test_what_was_lost_at_import_is_in_the_description(store: Store, tmp_path: P
     piis = {"34": "age", "34 years old": "age", "bisexual": "sexual orientation", "34F": "age"}
     row = {"context": context, "question": "What now?", "piis": {text: {"type": kind, "relevance": "1"} for text, kind in piis.items()}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
-    import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "r", options=ReadOptions(skip_values=True))
+    import_file(
+        store,
+        tmp_path / "rows.jsonl",
+        "capid",
+        rejects_path=tmp_path / "r",
+        options=ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()),
+    )
     create_release(store, "one", test_size=0, seed=0)
     export_release(store, "one", name, tmp_path / "out")
     entries = json.loads((tmp_path / "out" / "release.json").read_text())["loss"]["entries"]

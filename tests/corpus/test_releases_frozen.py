@@ -11,15 +11,13 @@ import pytest
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release
-from piiloom.corpus.releases.content_hash import ContentHash
-from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.adjudications import Adjudication, Outcome, add_adjudications
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import Item, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import (
     NewValue,
@@ -32,6 +30,7 @@ from piiloom.corpus.store.releases import (
     places_of,
 )
 from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.errors import ReleaseError, UsageError
 from tests.longer import mostly_long
 
@@ -114,7 +113,7 @@ def decided(event: int, number: int, outcome: Outcome) -> Adjudication:
 )
 def test_filters_count_what_they_leave_out(project: Store, options: dict[str, Any], numbers: list[int], left_out: dict[str, int]) -> None:
     row = create_release(project, "v1", test_size=0, **options)
-    assert list(places_of(project, "v1")) == [named(n) for n in numbers]
+    assert list(places_of(project, get_release(project, "v1"))) == [named(n) for n in numbers]
     assert row.left_out == {"rejected or reopened": 2, **left_out}
     assert get_release(project, "v1") == row
 
@@ -131,7 +130,7 @@ def test_records_that_cannot_be_divided_are_all_in_train_unless_a_test_split_was
     # Two records of one story are one group.
     add_records(store, None, [(None, make_record(n, group_keys=("story:1",))) for n in range(count)], status="imported")
     row = create_release(store, "v1")
-    assert count_members(store, "v1") == {"train": count}
+    assert count_members(store, get_release(store, "v1")) == {"train": count}
     assert (row.test_size, row.split_settings["test_size"]) == ("0", 0)
     assert row.notes[-1].startswith("no test split")
     assert create_or_confirm_release(store, "v1") == row
@@ -164,7 +163,7 @@ def test_the_manifest_says_what_was_frozen(project: Store, tmp_path: Path) -> No
     assert (about["version"], about["license"], about["schema_version"]) == ("2.0.0", "CC0-1.0", MIGRATIONS.latest)
     content = ContentHash()
     for split in ("train", "test"):
-        for _ in content.watching(split, iter_release_records(project, "v1", split)):
+        for _ in content.watching(split, iter_release_records(project, get_release(project, "v1"), split)):
             pass
     assert about["content_sha256"] == content.hexdigest()
     assert (about["settings"]["test_size"], about["settings"]["seed"]) == (2, 7)
@@ -185,16 +184,17 @@ def test_values_drawn_anew_are_in_the_release_and_not_in_the_store(store: Store,
     record = make_record(1)
     add_records(store, None, [(None, record), (None, make_record(2))])
     new = NewValue(record_id=record.id, revision=0, start=16, end=22, value="hay fever")
-    insert_release(store, ReleaseRow(name="v1", seed=1, test_size="0"), [(record.id, 0, "train"), (named(2), 0, "test")], [], [new])
-    (held,) = iter_release_records(store, "v1", "train")
+    members = [(record.id, 0, "train"), (named(2), 0, "test")]
+    release = insert_release(store, ReleaseRow(name="v1", seed=1, test_size="0"), members, [], [new])
+    (held,) = iter_release_records(store, release, "train")
     assert held.context == "As a baker with hay fever, I wrote note 1."
     assert [span.text_in(held.context) for span in held.spans] == ["baker", "hay fever"]
-    assert list(iter_release_records(store, "v1", "test")) == [make_record(2)]
+    assert list(iter_release_records(store, release, "test")) == [make_record(2)]
     export_release(store, "v1", "native", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "release.json").read_text())["new_values"] == 1
     assert "hay fever" in (tmp_path / "out" / "train.jsonl").read_text()
     delete_release(store, "v1")
-    assert new_values_of(store, "v1") == []
+    assert new_values_of(store, release) == []
     assert store.rows("SELECT count(*) FROM release_values") == [(0,)]
 
 
@@ -218,7 +218,7 @@ def test_a_store_that_was_tampered_with_is_not_exported(
     content = ContentHash()
     insert_release(store, ReleaseRow(name="draft", seed=1, test_size="2"), members)
     for split in ("train", "test"):
-        list(content.watching(split, iter_release_records(store, "draft", split)))
+        list(content.watching(split, iter_release_records(store, get_release(store, "draft"), split)))
     insert_release(store, ReleaseRow(name="v1", seed=1, test_size="2", content_sha256=content.hexdigest()), members)
     export_release(store, "v1", "native", tmp_path / "before", splits=splits)
     store.change(statement)

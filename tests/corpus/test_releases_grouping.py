@@ -7,11 +7,12 @@ import random
 from piiloom.corpus.releases.grouping import group_members
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.rare_values import is_identifying
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
 
 
 def members_with(*values: dict[str, str], question: str | None = "own") -> list[Member]:
-    return [Member.of(plain_record(n, values=own, question=question)) for n, own in enumerate(values)]
+    return [Member.of(plain_record(n, values=own, question=question), taxonomy=shipped_taxonomy()) for n, own in enumerate(values)]
 
 
 def sizes(members: list[Member], **given: object) -> list[int]:

@@ -18,8 +18,9 @@ from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import Split, split_members
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.releases import members_of, withheld_of
+from piiloom.corpus.store.releases import get_release, members_of, withheld_of
 from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import KINDS, plain_record, same_key
 from tests.longer import examples
 
@@ -44,7 +45,9 @@ def base() -> tuple[list[Record], dict[str, tuple[int, str]]]:
 
 
 def divided(records: Sequence[Record], places: Places, **sizes: float) -> Split:
-    return split_members([Member.of(record) for record in records], kept("v1", **({"test_size": 8} | sizes)), places=places)
+    return split_members(
+        [Member.of(record, taxonomy=shipped_taxonomy()) for record in records], kept("v1", **({"test_size": 8} | sizes)), places=places
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,9 +89,9 @@ def test_new_groups_bring_the_test_split_near_its_size() -> None:
     more = [replace(plain_record(100 + number), group_keys=(f"story:{100 + number // 2}",)) for number in range(40)]
     sizes = {size: len(divided([*records, *more], places, test_size=size).ids["test"]) for size in (4, 8, 0.2, 0.5)}
     assert sizes == {4: 8, 8: 8, 0.2: 16, 0.5: 40}
-    folds = split_members([Member.of(record) for record in records], SplitSettings(folds=4))
-    of_folds = places_of([Member.of(record) for record in records], folds)
-    later = split_members([Member.of(record) for record in [*records, *more]], kept(folds=4), places=of_folds)
+    folds = split_members([Member.of(record, taxonomy=shipped_taxonomy()) for record in records], SplitSettings(folds=4))
+    of_folds = places_of([Member.of(record, taxonomy=shipped_taxonomy()) for record in records], folds)
+    later = split_members([Member.of(record, taxonomy=shipped_taxonomy()) for record in [*records, *more]], kept(folds=4), places=of_folds)
     assert [len(ids) for ids in later.ids.values()] == [20] * 4
     assert split_by_id(folds).items() <= split_by_id(later).items()
 
@@ -102,7 +105,7 @@ def grown(draw: st.DrawFn) -> list[list[Member]]:
         for number in range(draw(st.integers(4, 14))):
             record = plain_record(100 * stage + number)
             keys = draw(st.lists(st.sampled_from([f"story:{n}" for n in range(12)]), max_size=2))
-            members[record.id] = replace(Member.of(record), group_keys=tuple(keys))
+            members[record.id] = replace(Member.of(record, taxonomy=shipped_taxonomy()), group_keys=tuple(keys))
         for record_id in draw(st.lists(st.sampled_from(sorted(members)), max_size=2 if stage else 0)):
             key = draw(st.sampled_from([f"story:{n}" for n in range(12)]))
             members[record_id] = replace(members[record_id], revision=members[record_id].revision + 1, group_keys=(key,))
@@ -146,7 +149,7 @@ def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-un
         add_records(store, None, [(None, record) for record in records], status="imported")
     first = piiloom.release("v1", store=path, test_size=8, seed=3)
     with Store.open(path) as store:
-        before = {record_id: name for record_id, _, name in members_of(store, "v1")}
+        before = {record_id: name for record_id, _, name in members_of(store, get_release(store, "v1"))}
         test, train = (min(one for one, name in before.items() if name == wanted) for wanted in ("test", "train"))
         keys = {record.id: record.group_keys for record in records}
         torn = replace(plain_record(300), group_keys=(*keys[test], *keys[train]))
@@ -159,10 +162,14 @@ def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-un
     assert "keep_split_of" not in first.split_settings
     third = piiloom.release("v3", store=path, keep_split_of="v2", test_size=0.25)
     with Store.open(path) as store:
-        v2, v3 = ({record_id: split for record_id, _, split in members_of(store, name)} for name in ("v2", "v3"))
+        v2, v3 = ({record_id: split for record_id, _, split in members_of(store, get_release(store, name))} for name in ("v2", "v3"))
         assert before.items() <= v2.items()
         assert all(v3[record_id] == split for record_id, split in v2.items())
-        assert [one for one, _ in withheld_of(store, "v2")] == [one for one, _ in withheld_of(store, "v3")] == [torn.id]
+        assert (
+            [one for one, _ in withheld_of(store, get_release(store, "v2"))]
+            == [one for one, _ in withheld_of(store, get_release(store, "v3"))]
+            == [torn.id]
+        )
     assert third.leakage is not None
     assert third.leakage["test"]["stories"]["seen"] == 0
     with pytest.raises(ReleaseError, match="no release 'v0'"):

@@ -12,6 +12,7 @@ from piiloom.corpus.record import Provenance, Record
 from piiloom.corpus.releases.leakage import Seen, SplitLeakage, measure_leakage
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import Split, split_records
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record, planted
 
 NOTHING = Counter[str]()
@@ -31,7 +32,11 @@ def crossing(split: Split, pairs: dict[str, list[tuple[str, str]]], name: str = 
 
 def measured(records: list[Record], split: Split) -> dict[str, SplitLeakage]:
     by_id = {record.id: record for record in records}
-    return dict(measure_leakage({name: (by_id[record_id] for record_id in ids) for name, ids in split.ids.items()}).splits)
+    return dict(
+        measure_leakage(
+            {name: (by_id[record_id] for record_id in ids) for name, ids in split.ids.items()}, taxonomy=shipped_taxonomy()
+        ).splits
+    )
 
 
 def figures(leakage: SplitLeakage) -> dict[str, int]:
@@ -52,7 +57,7 @@ def figures(leakage: SplitLeakage) -> dict[str, int]:
 @pytest.mark.parametrize("wanted", [SplitSettings(test_size=0.3, validation_size=0.2), SplitSettings(folds=4)])
 def test_no_planted_leak_crosses_a_split(wanted: SplitSettings) -> None:
     records, pairs = planted(6)
-    split = split_records(records, wanted)
+    split = split_records(records, wanted, taxonomy=shipped_taxonomy())
     assert not split.withheld
     for name in split.ids:
         assert crossing(split, pairs, name) == NOTHING
@@ -63,7 +68,7 @@ def test_no_planted_leak_crosses_a_split(wanted: SplitSettings) -> None:
 @pytest.mark.parametrize("wanted", [SplitSettings(test_size=0.4, group_by=()), SplitSettings(folds=3, group_by=())])
 def test_with_the_guards_off_exactly_the_planted_leaks_are_counted(wanted: SplitSettings) -> None:
     records, pairs = planted(6)
-    split = split_records(records, wanted)
+    split = split_records(records, wanted, taxonomy=shipped_taxonomy())
     leakages = measured(records, split)
     total = NOTHING
     for name, leakage in leakages.items():
@@ -100,14 +105,14 @@ def test_with_the_guards_off_exactly_the_planted_leaks_are_counted(wanted: Split
 )
 def test_each_guard_stops_its_own_leaks(guard: str, stopped: set[str]) -> None:
     records, pairs = planted(8)
-    crossed = crossing(split_records(records, SplitSettings(test_size=0.4, group_by=(guard,))), pairs)  # type: ignore[arg-type]
+    crossed = crossing(split_records(records, SplitSettings(test_size=0.4, group_by=(guard,)), taxonomy=shipped_taxonomy()), pairs)  # type: ignore[arg-type]
     assert set(pairs) - set(crossed) == stopped
 
 
 def test_a_paraphrase_stays_with_its_parent() -> None:
     parents = [plain_record(n) for n in range(60)]
     children = [replace(plain_record(100 + n), provenance=Provenance(stage="paraphrase", parents=(f"r{n:05d}@0",))) for n in range(60)]
-    split = split_records([*parents, *children], SplitSettings(test_size=30))
+    split = split_records([*parents, *children], SplitSettings(test_size=30), taxonomy=shipped_taxonomy())
     assert {int(record_id[1:]) % 100 for record_id in split.ids["test"] if record_id < "r00100"} == {
         int(record_id[1:]) % 100 for record_id in split.ids["test"] if record_id >= "r00100"
     }
@@ -116,7 +121,7 @@ def test_a_paraphrase_stays_with_its_parent() -> None:
 def test_types_case_and_strings() -> None:
     train = [plain_record(1, values={"Leeds": "location", "Mercury": "organization"}), plain_record(2, values={"STRASSE": "location"})]
     test = [plain_record(3, values={"leeds": "location", "mercury": "belief", "straße": "location", "York": "location"}, question=None)]
-    leakage = measure_leakage({"train": train, "test": test}).splits["test"]
+    leakage = measure_leakage({"train": train, "test": test}, taxonomy=shipped_taxonomy()).splits["test"]
     assert leakage.values == Seen(seen=2, of=4)
     assert leakage.by_type == {"location": Seen(seen=2, of=3), "belief": Seen(seen=0, of=1)}
     assert leakage.open_values == Seen(seen=2, of=3)  # a belief is of a closed type
@@ -130,7 +135,7 @@ def test_near_texts_between_two_sets() -> None:
     asked = ["One two, three four five six eight", "never seen anywhere before at all", "ONE two three: four five six seven!"]
     train = [plain_record(n, values={}, context=text, question=text) for n, text in enumerate(known)]
     test = [plain_record(10 + n, values={}, context=text, question=text) for n, text in enumerate(asked)]
-    leakage = measure_leakage({"train": train, "validation": train[:1], "test": test}).splits
+    leakage = measure_leakage({"train": train, "validation": train[:1], "test": test}, taxonomy=shipped_taxonomy()).splits
     for near, same in (("contexts_near", "contexts_same"), ("questions_near", "questions_same")):
         assert getattr(leakage["test"], near) == Seen(seen=2, of=3)
         assert getattr(leakage["test"], same) == Seen(seen=1, of=3)
@@ -139,10 +144,12 @@ def test_near_texts_between_two_sets() -> None:
 
 def test_the_report_is_json_and_the_same_whatever_the_order() -> None:
     records, _ = planted(3, plain=40)
-    split = split_records(records, SplitSettings(test_size=0.4, group_by=()))
+    split = split_records(records, SplitSettings(test_size=0.4, group_by=()), taxonomy=shipped_taxonomy())
     by_id = {record.id: record for record in records}
-    one = measure_leakage({name: [by_id[i] for i in ids] for name, ids in split.ids.items()}).to_json()
-    other = measure_leakage({name: [by_id[i] for i in reversed(ids)] for name, ids in reversed(split.ids.items())}).to_json()
+    one = measure_leakage({name: [by_id[i] for i in ids] for name, ids in split.ids.items()}, taxonomy=shipped_taxonomy()).to_json()
+    other = measure_leakage(
+        {name: [by_id[i] for i in reversed(ids)] for name, ids in reversed(split.ids.items())}, taxonomy=shipped_taxonomy()
+    ).to_json()
     assert json.dumps(one) == json.dumps(other)
     assert one["test"]["against"] == "train"  # type: ignore[index]
     assert set(one["test"]["values"]) == {"seen", "of", "share"}  # type: ignore[index]
@@ -150,9 +157,9 @@ def test_the_report_is_json_and_the_same_whatever_the_order() -> None:
 
 @pytest.mark.parametrize("splits", [{}, {"train": [plain_record(1)]}, {"fold1": [plain_record(1)]}])
 def test_a_single_split_is_compared_with_nothing(splits: dict[str, list[Record]]) -> None:
-    assert measure_leakage(splits).to_json() == {}
+    assert measure_leakage(splits, taxonomy=shipped_taxonomy()).to_json() == {}
 
 
 def test_an_empty_split_has_no_shares() -> None:
-    leakage = measure_leakage({"train": [plain_record(1)], "test": []}).splits["test"]
+    leakage = measure_leakage({"train": [plain_record(1)], "test": []}, taxonomy=shipped_taxonomy()).splits["test"]
     assert (leakage.records, leakage.values.share, leakage.contexts_near.share) == (0, None, None)

@@ -16,6 +16,7 @@ from piiloom.corpus.releases.splits import Split, split_records
 from piiloom.corpus.releases.value_overlap import Limited, limit_overlap
 from piiloom.corpus.replacing import with_values
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
 from tests.longer import mostly_long
 
@@ -48,7 +49,10 @@ def changed(records: list[Record], split: Split) -> dict[str, list[Record]]:
 
 
 def shares(records: list[Record], split: Split) -> dict[str, float]:
-    return {name: leakage.open_values.share or 0.0 for name, leakage in measure_leakage(changed(records, split)).splits.items()}
+    return {
+        name: leakage.open_values.share or 0.0
+        for name, leakage in measure_leakage(changed(records, split), taxonomy=shipped_taxonomy()).splits.items()
+    }
 
 
 @pytest.mark.parametrize("limit", mostly_long([0, 0.1], quick={0.1}))
@@ -56,9 +60,9 @@ def shares(records: list[Record], split: Split) -> dict[str, float]:
 def test_the_share_keeps_the_limit_in_every_way(by: OverlapBy, limit: float) -> None:
     records = towns()
     wanted = SplitSettings(test_size=24, validation_size=24)
-    free = split_records(records, wanted)
+    free = split_records(records, wanted, taxonomy=shipped_taxonomy())
     assert min(shares(records, free).values()) > 0.2
-    split = split_records(records, replace(wanted, max_value_overlap=limit, overlap_by=by), draw=draw)
+    split = split_records(records, replace(wanted, max_value_overlap=limit, overlap_by=by), draw=draw, taxonomy=shipped_taxonomy())
     assert max(shares(records, split).values()) <= limit
     sizes = {name: len(ids) for name, ids in split.ids.items()}
     if by == "redraw":
@@ -76,27 +80,27 @@ def test_the_share_keeps_the_limit_in_every_way(by: OverlapBy, limit: float) -> 
 @pytest.mark.parametrize("by", ["redraw", "withhold"])
 def test_folds_keep_the_limit_against_all_others(by: OverlapBy) -> None:
     records = towns(of=100)
-    split = split_records(records, SplitSettings(folds=4, max_value_overlap=0.05, overlap_by=by), draw=draw)
+    split = split_records(records, SplitSettings(folds=4, max_value_overlap=0.05, overlap_by=by), draw=draw, taxonomy=shipped_taxonomy())
     assert max(shares(records, split).values()) <= 0.05
     assert bool(split.redrawn) == (by == "redraw")
 
 
 def test_no_more_changes_than_needed() -> None:
     records = towns()
-    free = split_records(records, SplitSettings(test_size=24))
-    values = measure_leakage(changed(records, free)).splits["test"].open_values
-    split = split_records(records, SplitSettings(test_size=24, max_value_overlap=0.2), draw=draw)
+    free = split_records(records, SplitSettings(test_size=24), taxonomy=shipped_taxonomy())
+    values = measure_leakage(changed(records, free), taxonomy=shipped_taxonomy()).splits["test"].open_values
+    split = split_records(records, SplitSettings(test_size=24, max_value_overlap=0.2), draw=draw, taxonomy=shipped_taxonomy())
     names = {(value.value) for value in split.redrawn}
     assert len(names) == values.seen - int(0.2 * values.of)
     assert split.ids == free.ids
-    already = split_records(records, SplitSettings(test_size=24, max_value_overlap=1.0), draw=draw)
+    already = split_records(records, SplitSettings(test_size=24, max_value_overlap=1.0), draw=draw, taxonomy=shipped_taxonomy())
     assert (already.redrawn, already.notes, already.ids) == ((), (), free.ids)
 
 
 def test_the_seed_of_a_release_does_not_tell_what_stood_in_the_place_of_a_value() -> None:
     records = towns()
     wanted = SplitSettings(test_size=24, max_value_overlap=0)
-    one, other = (split_records(records, wanted, draw=draw) for _ in range(2))
+    one, other = (split_records(records, wanted, draw=draw, taxonomy=shipped_taxonomy()) for _ in range(2))
     assert one.ids == other.ids
     assert len(one.redrawn) == len(other.redrawn) > 10
     assert not {value.value for value in one.redrawn} & {value.value for value in other.redrawn}
@@ -105,7 +109,7 @@ def test_the_seed_of_a_release_does_not_tell_what_stood_in_the_place_of_a_value(
 def limited(test: list[Record], **given: object) -> Limited:
     """The limit 0 on *test* against a train split in which Leeds stands."""
     train = [plain_record(100 + n, values={"Leeds": "location", "Ana Torres": "name"}) for n in range(3)]
-    members = [Member.of(record) for record in (*train, *test)]
+    members = [Member.of(record, taxonomy=shipped_taxonomy()) for record in (*train, *test)]
     split_of = {m.id: "train" if m.id >= "r00100" else "test" for m in members}
     wanted = SplitSettings(max_value_overlap=0)
     return limit_overlap(members, split_of, [[m.id] for m in members], wanted, **{"draw": draw, **given})  # type: ignore[arg-type]
@@ -193,13 +197,13 @@ def test_the_article_before_a_value_stays_right() -> None:
 def test_a_limit_that_only_an_empty_split_keeps_is_an_error(by: OverlapBy) -> None:
     records = [plain_record(n, values={"Leeds": "location"}) for n in range(40)]
     with pytest.raises(UsageError, match="only an empty test split") as error:
-        split_records(records, SplitSettings(max_value_overlap=0.1, overlap_by=by))
+        split_records(records, SplitSettings(max_value_overlap=0.1, overlap_by=by), taxonomy=shipped_taxonomy())
     assert "Raise the limit" in (error.value.remedy or "")
 
 
 def test_whole_groups_move() -> None:
     records = [replace(record, group_keys=(f"story:{n // 2}",)) for n, record in enumerate(towns(80, of=200))]
-    split = split_records(records, SplitSettings(test_size=30, max_value_overlap=0, overlap_by="move"))
+    split = split_records(records, SplitSettings(test_size=30, max_value_overlap=0, overlap_by="move"), taxonomy=shipped_taxonomy())
     assert len(split.ids["test"]) < 30
     in_test = {int(record_id[1:]) for record_id in split.ids["test"]}
     assert {n ^ 1 for n in in_test} == in_test

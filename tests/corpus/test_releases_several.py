@@ -12,7 +12,7 @@ import pytest
 
 from piiloom.corpus.formats.base import LossReport, WriteOptions
 from piiloom.corpus.formats.capid import CapidFormat
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import export_or_confirm
 from piiloom.corpus.releases.exporting import export_formats, export_release

@@ -19,6 +19,7 @@ from piiloom.corpus.releases.sizes import parse_size, size_of, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
 from piiloom.corpus.split_names import TEST
 from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import examples
 
 PAIRS = [f"{a}+{b}" for a, b in combinations("abcdefghijklm", 2)]
@@ -278,11 +279,11 @@ def test_near_duplicates_and_key_chains_form_one_group_whatever_their_order() ->
 def test_records_are_read_for_their_pair_keys_and_context() -> None:
     plan = RecordPlan(pair=("health", "age"))
     items = [Record(id=f"r{n}", context=" ".join(f"{n}w{k}" for k in range(9)), plan=plan, group_keys=(f"g{n // 2}",)) for n in range(10)]
-    split = split_records(items, SplitSettings(test_size=4, seed=1))
+    split = split_records(items, SplitSettings(test_size=4, seed=1), taxonomy=shipped_taxonomy())
     assert (len(split.ids["train"]), len(split.ids["test"]), split.withheld) == (6, 4, ())
     assert list(split.ids["train"]) == sorted(split.ids["train"])
-    assert Member.of(items[0]).stratum == "age+health"
-    everyone = split_records(items, SplitSettings(test_size=0, seed=1))
+    assert Member.of(items[0], taxonomy=shipped_taxonomy()).stratum == "age+health"
+    everyone = split_records(items, SplitSettings(test_size=0, seed=1), taxonomy=shipped_taxonomy())
     assert {name: len(ids) for name, ids in everyone.ids.items()} == {"train": 10}
 
 

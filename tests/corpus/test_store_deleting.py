@@ -13,10 +13,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import contents_of_run, delete_release, delete_run, ties_of_run
 from piiloom.corpus.store.partitions import deal
 from piiloom.corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_stage_results
-from piiloom.corpus.store.records import add_records, count_records, iter_records
-from piiloom.corpus.store.releases import ReleaseRow, count_members, insert_release, list_releases
+from piiloom.corpus.store.records import add_records, count_records, iter_records, select
+from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, insert_release, list_releases
 from piiloom.corpus.store.runs import create_run, list_runs
-from piiloom.corpus.store.statements import select
 from piiloom.foundation.errors import ReleaseError, RunError
 
 TABLES = ("records", "spans", "plan_items", "stage_results", "rejects", "judgements", "call_events", "prompt_texts", "releases")
@@ -164,7 +163,7 @@ def test_a_release_goes_without_its_records(store):
         insert_release(store, ReleaseRow(name=name, seed=1, test_size="0"), [("1-0", 0, "train"), ("import", 0, "test")], [("2-0", "twin")])
     delete_release(store, "v1")
     assert [release.name for release in list_releases(store)] == ["v2"]
-    assert count_members(store, "v2") == {"train": 1, "test": 1}
+    assert count_members(store, get_release(store, "v2")) == {"train": 1, "test": 1}
     assert store.rows("SELECT DISTINCT release_name FROM release_withheld") == [("v2",)]
     assert count_records(store) == 5
     with pytest.raises(ReleaseError, match="v1"):

@@ -17,9 +17,9 @@ from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.compacting import compact
 from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, OWNER_ONLY, created_without
 from tests.corpus.planted_leaks import plain_record
 from tests.longer import mostly_long

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.migrations import Migrations
+from piiloom.corpus.store.upgrading import Migrations
 from piiloom.foundation.errors import StoreError
 
 LONG_QUERY = "SELECT count(*) FROM range(100000000000) t(a) WHERE a % 7 = 3"

@@ -11,9 +11,9 @@ import pytest
 from piiloom.corpus.record import Record
 from piiloom.corpus.store import upgrading
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import list_releases
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.errors import OutputError, StoreError, StoreTooNew
 
 MakeRecord = Callable[..., Record]

@@ -15,14 +15,14 @@ import duckdb
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store import connecting, live_copies
+from piiloom.corpus.store import faults, live_copies
 from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.reading import Sight, open_to_read
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 
 # Holds the store (argument 1) with three records committed and another one not; commits that for each line it is sent.
@@ -244,7 +244,7 @@ def test_who_wants_to_write_waits_a_moment_for_those_who_read(kept, monkeypatch)
         assert reader.stdout.readline() == "ready\n"
         with Store.open(kept) as store:  # no error: it was waited for
             assert count_records(store) == 1
-    monkeypatch.setattr(connecting, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(faults, "PATIENCE_S", 0.1)
     with subprocess.Popen([*command, "600"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
         assert reader.stdout.readline() == "ready\n"
         with pytest.raises(StoreLocked, match=f"process {reader.pid} .*is reading the store"):

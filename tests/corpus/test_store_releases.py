@@ -30,18 +30,18 @@ def test_release_gives_its_records_in_plan_order_whatever_comes_later(store: Sto
     assert get_release(store, "r1") == kept
     add_records(store, "other", [(index, make_record(index, question="Changed?")) for index in range(6)])
     add_records(store, "run", [(3, make_record(3, revision=1, question="Edited?"))])
-    assert list(iter_release_records(store, "r1", "test")) == [make_record(0), make_record(3)]
-    assert list(iter_release_records(store, "r1", "train")) == [make_record(index) for index in (1, 2, 4, 5)]
-    assert list(iter_release_records(store, "r1", "validation")) == []
-    assert withheld_of(store, "r1") == [("w1", "near-duplicate of record-00001"), ("a0", "does not fit")]
+    assert list(iter_release_records(store, kept, "test")) == [make_record(0), make_record(3)]
+    assert list(iter_release_records(store, kept, "train")) == [make_record(index) for index in (1, 2, 4, 5)]
+    assert list(iter_release_records(store, kept, "validation")) == []
+    assert withheld_of(store, kept) == [("w1", "near-duplicate of record-00001"), ("a0", "does not fit")]
 
 
 def test_release_may_pick_a_later_revision(store: Store, make_record: MakeRecord) -> None:
     members = filled(store, make_record)
     edited = make_record(3, revision=1, question="Edited?")
     add_records(store, "run", [(3, edited)])
-    insert_release(store, ReleaseRow(name="r1", seed=1, test_size="0"), [(edited.id, 1, "train"), members[0]])
-    assert list(iter_release_records(store, "r1", "train")) == [edited, make_record(5)]
+    kept = insert_release(store, ReleaseRow(name="r1", seed=1, test_size="0"), [(edited.id, 1, "train"), members[0]])
+    assert list(iter_release_records(store, kept, "train")) == [edited, make_record(5)]
 
 
 def test_names_are_unique_and_unknown_ones_list_the_known(store: Store, make_record: MakeRecord) -> None:
@@ -53,11 +53,8 @@ def test_names_are_unique_and_unknown_ones_list_the_known(store: Store, make_rec
     assert [(release.name, release.created_order) for release in list_releases(store)] == [("zeta", 1), ("alpha", 2)]
     with pytest.raises(ReleaseError, match="already"):
         insert_release(store, ReleaseRow(name="zeta", seed=2, test_size="0"), members)
-    for query in (get_release, withheld_of):
-        with pytest.raises(ReleaseError, match="zeta, alpha"):
-            query(store, "beta")
     with pytest.raises(ReleaseError, match="zeta, alpha"):
-        iter_release_records(store, "beta", "train")
+        get_release(store, "beta")
 
 
 def test_members_must_be_there_once(store: Store, make_record: MakeRecord) -> None:

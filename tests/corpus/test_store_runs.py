@@ -6,10 +6,11 @@ import pytest
 
 from piiloom.corpus.store.call_events import CallEvent, EventKind, answered_keys, find_replies, save_call_events, short_key
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.outcomes import count_by_furthest_stage, count_reasons
 from piiloom.corpus.store.progress import (
     RejectRow,
     StageResultRow,
+    count_by_furthest_stage,
+    count_reasons,
     lift_rejects,
     load_plan_items,
     load_rejects,

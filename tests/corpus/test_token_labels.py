@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from record_strategies import records
 
 from piiloom.corpus.formats import token_labels as labels
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.token_labels import TokenSpan, bio_tags, joined, on_tokens, relevances, tagged_spans, token_places
 from piiloom.corpus.formats.tokenizing import Range, tokenizer_named
 from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 
 def record_of(text: str, *places: Range, entity_type: str = "name", relevance: Relevance | None = "low") -> Record:
@@ -25,7 +26,7 @@ def record_of(text: str, *places: Range, entity_type: str = "name", relevance: R
 
 def placed(text: str, *places: Range) -> tuple[list[Range], list[tuple[str | None, str]]]:
     """The (first, last) white-space tokens of spans at *places*, and the losses."""
-    spans, losses = on_tokens(record_of(text, *places), tokenizer_named("whitespace")(text, "en"))
+    spans, losses = on_tokens(record_of(text, *places), tokenizer_named("whitespace")(text, "en"), taxonomy=shipped_taxonomy())
     return [(one.first, one.last) for one in spans], [(loss.value, loss.reason) for loss in losses]
 
 
@@ -62,12 +63,12 @@ def test_a_span_takes_the_tokens_that_it_overlaps(text: str, places: list[Range]
     ],
 )
 def test_of_white_space_tokens_a_span_takes_those_that_lie_in_it_whole(span: Range, on: list[Range], lost: list[str]) -> None:
-    spans, losses = on_tokens(record_of("Ann\n\nLee", span), [(0, 3), (3, 5), (5, 8)])
+    spans, losses = on_tokens(record_of("Ann\n\nLee", span), [(0, 3), (3, 5), (5, 8)], taxonomy=shipped_taxonomy())
     assert ([(one.first, one.last) for one in spans], [loss.reason for loss in losses]) == (on, lost)
 
 
 def test_a_type_that_its_label_does_not_name_is_told() -> None:
-    _, losses = on_tokens(record_of("Leo", (0, 3), entity_type="star sign"), [(0, 3)])
+    _, losses = on_tokens(record_of("Leo", (0, 3), entity_type="star sign"), [(0, 3)], taxonomy=shipped_taxonomy())
     assert [loss.reason for loss in losses] == [labels.OTHER_LABEL]
     assert labels.label_of("sexual orientation") == "SEXUAL_ORIENTATION"
 
@@ -75,7 +76,7 @@ def test_a_type_that_its_label_does_not_name_is_told() -> None:
 @given(record=records())
 def test_placed_spans_are_sorted_and_disjoint_and_only_changed_ones_are_told(record: Record) -> None:
     tokens = tokenizer_named("whitespace")(record.context, "en")
-    spans, losses = on_tokens(record, tokens)
+    spans, losses = on_tokens(record, tokens, taxonomy=shipped_taxonomy())
     assert all(a.first <= a.last < b.first for a, b in pairwise(spans))
     exact = {one.span.id for one in spans if (tokens[one.first][0], tokens[one.last][1]) == (one.span.start, one.span.end)}
     assert {span.text_in(record.context) for span in record.spans if span.id not in exact} == {loss.value for loss in losses}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from piiloom.corpus.word_edges import stands_alone
+from piiloom.corpus.mention_search import stands_alone
 
 
 @pytest.mark.parametrize(

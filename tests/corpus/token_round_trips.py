@@ -10,17 +10,18 @@ from piiloom.corpus.formats.base import LossEntry, ReadableFormat, ReadOptions, 
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.row_reading import RowReader
 from piiloom.corpus.record import Record, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import shared
 
 DATA = shared("data")
-AS_WRITTEN = ReadOptions(locale="zz_ZZ", blank_contexts=True)
+AS_WRITTEN = ReadOptions(locale="zz_ZZ", blank_contexts=True, taxonomy=shipped_taxonomy())
 
 Mark = tuple[int, int, str, str | None]
 
 
 def written_and_read(file_format: ReadableFormat, records: Sequence[Record], path: Path, tokenizer: str) -> tuple[LossEntry, ...]:
     """Write *records* to *path*, read them, and check that what differs is in the losses, which are returned, and nothing else is."""
-    entries = file_format.write(iter(records), path, WriteOptions(tokenizer=tokenizer)).entries
+    entries = file_format.write(iter(records), path, WriteOptions(tokenizer=tokenizer, taxonomy=shipped_taxonomy())).entries
     back = list(file_format.read(path, AS_WRITTEN, ReadTally()))
     assert len(back) == len(records)
     for record, again in zip(records, back, strict=True):
@@ -43,9 +44,11 @@ def marks(record: Record) -> set[Mark]:
 def shared_records() -> list[Record]:
     """The shared samples with spans."""
     capid = [DATA / "capid" / f"{name}.jsonl" for name in ("validated_sample", "raw_pipeline_sample")]
-    read = [row for path in capid for row in CapidFormat().read(path, ReadOptions(skip_values=True), ReadTally())]
+    read = [
+        row for path in capid for row in CapidFormat().read(path, ReadOptions(skip_values=True, taxonomy=shipped_taxonomy()), ReadTally())
+    ]
     others = json.loads((DATA / "presidio_research" / "generated_small.json").read_text(encoding="utf-8"))
-    reader = RowReader("generated_small.json", ReadOptions(label_map=_PRESIDIO, skip_values=True), ReadTally())
+    reader = RowReader("generated_small.json", ReadOptions(label_map=_PRESIDIO, skip_values=True, taxonomy=shipped_taxonomy()), ReadTally())
     read += [reader.record(number, _presidio(row)) for number, row in enumerate(others, start=1)]
     return [row for row in read if isinstance(row, Record)]
 

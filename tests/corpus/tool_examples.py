@@ -11,6 +11,7 @@ from piiloom.corpus.formats.base import Format, LossReport, ReadableFormat, Read
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
 from piiloom.corpus.record import Record, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import shared
 
 SHARED = shared("data")
@@ -45,13 +46,13 @@ def hard_record() -> Record:
 def written_and_read(file_format: Format, records: Sequence[Record], path: Path) -> tuple[list[Record | RowReject], LossReport]:
     """What comes back of *records*, and the loss report."""
     assert isinstance(file_format, ReadableFormat)
-    report = file_format.write(iter(records), path, WriteOptions())
-    return list(file_format.read(path, ReadOptions(locale="xx"), ReadTally())), report
+    report = file_format.write(iter(records), path, WriteOptions(taxonomy=shipped_taxonomy()))
+    return list(file_format.read(path, ReadOptions(locale="xx", taxonomy=shipped_taxonomy()), ReadTally())), report
 
 
 def real_records() -> list[Record]:
     """The rows of CAPID's samples, as far as they can be read, and those of presidio-research."""
-    options = ReadOptions(skip_values=True)
+    options = ReadOptions(skip_values=True, taxonomy=shipped_taxonomy())
     found: list[Record | RowReject] = []
     for name in ("validated_sample", "raw_pipeline_sample"):
         found += CapidFormat().read(SHARED / "capid" / f"{name}.jsonl", options, ReadTally())

@@ -8,6 +8,7 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import shared
 
 
@@ -28,7 +29,11 @@ def bare(record: Record) -> tuple[object, ...]:
 
 def export(file_format: ReadableFormat, path: Path, *records: Record) -> list[tuple[str, str | None, str]]:
     """Write *records* and return the losses of single records."""
-    return [(e.record_id, e.value, e.reason) for e in file_format.write(records, path, WriteOptions()).entries if e.record_id]
+    return [
+        (e.record_id, e.value, e.reason)
+        for e in file_format.write(records, path, WriteOptions(taxonomy=shipped_taxonomy())).entries
+        if e.record_id
+    ]
 
 
 def read(
@@ -36,7 +41,7 @@ def read(
 ) -> list[Record | RowReject]:
     """Read *rows* as a file of *file_format*."""
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return list(file_format.read(path, options or ReadOptions(), tally or ReadTally()))
+    return list(file_format.read(path, options or ReadOptions(taxonomy=shipped_taxonomy()), tally or ReadTally()))
 
 
 def rows_of(path: Path) -> list[Json]:
@@ -48,7 +53,7 @@ def shared_records() -> list[Record]:
     capid = get_readable_format("capid")
     found: list[Record] = []
     for name in ("validated_sample", "raw_pipeline_sample"):
-        rows = capid.read(shared(f"data/capid/{name}.jsonl"), ReadOptions(), ReadTally())
+        rows = capid.read(shared(f"data/capid/{name}.jsonl"), ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
         found += (row for row in rows if isinstance(row, Record))
     return found
 
@@ -58,6 +63,8 @@ def assert_equal_but_for_the_named(file_format: ReadableFormat, records: list[Re
     losses = export(file_format, path, *records)
     named = {record_id for record_id, _, _ in losses}
     kept = [record for record in records if record.id not in named]
-    file_format.write(kept, path, WriteOptions())
-    assert [bare(record) for record in read_records(file_format, path)] == [bare(record) for record in kept]
+    file_format.write(kept, path, WriteOptions(taxonomy=shipped_taxonomy()))
+    assert [
+        bare(record) for record in read_records(file_format, path, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
+    ] == [bare(record) for record in kept]
     return losses

@@ -22,6 +22,7 @@ from piiloom.detection.verifying.verifying_detector import VerifyingDetector
 from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.fakes.llm_server import LLMServer, Request
 from tests.providers.provider_calls import MODELS
 
@@ -60,10 +61,10 @@ class ListingModel:
     def __call__(self, request: Request) -> str:
         """Answer; a request whose instruction is none of the exports' is a fault of the detector."""
         if request.system.startswith("You check"):
-            reply = self._verdict(request, reasoned=request.system == verifying(reasoned=True))
+            reply = self._verdict(request, reasoned=request.system == verifying(reasoned=True, taxonomy=shipped_taxonomy()))
         else:
             context, question = message_parts(_FAULT.sub("", request.user))
-            assert request.system == extracting(relevance=question is not None)
+            assert request.system == extracting(relevance=question is not None, taxonomy=shipped_taxonomy())
             reply = extraction(question, context, self.known)
         return self.spoil(request, reply)
 
@@ -84,11 +85,11 @@ class ListingBench:
 
     def capid(self, chunk_chars: int = 4000, **options: Any) -> CapidDetector:
         """The detector "capid"."""
-        return CapidDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK)
+        return CapidDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK, taxonomy=shipped_taxonomy())
 
     def verified(self, inner: Detector, *, reasoned: bool = False, **options: Any) -> VerifyingDetector:
         """*inner* with a verifier behind it."""
-        return VerifyingDetector(inner, replace(self.model, **options), reasoned=reasoned, policy=QUICK)
+        return VerifyingDetector(inner, replace(self.model, **options), reasoned=reasoned, policy=QUICK, taxonomy=shipped_taxonomy())
 
     def examine(
         self, texts: Sequence[str], question: str | None = "Can I?", detector: CapidDetector | VerifyingDetector | None = None

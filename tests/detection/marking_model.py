@@ -15,6 +15,7 @@ from piiloom.corpus.record import Span
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.marking.marking_detector import MarkingDetector
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import KNOWN, QUICK
 from tests.fakes.llm_server import LLMServer, Request
 from tests.providers.provider_calls import MODELS
@@ -51,7 +52,7 @@ class MarkingModel:
     def __call__(self, request: Request) -> str:
         """Answer; a request whose instruction is none of the export's is a fault of the detector."""
         text, question = asked_of(request)
-        assert request.system == marking(relevance=question is not None)
+        assert request.system == marking(relevance=question is not None, taxonomy=shipped_taxonomy())
         return self.spoil(request, text, marked(text, relevance=question is not None))
 
 
@@ -66,7 +67,7 @@ class MarkingBench:
     def detector(self, chunk_chars: int = 4000, **options: Any) -> MarkingDetector:
         """The detector; *options* are those of its constructor, or of the model."""
         own = {name: options.pop(name) for name in ("shots", "whole", "threshold") if name in options}
-        return MarkingDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK, **own)
+        return MarkingDetector(replace(self.model, **options), chunk_chars=chunk_chars, policy=QUICK, **own, taxonomy=shipped_taxonomy())
 
     def examine(self, texts: Sequence[str], question: str | None = "Can I?", detector: MarkingDetector | None = None) -> list[Findings]:
         """The findings of *texts*, all under way at once."""

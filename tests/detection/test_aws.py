@@ -16,6 +16,7 @@ from piiloom.detection.services.aws.aws_detector import AwsDetector
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.providers.errors import AuthFailed, ProviderUnavailable
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.fakes.aws_server import KEY_ID, SECRET, AwsServer
 
 pytestmark = pytest.mark.train
@@ -37,7 +38,9 @@ async def _soon(_: float) -> None:
 
 
 def examined(endpoint: str, texts: Sequence[str], *, locale: str = "en_US", region: str | None = "eu-west-1") -> list[Findings]:
-    detector = AwsDetector(Service(endpoint=endpoint, region=region, timeout_s=5), 0.5, policy=POLICY, sleep=_soon)
+    detector = AwsDetector(
+        Service(endpoint=endpoint, region=region, timeout_s=5), 0.5, taxonomy=shipped_taxonomy(), policy=POLICY, sleep=_soon
+    )
     assert isinstance(detector, ModelDetector)
 
     async def run() -> list[Findings]:

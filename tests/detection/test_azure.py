@@ -15,6 +15,7 @@ from piiloom.detection.services.azure.azure_detector import AzureDetector
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.providers.errors import AuthFailed, NotServed, ProviderUnavailable
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.fakes.azure_server import KEY, AzureServer
 from tests.longer import mostly_long
 
@@ -31,7 +32,9 @@ async def _soon(_: float) -> None:
 
 
 def examined(server: AzureServer, texts: Sequence[str], *, locale: str = "en_US", attempts: int = 3) -> list[Findings]:
-    detector = AzureDetector(Service(endpoint=server.url, attempts=attempts, rpm=1e6), 0.5, policy=POLICY, sleep=_soon)
+    detector = AzureDetector(
+        Service(endpoint=server.url, attempts=attempts, rpm=1e6), 0.5, taxonomy=shipped_taxonomy(), policy=POLICY, sleep=_soon
+    )
     assert isinstance(detector, ModelDetector)
 
     async def run() -> list[Findings]:
@@ -157,7 +160,7 @@ def test_whatever_happens_each_text_ends_detected_or_refused(seed: int) -> None:
 def test_an_endpoint_that_would_give_the_key_away_is_refused(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AZURE_LANGUAGE_ENDPOINT", raising=False)
     with pytest.raises(UsageError, match=r"endpoint|unencrypted"):
-        AzureDetector(Service(endpoint=endpoint), 0.5)
+        AzureDetector(Service(endpoint=endpoint), 0.5, taxonomy=shipped_taxonomy())
 
 
 def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from piiloom.detection.capid.entries import Entry, read_entries
 from piiloom.detection.capid.placing import everywhere, place
 from piiloom.detection.locating import ValueFinder
 from piiloom.detection.mentions import is_whole
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 ASTHMA = Entry("asthma", "health", "high")
 NURSE = Entry("nurse", "occupation", "low")
@@ -39,7 +40,7 @@ FENCED = """Of course!
     ],
 )
 def test_spellings_of_a_list(reply: str) -> None:
-    listed = read_entries(reply, relevance=True)
+    listed = read_entries(reply, relevance=True, taxonomy=shipped_taxonomy())
     assert listed == ([ASTHMA, NURSE], [], False)
 
 
@@ -52,7 +53,7 @@ def test_what_is_not_known_is_told() -> None:
         {"type": "age"},
         "asthma",
     ]
-    listed = read_entries(json.dumps(entries), relevance=True)
+    listed = read_entries(json.dumps(entries), relevance=True, taxonomy=shipped_taxonomy())
     assert listed.entries == [Entry("asthma", "health", None), Entry("34", "age", "high")]
     assert [(one.reason, one.value) for one in listed.refused] == [
         ("unknown_type", "nurse"),
@@ -61,22 +62,27 @@ def test_what_is_not_known_is_told() -> None:
         ("no_entry", ""),
         ("unknown_relevance", "asthma"),
     ]
-    assert [one.relevance for one in read_entries(json.dumps(entries), relevance=False).entries] == [None, None]
+    assert [one.relevance for one in read_entries(json.dumps(entries), relevance=False, taxonomy=shipped_taxonomy()).entries] == [
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("reply", ["[]", "{}", '{"mentions": []}', "There is nothing: []"])
 def test_nothing_is_an_answer(reply: str) -> None:
-    assert read_entries(reply, relevance=True) == ([], [], False)
+    assert read_entries(reply, relevance=True, taxonomy=shipped_taxonomy()) == ([], [], False)
 
 
 @pytest.mark.parametrize("reply", ["none", '["asthma"]', "[", '[{"value": "asth', '{"high": [{"value": "x"}], "low": []}', '{"asthma": 1}'])
 def test_what_is_no_list_is_asked_again(reply: str) -> None:
     with pytest.raises(Fault):
-        read_entries(reply, relevance=True)
+        read_entries(reply, relevance=True, taxonomy=shipped_taxonomy())
 
 
 def test_whole_entries_of_a_list_that_ends_too_early() -> None:
-    listed = read_entries('[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nur', relevance=True)
+    listed = read_entries(
+        '[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nur', relevance=True, taxonomy=shipped_taxonomy()
+    )
     assert listed == ([ASTHMA], [], True)
 
 
@@ -154,7 +160,7 @@ def answer_of(entries: list[Entry]) -> str:
 @given(st.lists(SAID))
 def test_a_model_that_answers_as_an_export_trains_gives_what_the_export_was_made_of(entries: list[Entry]) -> None:
     text = "; then ".join(entry.value for entry in entries)
-    listed = read_entries(answer_of(entries), relevance=True)
+    listed = read_entries(answer_of(entries), relevance=True, taxonomy=shipped_taxonomy())
     placed = place(text, (0, len(text)), listed.entries)
     assert not placed.set_aside
     assert [(text[one.start : one.end], one.entry) for one in everywhere(text, placed.mentions).mentions] == [
@@ -172,7 +178,7 @@ def test_a_spoilt_answer_is_asked_again_or_gives_exact_places(entries: list[Entr
     for at, length, sign in edits:
         reply = reply[:at] + sign + reply[at + length :]
     try:
-        listed = read_entries(reply, relevance=True)
+        listed = read_entries(reply, relevance=True, taxonomy=shipped_taxonomy())
     except Fault:
         return
     placed = place(text, (0, len(text)), listed.entries)

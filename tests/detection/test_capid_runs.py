@@ -11,6 +11,7 @@ from piiloom.corpus.formats.instructions import extracting, message
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import QUICK, ListingBench, ListingModel, told
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.longer import mostly_long
@@ -51,7 +52,7 @@ def test_it_asks_as_the_exports_train(tmp_path, name):
     assert not findings.set_aside
     assert told(TEXT, plain) == [(value, kind, None) for value, kind, _ in FOUND]
     if name == "openai":
-        assert bodies[0]["instructions"] == extracting(relevance=True)
+        assert bodies[0]["instructions"] == extracting(relevance=True, taxonomy=shipped_taxonomy())
         assert bodies[0]["input"] == [{"role": "user", "content": message(TEXT, "Can I?")}]
         assert "text" not in bodies[0]  # a schema would be another form
 

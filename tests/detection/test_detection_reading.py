@@ -13,10 +13,11 @@ from piiloom.corpus.formats.arrow_rows import write_parquet
 from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.chunks import Document, Refused
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
 TEXTS = ["Ann lives in Łódź.", "A second text, “quoted”.\nWith two lines.", "= no formula"]
@@ -133,7 +134,7 @@ def test_what_piiloom_writes_in_any_format_is_read(tmp_path, name):
     if name == "spacy":
         pytest.importorskip("spacy")
     path = tmp_path / f"file{FORMATS[name].suffix}"
-    FORMATS[name].write(RECORDS, path, WriteOptions())
+    FORMATS[name].write(RECORDS, path, WriteOptions(taxonomy=shipped_taxonomy()))
     found = read(path, format=name, locale="pl_PL")
     assert [one.text for one in found if isinstance(one, Document)] == TEXTS
     assert not refusals(found)

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally
-from piiloom.corpus.formats.json_rows import row_line
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import row_line
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Document
 from piiloom.detection.running.masking import STYLES, Mask
-from piiloom.detection.running.native_lines import disjoint_spans, native_line, record_from, record_of
+from piiloom.detection.running.worker import disjoint_spans, native_line, record_from, record_of
 from piiloom.foundation.errors import RunError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TEXTS = st.text("ab Ż🐢\u2028\n<>[]_'\"1", min_size=1, max_size=40)
 
@@ -66,7 +67,7 @@ def test_a_row_is_read_again_as_the_record_that_it_is(tmp_path_factory, case):
     path = _file(tmp_path_factory) / "rows.jsonl"
     path.write_bytes(line)
     tally = ReadTally()
-    assert list(NativeFormat().read(path, ReadOptions(blank_contexts=True), tally)) == [record]
+    assert list(NativeFormat().read(path, ReadOptions(blank_contexts=True, taxonomy=shipped_taxonomy()), tally)) == [record]
     assert not tally.ignored_fields
 
 

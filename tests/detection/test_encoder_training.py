@@ -20,6 +20,7 @@ from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, write_about
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_encoder import make_tiny_base
 from tests.detection.training_rows import row, write_jsonl
 
@@ -147,7 +148,9 @@ def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp
 def test_its_variants(base: Path, data: TrainingData, tmp_path: Path, changed: dict[str, Any]) -> None:
     about, _ = train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=1, **changed), watch=lambda _: None)
     assert ("relevance_balanced" in about.figures["validation"]) == changed.get("relevance", True)
-    found = EncoderDetector(LocalModel(path=str(tmp_path / "out"))).detect("Entry 1: I have asthma1.", "en_US", "May I drive?")
+    found = EncoderDetector(LocalModel(path=str(tmp_path / "out")), taxonomy=shipped_taxonomy()).detect(
+        "Entry 1: I have asthma1.", "en_US", "May I drive?"
+    )
     assert all((span.relevance is None) == ("relevance" in changed) for span in found)
 
 
@@ -164,7 +167,7 @@ def test_a_training_is_not_lost_for_an_export_that_fails(
     with pytest.raises(UsageError, match=r"--onnx: .*ValueError.*complete without it"):
         train_encoder(data, base, tmp_path / "out", replace(QUICK, epochs=1), watch=lambda _: None, onnx=True)
     assert not (tmp_path / "out" / "model.onnx").exists()
-    EncoderDetector(LocalModel(path=str(tmp_path / "out"))).detect("Entry 1: I have asthma1.", "en_US")
+    EncoderDetector(LocalModel(path=str(tmp_path / "out")), taxonomy=shipped_taxonomy()).detect("Entry 1: I have asthma1.", "en_US")
 
 
 # ---- batches
@@ -196,7 +199,7 @@ def test_contrast_groups_are_read_together(base: Path, data: TrainingData) -> No
 
 @pytest.fixture(scope="module")
 def detector(trained: tuple[Path, About]) -> EncoderDetector:
-    return EncoderDetector(LocalModel(path=str(trained[0]), batch_size=3))
+    return EncoderDetector(LocalModel(path=str(trained[0]), batch_size=3), taxonomy=shipped_taxonomy())
 
 
 LONG = " ".join(f"Entry {n}: I have asthma{n} and I work as a baker{n}." for n in range(40))
@@ -232,12 +235,14 @@ def near(left: Sequence[Any], right: Sequence[Any]) -> bool:
 
 
 def test_onnx_finds_the_same_without_pytorch(trained: tuple[Path, About], monkeypatch: pytest.MonkeyPatch) -> None:
-    detector = EncoderDetector(LocalModel(path=str(trained[0]), device="cpu"))  # with CUDA it computes in bf16, and scores differ more
-    onnx = EncoderDetector(LocalModel(path=str(trained[0]), device="onnx"))
+    detector = EncoderDetector(
+        LocalModel(path=str(trained[0]), device="cpu"), taxonomy=shipped_taxonomy()
+    )  # with CUDA it computes in bf16, and scores differ more
+    onnx = EncoderDetector(LocalModel(path=str(trained[0]), device="onnx"), taxonomy=shipped_taxonomy())
     for found, other in zip(detector.examine_batch(TEXTS), onnx.examine_batch(TEXTS), strict=True):
         assert near(found.spans, other.spans)
     monkeypatch.setattr("piiloom.detection.encoder.encoder_detector.find_spec", lambda _: None)
-    assert near(EncoderDetector(LocalModel(path=str(trained[0]))).detect(*TEXTS[0]), onnx.detect(*TEXTS[0]))
+    assert near(EncoderDetector(LocalModel(path=str(trained[0])), taxonomy=shipped_taxonomy()).detect(*TEXTS[0]), onnx.detect(*TEXTS[0]))
 
 
 def test_a_threshold_leaves_out_what_is_unsure(trained: tuple[Path, About], detector: EncoderDetector) -> None:
@@ -288,31 +293,31 @@ def test_folders_that_are_damaged(copied: Path) -> None:
     whole = (copied / "model.safetensors").read_bytes()
     (copied / "model.safetensors").write_bytes(whole[:-10])
     with pytest.raises(DataError, match=r"model\.safetensors is missing, or is not the one"):
-        EncoderDetector(LocalModel(path=str(copied)))
+        EncoderDetector(LocalModel(path=str(copied)), taxonomy=shipped_taxonomy())
     (copied / "model.safetensors").write_bytes(b"\0" * len(whole))
     with pytest.raises(DataError, match="cannot be loaded"):
-        EncoderDetector(LocalModel(path=str(copied))).detect(*TEXTS[0])
+        EncoderDetector(LocalModel(path=str(copied)), taxonomy=shipped_taxonomy()).detect(*TEXTS[0])
     heads = (copied / "heads.safetensors").read_bytes()
     (copied / "heads.safetensors").write_bytes(b"\0" * len(heads))
     with pytest.raises(DataError, match=r"heads\.safetensors: the file is damaged"):
-        EncoderDetector(LocalModel(path=str(copied))).detect(*TEXTS[0])
+        EncoderDetector(LocalModel(path=str(copied)), taxonomy=shipped_taxonomy()).detect(*TEXTS[0])
     (copied / "tokenizer.json").unlink()
     with pytest.raises(DataError, match=r"tokenizer\.json is missing"):
-        EncoderDetector(LocalModel(path=str(copied)))
+        EncoderDetector(LocalModel(path=str(copied)), taxonomy=shipped_taxonomy())
 
 
 def test_a_type_that_nobody_knows_is_mapped_or_an_error(copied: Path, tmp_path: Path) -> None:
     about = read_about(copied, "encoder")
     write_about(copied, replace(about, types=("vehicle", "health")))
     with pytest.raises(UsageError, match=r"'vehicle'.*--label-map"):
-        EncoderDetector(LocalModel(path=str(copied)))
+        EncoderDetector(LocalModel(path=str(copied)), taxonomy=shipped_taxonomy())
     mapping = tmp_path / "map.yaml"
     mapping.write_text("vehicle: code\nhealth: null\n")
-    found = EncoderDetector(LocalModel(path=str(copied), label_map=mapping)).detect(*TEXTS[1])
+    found = EncoderDetector(LocalModel(path=str(copied), label_map=mapping), taxonomy=shipped_taxonomy()).detect(*TEXTS[1])
     assert {one.entity_type for one in found} == {"code"}
 
 
 def test_no_onnx_file_is_told(copied: Path) -> None:
     (copied / "model.onnx").unlink()
     with pytest.raises(UsageError, match="Train with --onnx"):
-        EncoderDetector(LocalModel(path=str(copied), device="onnx")).detect(*TEXTS[0])
+        EncoderDetector(LocalModel(path=str(copied), device="onnx"), taxonomy=shipped_taxonomy()).detect(*TEXTS[0])

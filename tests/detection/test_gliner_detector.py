@@ -13,6 +13,7 @@ from piiloom.detection.findings import Text
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_classifier import write_tokenizer
 
 pytest.importorskip("gliner", reason="the extra gliner")
@@ -67,10 +68,10 @@ def test_a_text_that_fits_gives_what_gliner_gives(folder):
     from piiloom.detection.adapters.gliner_detector import asked_labels
     from piiloom.detection.adapters.label_targets import label_targets
 
-    labels = asked_labels(label_targets(["gliner"]))
+    labels = asked_labels(label_targets(["gliner"], own=None, taxonomy=shipped_taxonomy()))
     text = "John Smith met Anna McDonald in Berlin"
     itself = GLiNER.from_pretrained(str(folder), local_files_only=True).inference([text], list(labels), threshold=0.5)[0]
-    found = GlinerDetector(str(folder), threshold=0.5, device="cpu").examine(text, "en_US")
+    found = GlinerDetector(str(folder), threshold=0.5, device="cpu", taxonomy=shipped_taxonomy()).examine(text, "en_US")
     assert itself
     assert [(one.start, one.end) for one in found.spans] == [(one["start"], one["end"]) for one in itself]
     assert [one.score for one in found.spans] == pytest.approx([one["score"] for one in itself])
@@ -79,7 +80,7 @@ def test_a_text_that_fits_gives_what_gliner_gives(folder):
 def test_own_labels_are_asked_instead(folder, tmp_path):
     labels = tmp_path / "labels.yaml"
     labels.write_text("star sign: belief\nshoe size: null\n")
-    detector = GlinerDetector(str(folder), threshold=0.0, label_map=labels, device="cpu")
+    detector = GlinerDetector(str(folder), threshold=0.0, label_map=labels, device="cpu", taxonomy=shipped_taxonomy())
     assert detector._labels == ("star sign",)
     assert {one.entity_type for one in detector.detect(TEXT, "en_US")} == {"belief"}
 
@@ -104,5 +105,5 @@ def test_a_folder_that_is_no_such_model_is_told_in_one_line(folder, tmp_path, da
     shutil.copytree(folder, copy)
     damage(copy)
     with pytest.raises(UsageError, match=said) as caught:
-        GlinerDetector(str(copy), device="cpu")
+        GlinerDetector(str(copy), device="cpu", taxonomy=shipped_taxonomy())
     assert "\n" not in str(caught.value)

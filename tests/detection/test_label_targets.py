@@ -12,7 +12,7 @@ from piiloom.detection.adapters.label_targets import Target, detection_maps, lab
 from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 
 @pytest.mark.parametrize("name", ["presidio", "ontonotes", "obi", "gliner", "conll", "i2b2", "ai4privacy"])
@@ -23,7 +23,7 @@ def test_each_subtype_of_a_shipped_map_is_an_entity_of_its_type(name):
     for label, target in targets.items():
         if target is None:
             continue
-        assert target.entity_type in load_taxonomy().types, label
+        assert target.entity_type in shipped_taxonomy().types, label
         if target.subtype is not None:
             entity = find_shipped(target.subtype)
             assert entity is not None, label
@@ -31,7 +31,7 @@ def test_each_subtype_of_a_shipped_map_is_an_entity_of_its_type(name):
 
 
 def test_presidio_is_told_by_entity_of_the_catalogue_where_that_is_just_one():
-    targets = label_targets(["presidio"])
+    targets = label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy())
     assert targets.of("US_SSN") == Target("code", "us_ssn")
     assert targets.of("IN_PAN") == Target("finance", "in_pan")
     assert targets.of("EMAIL_ADDRESS") == Target("code", "email")
@@ -44,15 +44,15 @@ def test_presidio_is_told_by_entity_of_the_catalogue_where_that_is_just_one():
 
 
 def test_gliner_is_asked_for_every_type():
-    targets = label_targets(["gliner"])
+    targets = label_targets(["gliner"], own=None, taxonomy=shipped_taxonomy())
     asked = asked_labels(targets)
-    assert {targets.of(label).entity_type for label in asked} == set(load_taxonomy().types)
+    assert {targets.of(label).entity_type for label in asked} == set(shipped_taxonomy().types)
 
 
 def test_an_own_map_goes_before_the_shipped_ones_and_names_of_types_after_all(tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("US_SSN: finance\nSTAFF_NO: code/employee_number\nEYES: appearance/eyes\nDATE_TIME: null\n")
-    targets = label_targets(["presidio"], own)
+    targets = label_targets(["presidio"], own, taxonomy=shipped_taxonomy())
     assert targets.of("US_SSN") == Target("finance", None)
     assert targets.of("STAFF_NO") == Target("code", "employee_number")
     assert targets.of("EYES") == Target("appearance", None)  # a subtype of the taxonomy only
@@ -64,7 +64,7 @@ def test_an_own_map_goes_before_the_shipped_ones_and_names_of_types_after_all(tm
 
 
 def test_a_shipped_map_can_be_named():
-    assert label_targets([], Path("obi")).of("PATORG") == Target("organization", None)
+    assert label_targets([], Path("obi"), taxonomy=shipped_taxonomy()).of("PATORG") == Target("organization", None)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_a_fault_in_a_map_is_told_with_file_and_line(tmp_path, text, place, said
     own = tmp_path / "own.yaml"
     own.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        label_targets(["presidio"], own)
+        label_targets(["presidio"], own, taxonomy=shipped_taxonomy())
     assert str(caught.value).startswith(place)
     assert said in str(caught.value)
 
 
 def test_a_map_that_is_not_there_is_told(tmp_path):
     with pytest.raises(UsageError, match="--label-map: there is no label map") as caught:
-        label_targets([], tmp_path / "none.yaml")
+        label_targets([], tmp_path / "none.yaml", taxonomy=shipped_taxonomy())
     assert "presidio" in str(caught.value)
 
 
@@ -111,7 +111,7 @@ def test_the_map_of_a_model_is_found_by_its_labels(labels, name):
 
 
 def test_a_model_trained_on_our_types_needs_no_map():
-    targets = targets_of(["occupation", "sexual orientation", "SEXUAL_ORIENTATION"])
+    targets = targets_of(["occupation", "sexual orientation", "SEXUAL_ORIENTATION"], None, shipped_taxonomy())
     assert [targets.of(label).entity_type for label in ("occupation", "sexual orientation", "SEXUAL_ORIENTATION")] == [
         "occupation",
         "sexual orientation",
@@ -128,7 +128,7 @@ def test_what_gives_no_span_is_set_aside_with_its_label_and_reason():
         Found(13, 24, "PHONE_NUMBER", 0.4),
         Found(4, 6, "TITLE", 1.0),
     ]
-    findings = mapped(text, found, label_targets(["presidio"]), "presidio")
+    findings = mapped(text, found, label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), "presidio")
     assert [(one.start, one.end, one.entity_type, one.subtype, one.score) for one in findings.spans] == [
         (0, 3, "name", None, 0.85),
         (13, 24, "code", "us_ssn", 0.85),
@@ -142,12 +142,17 @@ def test_what_gives_no_span_is_set_aside_with_its_label_and_reason():
 
 def test_of_about_equally_sure_overlapping_ones_the_longer_is_kept():
     found = [Found(0, 3, "PERSON", 0.86), Found(0, 10, "LOCATION", 0.85)]
-    findings = mapped("Ann Street 1", found, label_targets(["presidio"]), "presidio")
+    findings = mapped("Ann Street 1", found, label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), "presidio")
     assert [one.entity_type for one in findings.spans] == ["location"]
     assert [one.reason for one in findings.set_aside] == ["overlapped: PERSON"]
 
 
 def test_white_space_at_the_edges_is_no_part_of_a_span():
-    findings = mapped("x  AB 1 \n", [Found(1, 9, "UK_NINO", 0.5), Found(1, 3, "UK_NHS", 0.9)], label_targets(["presidio"]), "presidio")
+    findings = mapped(
+        "x  AB 1 \n",
+        [Found(1, 9, "UK_NINO", 0.5), Found(1, 3, "UK_NHS", 0.9)],
+        label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()),
+        "presidio",
+    )
     assert [(one.start, one.end, one.subtype) for one in findings.spans] == [(3, 7, "gb_nino")]
     assert [one.reason for one in findings.set_aside] == ["empty: UK_NHS"]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+
 pytest.importorskip("torch")
 pytest.importorskip("piiloom.detection.capid.capid_detector")
 
@@ -53,7 +55,7 @@ class Noting:
 def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question: str | None, tmp_path: Path) -> None:
     at = context.index("Leeds")
     span = Span(id="s", start=at, end=at + 5, entity_type="location", relevance="high" if question else None)
-    (messages,) = chat_rows([Record(id="r", context=context, question=question, spans=(span,))], "capid")
+    (messages,) = chat_rows([Record(id="r", context=context, question=question, spans=(span,))], "capid", taxonomy=shipped_taxonomy())
     noting = Noting()
     settings = DetectorSettings(detector="capid", model=ModelSettings(provider="openai", store=tmp_path / "r.duckdb"))
     make_detector(settings, provider=noting).detect(context, "en_US", question)
@@ -63,7 +65,7 @@ def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question:
 
 
 def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
-    base = write_model(tmp_path / "base", also=[extracting(relevance=True)] * 3, size=2000)
+    base = write_model(tmp_path / "base", also=[extracting(relevance=True, taxonomy=shipped_taxonomy())] * 3, size=2000)
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
     settings = LoraSettings(batch=1, accumulation=1, epochs=60, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(base=base, out=tmp_path / "adapter"))
@@ -92,7 +94,7 @@ def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData,
 
 
 def test_markers_that_were_learnt_by_heart_are_found(tmp_path: Path) -> None:
-    data, local = by_heart(tmp_path, MARKERS, marking(relevance=True))
+    data, local = by_heart(tmp_path, MARKERS, marking(relevance=True, taxonomy=shipped_taxonomy()))
     detector = make_detector(DetectorSettings(detector="markers", model=local))
     (record,) = data.train
     found = detector.detect(record.context, "en_US", record.question)
@@ -100,7 +102,7 @@ def test_markers_that_were_learnt_by_heart_are_found(tmp_path: Path) -> None:
 
 
 def test_a_verifier_that_was_learnt_by_heart_refuses_what_it_learnt_to(tmp_path: Path) -> None:
-    data, local = by_heart(tmp_path, VERIFIER_1, verifying(reasoned=False))
+    data, local = by_heart(tmp_path, VERIFIER_1, verifying(reasoned=False, taxonomy=shipped_taxonomy()))
     (record,) = data.train
     candidates = list(chosen_candidates(record, []))
 
@@ -113,7 +115,7 @@ def test_a_verifier_that_was_learnt_by_heart_refuses_what_it_learnt_to(tmp_path:
                 for one in candidates
             ]
 
-    kept = VerifyingDetector(Finder(), local, reasoned=False).detect(record.context, "en_US", record.question)
+    kept = VerifyingDetector(Finder(), local, reasoned=False, taxonomy=shipped_taxonomy()).detect(record.context, "en_US", record.question)
     told = {(one.start, one.end, one.entity_type) for one in kept}
     assert told == {(one.start, one.end, one.entity_type) for one in candidates if one.right}
     assert len(told) < len(candidates)

@@ -14,6 +14,7 @@ from benchmarks.detection.marker_survival import SEVERAL, measured
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.bringing_back import bring_back
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import EXPLORE
 
 TEXT = "Dear <name>, I am Anna Smith, 34, and have asthma. Anna's sister lives in Kraków.\n我叫王伟。"
@@ -33,7 +34,7 @@ def reasons(brought):
 
 
 def test_a_right_answer_says_all_and_nothing_else():
-    brought = bring_back(RIGHT, TEXT)
+    brought = bring_back(RIGHT, TEXT, taxonomy=shipped_taxonomy())
     assert spans(brought) == FOUND
     assert (list(brought.set_aside), brought.lost) == ([], 0)
     assert [one.start for one in brought.placed][3] == TEXT.index("Anna's")
@@ -81,7 +82,7 @@ ALTERED = {
 def test_an_altered_answer(name):
     (old, new), lacking, told = ALTERED[name]
     assert old in RIGHT
-    brought = bring_back(RIGHT.replace(old, new, 1), TEXT)
+    brought = bring_back(RIGHT.replace(old, new, 1), TEXT, taxonomy=shipped_taxonomy())
     assert spans(brought) == [one for one in FOUND if one not in lacking]
     assert reasons(brought) == told
 
@@ -98,34 +99,34 @@ def test_an_altered_answer(name):
     ],
 )
 def test_what_stands_around_an_answer_is_left_alone(reply):
-    brought = bring_back(reply, TEXT)
+    brought = bring_back(reply, TEXT, taxonomy=shipped_taxonomy())
     assert (spans(brought), list(brought.set_aside)) == (FOUND, [])
 
 
 def test_entities_of_html_are_what_they_stand_for():
-    brought = bring_back("&lt;name&gt;Anna&lt;/name&gt; &amp; <b>Bob</b>", "Anna & <b>Bob</b>")
+    brought = bring_back("&lt;name&gt;Anna&lt;/name&gt; &amp; <b>Bob</b>", "Anna & <b>Bob</b>", taxonomy=shipped_taxonomy())
     assert ([(one.start, one.end) for one in brought.placed], list(brought.set_aside)) == ([(0, 4)], [])
-    assert reasons(bring_back("Anna &amp;amp; Bob", "Anna &amp; Bob")) == ["invented_text"]
+    assert reasons(bring_back("Anna &amp;amp; Bob", "Anna &amp; Bob", taxonomy=shipped_taxonomy())) == ["invented_text"]
 
 
 def test_relevance_is_read_however_it_is_said():
     text = "a b c d e"
     reply = '<age high>a</age> <age relevance="low">b</age> <age HIGH>c</age> <age hihg>d</age> <age>e</age>'
-    brought = bring_back(reply, text, relevance=True)
+    brought = bring_back(reply, text, relevance=True, taxonomy=shipped_taxonomy())
     assert [one.mark.relevance for one in brought.placed] == ["high", "low", "high", "high", None]
     assert reasons(brought) == ["misspelt_marker"] * 3 + ["no_relevance"]
 
 
 def test_a_repeated_word_is_placed_where_it_was_marked_or_not_at_all():
     text = "Anna called. Anna left."
-    assert [one.start for one in bring_back("Anna called. <name>Anna</name> left.", text).placed] == [13]
-    assert [one.start for one in bring_back("Anna rang. <name>Anna</name> left.", text).placed] == [11 + 2]
-    brought = bring_back("<name>Anna</name> left.", text)
+    assert [one.start for one in bring_back("Anna called. <name>Anna</name> left.", text, taxonomy=shipped_taxonomy()).placed] == [13]
+    assert [one.start for one in bring_back("Anna rang. <name>Anna</name> left.", text, taxonomy=shipped_taxonomy()).placed] == [11 + 2]
+    brought = bring_back("<name>Anna</name> left.", text, taxonomy=shipped_taxonomy())
     assert (brought.placed, reasons(brought)) == ([], ["ambiguous_place", "dropped_text"])
 
 
 def test_what_is_left_out_is_told_with_its_place():
-    brought = bring_back("Dear \\<name>, I am <name>Anna Smith</name>, <age>34</age>", TEXT)
+    brought = bring_back("Dear \\<name>, I am <name>Anna Smith</name>, <age>34</age>", TEXT, taxonomy=shipped_taxonomy())
     (dropped,) = brought.set_aside
     assert (dropped.reason, dropped.value, dropped.end) == ("dropped_text", TEXT[dropped.start :], len(TEXT))
     assert brought.lost == len("".join(dropped.value.split()))
@@ -155,7 +156,7 @@ def test_what_the_export_writes_comes_back_whole(example):
     text, found = example
     if text.strip() != text or not text:
         return
-    brought = bring_back(marked_text(text, found), text)
+    brought = bring_back(marked_text(text, found), text, taxonomy=shipped_taxonomy())
     assert [(one.start, one.end, one.mark.entity_type) for one in brought.placed] == [
         (one.start, one.end, one.entity_type) for one in found
     ]
@@ -167,7 +168,7 @@ def test_what_the_export_writes_comes_back_whole(example):
 def test_any_answer_gives_places_within_the_text_and_none_twice(example, reply):
     text, found = example
     for answer in (reply, marked_text(text, found) + reply, reply + marked_text(text, found)):
-        brought = bring_back(answer, text)
+        brought = bring_back(answer, text, taxonomy=shipped_taxonomy())
         assert all(0 <= one.start < one.end <= len(text) for one in brought.placed)
         assert all(one.end <= other.start for one, other in pairwise(brought.placed))
         assert all(one.start is None or 0 <= one.start <= one.end <= len(text) for one in brought.set_aside)

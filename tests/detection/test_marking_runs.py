@@ -12,6 +12,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.marking.shots import Shots
 from piiloom.detection.registry import DetectorSettings, make_detector
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import told
 from tests.detection.marking_model import MarkingBench, MarkingModel
 from tests.fakes.llm_server import Fault, LLMServer
@@ -54,7 +55,7 @@ def test_it_asks_as_the_export_trains(tmp_path, name):
     assert {(span.score, span.detector, span.subtype) for span in findings.spans} == {(0.75, "markers", None)}
     assert told(TEXT, plain) == [(value, kind, None) for value, kind, _ in FOUND]
     if name == "openai":
-        assert bodies[0]["instructions"] == marking(relevance=True)
+        assert bodies[0]["instructions"] == marking(relevance=True, taxonomy=shipped_taxonomy())
         assert bodies[0]["input"] == [{"role": "user", "content": message(TEXT, "Can I?")}]
         assert "text" not in bodies[0]  # a schema would be another form
         assert bodies[0]["max_output_tokens"] > len(TEXT.encode())
@@ -62,7 +63,9 @@ def test_it_asks_as_the_export_trains(tmp_path, name):
 
 def test_examples_are_turns_before_the_text(tmp_path):
     spans = (Span(id="0", start=0, end=3, entity_type="name", relevance="low"),)
-    shots = Shots([Record(id="r", context="Bob ran.", question="Why?", spans=spans)], 4, seed=7, longest=4000, where="f")
+    shots = Shots(
+        [Record(id="r", context="Bob ran.", question="Why?", spans=spans)], 4, seed=7, longest=4000, where="f", taxonomy=shipped_taxonomy()
+    )
     with LLMServer(MarkingModel()) as server:
         bench = MarkingBench(tmp_path, server)
         (findings,) = bench.examine([TEXT], detector=bench.detector(shots=shots))

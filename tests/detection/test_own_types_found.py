@@ -12,6 +12,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.detection.pattern_detector import PatternDetector
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_entities import user_file, without_pattern
 from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.own_types_file import read_types_file
@@ -113,7 +114,7 @@ def test_an_aside_follows_a_full_stop_and_no_signature(tmp_path):
     types = written(tmp_path, "types:\n  - {name: gym card, pattern: 'GYM-[0-9]{5}'}\n")
     (own,) = read_types_file(types)
     for language in ("en", "pt", "sv"):
-        bank = StoryBank(language)
+        bank = StoryBank(language, extra=None, taxonomy=shipped_taxonomy())
         for story in (story for pair in sorted(bank.pairs) for story in bank.for_pair(pair)):
             for seed in range(6):
                 told = with_own_aside(story, (own,), random.Random(seed), language)

@@ -13,6 +13,7 @@ from piiloom.detection.detector_settings import LocalModel
 from piiloom.detection.findings import Text
 from piiloom.detection.registry import DetectorSettings, make_detector
 from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 pytest.importorskip("presidio_analyzer", reason="make test-train installs it")
 
@@ -64,14 +65,14 @@ def pipeline(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def detector(pipeline):
-    return PresidioDetector(model=pipeline)
+    return PresidioDetector(model=pipeline, taxonomy=shipped_taxonomy())
 
 
 @pytest.mark.parametrize(("count", "with_model"), [(500, True), (100, False)])
 def test_500_texts_give_what_presidio_itself_gives(pipeline, count, with_model):
     texts = made_texts(count)
     model = pipeline if with_model else None
-    itself, detector = presidio_itself(model), PresidioDetector(model=model)
+    itself, detector = presidio_itself(model), PresidioDetector(model=model, taxonomy=shipped_taxonomy())
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     assert [told(one) for one in detector.results(texts, "en_US")] == expected
     assert ("PERSON" in {one[2] for here in expected for one in here}) == with_model
@@ -102,7 +103,7 @@ def test_every_entity_of_presidios_patterns_is_in_the_label_map():
     from presidio_analyzer.predefined_recognizers import country_specific, generic
     from presidio_analyzer.recognizer_registry.recognizers_loader_utils import RecognizerListLoader
 
-    targets, found = label_targets(["presidio"]), set()
+    targets, found = label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), set()
     for kind in RecognizerListLoader.get_all_existing_recognizers():
         if kind.__module__.startswith((country_specific.__name__, generic.__name__)):
             found.update(kind().supported_entities)
@@ -112,7 +113,7 @@ def test_every_entity_of_presidios_patterns_is_in_the_label_map():
 
 def test_phones_are_those_of_the_locale():
     text = "Zadzwoń: 512 345 678"
-    alone = PresidioDetector()
+    alone = PresidioDetector(taxonomy=shipped_taxonomy())
     assert [one.subtype for one in alone.detect(text, "pl_PL")] == ["phone"]
     assert alone.detect(text, "fi_FI") == []
     berlin = "Tel. 030 90182012"
@@ -123,19 +124,19 @@ def test_phones_are_those_of_the_locale():
 @pytest.mark.parametrize("locale", ["en_US", "pl_PL", "vi_VN", "zh_CN", "hi_IN", "ar_AE", "no_NO", "nl_BE", "en", "xx_YY"])
 def test_patterns_alone_read_texts_of_any_locale(locale):
     text = "mail: a1@example.com"
-    assert [text[one.start : one.end] for one in PresidioDetector().detect(text, locale)] == ["a1@example.com"]
-    assert PresidioDetector().detect("", locale) == []
+    assert [text[one.start : one.end] for one in PresidioDetector(taxonomy=shipped_taxonomy()).detect(text, locale)] == ["a1@example.com"]
+    assert PresidioDetector(taxonomy=shipped_taxonomy()).detect("", locale) == []
 
 
 def test_context_words_count_with_patterns_alone():
-    alone = PresidioDetector(threshold=0.5)
+    alone = PresidioDetector(threshold=0.5, taxonomy=shipped_taxonomy())
     assert [one.score for one in alone.detect("Telephone: 415-555-2670", "en_CA")] == [0.75]
     assert alone.detect("Order: 415-555-2670", "en_CA") == []
 
 
 def test_what_scores_less_than_the_threshold_is_not_told(pipeline):
     text = "Ann Lee, account 12345678"
-    sure = PresidioDetector(model=pipeline, threshold=0.5)
+    sure = PresidioDetector(model=pipeline, threshold=0.5, taxonomy=shipped_taxonomy())
     assert [one.entity_type for one in sure.detect(text, "en_US")] == ["name"]
     assert sure.examine(text, "en_US").set_aside == ()
 
@@ -177,7 +178,7 @@ def test_a_recognizer_that_presidio_refuses_is_told_with_its_line(tmp_path, text
     own = tmp_path / "own.yaml"
     own.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        PresidioDetector(recognizers=[own]).detect("x", "en_US")
+        PresidioDetector(recognizers=[own], taxonomy=shipped_taxonomy()).detect("x", "en_US")
     assert str(caught.value).startswith(f"{place}:")
 
 
@@ -187,7 +188,7 @@ def test_a_pipeline_that_is_missing_is_told_and_not_downloaded(tmp_path, monkeyp
     monkeypatch.setattr(spacy.cli, "download", lambda *given, **named: pytest.fail("a download was tried"))
     for model, said in ((str(tmp_path), "no config.cfg"), ("en_core_web_none", "there is no such pipeline")):
         with pytest.raises(UsageError, match=said):
-            PresidioDetector(model=model)
+            PresidioDetector(model=model, taxonomy=shipped_taxonomy())
 
 
 def test_a_pipeline_of_another_language_is_refused(detector):
@@ -196,7 +197,7 @@ def test_a_pipeline_of_another_language_is_refused(detector):
 
 
 def test_a_text_that_spacy_cannot_read_fails_and_others_go_on(pipeline):
-    detector = PresidioDetector(model=pipeline)
+    detector = PresidioDetector(model=pipeline, taxonomy=shipped_taxonomy())
     detector._pipeline.max_length = 50
     long, short = detector.examine_batch([Text("Ann Lee " * 10, "en_US"), Text("Ann Lee", "en_US")])
     assert long.failed == "longer than the 50 characters that spaCy reads at once"

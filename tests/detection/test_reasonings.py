@@ -14,6 +14,7 @@ from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import MODELS
@@ -85,7 +86,7 @@ def test_the_rows_are_those_of_the_export_with_reasonings_of_the_model(make, tmp
         "spans without rows": 0,
     }
     records = read_training(TrainingChoice(train=(tmp_path / "train.jsonl",), validation_size=0)).train
-    VerifierFormat().write(records, tmp_path / "export", WriteOptions())
+    VerifierFormat().write(records, tmp_path / "export", WriteOptions(taxonomy=shipped_taxonomy()))
     exported = [rows(tmp_path / "export" / name) for name in FILES]
     assert labels == exported[0]
     answers = [[(*asked, json.loads(said)["answer"]) for *asked, said in made] for made in (reasons, exported[1])]

@@ -11,6 +11,7 @@ from piiloom.corpus.markers import unmarked
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.marking.shots import Shots
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.training_rows import row, write_jsonl
 
 TYPES = ("name", "age", "health", "location", "occupation", "finance")
@@ -28,7 +29,9 @@ def record(number, types, *, group=None, text=None, question="Can I?", relevance
 
 
 def shots(records, count, **options):
-    return Shots(records, count, seed=options.pop("seed", 7), longest=options.pop("longest", 4000), where="train.jsonl")
+    return Shots(
+        records, count, seed=options.pop("seed", 7), longest=options.pop("longest", 4000), where="train.jsonl", taxonomy=shipped_taxonomy()
+    )
 
 
 def contexts(messages):
@@ -97,8 +100,8 @@ def test_what_cannot_be_an_example_is_none():
 
 def test_they_are_read_from_native_rows(tmp_path):
     path = write_jsonl(tmp_path / "train.jsonl", [row(1), row(2, question=None, relevances=(None, None))])
-    drawn = Shots.read(path, 3, seed=7, longest=4000)
+    drawn = Shots.read(path, 3, seed=7, longest=4000, taxonomy=shipped_taxonomy())
     assert len(drawn.messages("x", relevance=False)) == 4
     path.write_text('{"context": "a", "spans": [{"start": 0, "end": 9}]}\n')
     with pytest.raises(DataError, match=r"train\.jsonl:1"):
-        Shots.read(path, 3, seed=7, longest=4000)
+        Shots.read(path, 3, seed=7, longest=4000, taxonomy=shipped_taxonomy())

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+
 pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.spacy_pipelines import import_spacy
@@ -148,7 +150,9 @@ def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: P
     found = SpacyDetector(str(place.out)).detect(record.context, "en_US")
     assert {one.entity_type for one in found} <= {"occupation", "health"}
     nlp = spacy.load(place.out)
-    assert nlp.evaluate(make_examples(nlp, data.validation)[0][0])["ents_f"] == pytest.approx(report.figures["validation"]["f"], abs=1e-4)
+    assert nlp.evaluate(make_examples(nlp, shipped_taxonomy(), data.validation)[0][0])["ents_f"] == pytest.approx(
+        report.figures["validation"]["f"], abs=1e-4
+    )
     assert not (place.out / "checkpoints").exists()
 
 
@@ -192,7 +196,7 @@ def test_a_base_gives_its_word_layers(data: TrainingData) -> None:
     pytest.importorskip(MODEL)
     made = make_pipeline(MODEL, "en")
     before = spacy.load(MODEL).get_pipe("ner").model.get_ref("tok2vec").to_bytes()
-    initialize(made, make_examples(made.nlp, data.train)[0][0], 1)
+    initialize(made, make_examples(made.nlp, shipped_taxonomy(), data.train)[0][0], 1)
     recognizer = made.nlp.get_pipe("ner")
     assert recognizer.model.get_ref("tok2vec").to_bytes() == before
     assert recognizer.labels == ("HEALTH", "OCCUPATION")

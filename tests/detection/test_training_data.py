@@ -20,6 +20,7 @@ from piiloom.detection.training.base_model import base_facts
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, unknown_types, write_about
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.detection.training_rows import row, write_jsonl
 from tests.taxonomy.own_types_example import written
@@ -182,7 +183,7 @@ def test_a_base_needs_configuration_and_tokenizer(tmp_path: Path) -> None:
 
 
 def test_types_that_nobody_defines() -> None:
-    assert unknown_types(["name", "vehicle"], ()) == ["vehicle"]
+    assert unknown_types(["name", "vehicle"], (), taxonomy=shipped_taxonomy()) == ["vehicle"]
 
 
 def test_an_adapter_brings_its_own_types_along(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+
 pytest.importorskip("torch")
 
 from piiloom.corpus.formats.instructions import extracting, marking, message, verifying
@@ -38,7 +40,9 @@ QUICK = LoraSettings(task="verifier-1", rank=2, alpha=2, batch=1, accumulation=1
 
 def instructions() -> list[str]:
     """So that a prompt has a hundred tokens and not two thousand."""
-    return [make(relevance=True) for make in (extracting, marking)] + [verifying(reasoned=False)]
+    return [make(shipped_taxonomy(), relevance=True) for make in (extracting, marking)] + [
+        verifying(reasoned=False, taxonomy=shipped_taxonomy())
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +73,7 @@ def stopped_at(step: int) -> Any:
 @pytest.mark.parametrize("task", TASKS)
 def test_an_example_is_what_a_detector_asks_and_the_answer(data: TrainingData, task: str) -> None:
     layout = PromptLayout(make_tokenizer(TEMPLATE))
-    for messages in chat_rows(data.train, task):
+    for messages in chat_rows(data.train, task, taxonomy=shipped_taxonomy()):
         one = example_of(messages, layout)
         asked = [Message(role=part["role"], content=part["content"]) for part in messages[:-1]]
         assert list(one.tokens[: one.prompt]) == layout.prompt(asked)
@@ -82,14 +86,18 @@ def test_an_example_is_what_a_detector_asks_and_the_answer(data: TrainingData, t
 def test_the_tasks_are_those_of_the_exports(data: TrainingData) -> None:
     record = data.train[0]
     asked = message(record.context, record.question)
-    (capid,) = chat_rows([record], "capid")
-    assert [one["content"] for one in capid[:2]] == [extracting(relevance=True), asked]
+    (capid,) = chat_rows([record], "capid", taxonomy=shipped_taxonomy())
+    assert [one["content"] for one in capid[:2]] == [extracting(relevance=True, taxonomy=shipped_taxonomy()), asked]
     assert [one["relevance"] for one in json.loads(capid[2]["content"])] == ["high", "low"]
-    (markers,) = chat_rows([record], "markers")
-    assert [one["content"] for one in markers] == [marking(relevance=True), asked, marked_text(record.context, record.spans)]
-    verdicts = [one[2]["content"] for one in chat_rows([record], "verifier-1")]
+    (markers,) = chat_rows([record], "markers", taxonomy=shipped_taxonomy())
+    assert [one["content"] for one in markers] == [
+        marking(relevance=True, taxonomy=shipped_taxonomy()),
+        asked,
+        marked_text(record.context, record.spans),
+    ]
+    verdicts = [one[2]["content"] for one in chat_rows([record], "verifier-1", taxonomy=shipped_taxonomy())]
     assert sorted(verdicts) == ["F", "F", "T", "T"]
-    assert [json.loads(one[2]["content"])["answer"] for one in chat_rows([record], "verifier-2")] == verdicts
+    assert [json.loads(one[2]["content"])["answer"] for one in chat_rows([record], "verifier-2", taxonomy=shipped_taxonomy())] == verdicts
 
 
 def test_from_records_to_an_adapter_that_answers(base: Path, data: TrainingData, tmp_path: Path) -> None:
@@ -201,9 +209,9 @@ def with_room_for(examples: int) -> Any:
 
 def test_what_is_too_long_is_left_out_and_counted(data: TrainingData) -> None:
     layout = PromptLayout(make_tokenizer(TEMPLATE, also=instructions(), size=2000))
-    every = examples_of(data.train, "capid", layout, 10_000)
+    every = examples_of(data.train, "capid", shipped_taxonomy(), layout, 10_000)
     lengths = sorted(len(one.tokens) for one in every.kept)
-    some = examples_of(data.train, "capid", layout, lengths[1])
+    some = examples_of(data.train, "capid", shipped_taxonomy(), layout, lengths[1])
     assert len(some.kept) + some.left_out == 5
     assert some.left_out == sum(length > lengths[1] for length in lengths)
     assert some.longest == lengths[-1]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.detection.verifying.verdicts import read_verdict
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 
 
 @pytest.mark.parametrize(

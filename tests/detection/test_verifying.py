@@ -14,6 +14,7 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import KNOWN, ListingBench, ListingModel
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import NAMES
@@ -61,14 +62,16 @@ def test_a_verifier_judges_what_any_detector_finds(tmp_path, reasoned):
         bench = ListingBench(tmp_path, server)
         (findings,) = bench.examine([TEXT], detector=bench.verified(Finder(), reasoned=reasoned))
         sent = {body["input"][0]["content"] for body in server.bodies}
-        assert {body["instructions"] for body in server.bodies} == {verifying(reasoned=reasoned)}
+        assert {body["instructions"] for body in server.bodies} == {verifying(reasoned=reasoned, taxonomy=shipped_taxonomy())}
     assert [one.entity_type for one in findings.spans] == ["health", "location"]
     assert reasons(findings) == [("refused_by_verifier", "Anna"), ("refused_by_verifier", "nurse")]
     assert [one.note for one in findings.set_aside] == (
         [f"“{value}” is what it is." for value in ("Anna", "nurse")] if reasoned else ["", ""]
     )
     assert [(one.start, one.end) for one in findings.set_aside] == [(0, 4), (10, 15)]
-    assert sent == {verifier_message(TEXT, "Can I?", one.start, one.end, one.entity_type) for one in _spans(TEXT)}
+    assert sent == {
+        verifier_message(TEXT, "Can I?", one.start, one.end, one.entity_type, taxonomy=shipped_taxonomy()) for one in _spans(TEXT)
+    }
 
 
 def test_without_a_usable_verdict_a_span_stays_and_that_is_told(tmp_path):
@@ -121,7 +124,7 @@ def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
         async def __aexit__(self, *_):
             self.told.append("closed")
 
-        async def examine_async(self, text, locale, question=None, *, item_id=""):
+        async def examine_async(self, text, locale, question=None, *, item_id="", group_keys=()):
             self.told.append(item_id)
             return self.examine_batch([Text(text, locale, question)])[0]
 

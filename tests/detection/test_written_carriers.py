@@ -10,7 +10,7 @@ from piiloom.detection.benchmark.carrier_orders import LANGUAGES, SIZES, carrier
 from piiloom.detection.benchmark.carriers import shipped_carriers
 from piiloom.detection.benchmark.literal_text import SLOT, literal_text, personal_parts
 from piiloom.detection.benchmark.written_carriers import carrier_of, comparable, reply_schema
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.prompts.library import open_library
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue

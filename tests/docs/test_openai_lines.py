@@ -19,6 +19,7 @@ import pytest
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, WriteOptions
 from piiloom.corpus.formats.registry import get_format, get_readable_format
 from piiloom.corpus.record import Record, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.docs.pages import ROOT, blocks_of
 
 pytestmark = pytest.mark.long  # the SDK takes a second to load
@@ -89,7 +90,7 @@ def test_the_lines_of_the_page_send_the_split_as_it_is(server: Any, tmp_path: Pa
     (lines,) = [block.text for block in blocks_of(ROOT / "docs" / "exports.md") if "fine_tuning.jobs.create" in block.text]
     split = tmp_path / "outputs" / "v1" / "openai" / "train.jsonl"
     split.parent.mkdir(parents=True)
-    get_format("openai").write(RECORDS, split, WriteOptions())
+    get_format("openai").write(RECORDS, split, WriteOptions(taxonomy=shipped_taxonomy()))
     local = {"OPENAI_API_KEY": "sk-LOOPBACK-0", "OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1"}
     subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, env=os.environ | local, check=True, timeout=120)
     assert server.paths == ["/v1/files", "/v1/fine_tuning/jobs"]
@@ -97,7 +98,7 @@ def test_the_lines_of_the_page_send_the_split_as_it_is(server: Any, tmp_path: Pa
     assert server.job["training_file"] == "file-1"
     sent = tmp_path / "sent.jsonl"
     sent.write_bytes(server.content)
-    back = list(get_readable_format("openai").read(sent, ReadOptions(), ReadTally()))
+    back = list(get_readable_format("openai").read(sent, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()))
     assert list(map(marked, back)) == list(map(marked, RECORDS))
 
 

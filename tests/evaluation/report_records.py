@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record, RecordPlan, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _MARK = re.compile(r"\[([^|\]]+)\|([^|\]]+)\|(high|low|none)\]")
 PLAN = RecordPlan(pair=("health", "occupation"), topic="work", subtopic="shifts", scenario="s1", register="forum post", cue_level="neutral")
@@ -65,7 +66,7 @@ def varied() -> list[Record]:
 
 def write_native(records: list[Record], path: Path) -> Path:
     """A native file of *records*."""
-    NativeFormat().write(records, path, WriteOptions())
+    NativeFormat().write(records, path, WriteOptions(taxonomy=shipped_taxonomy()))
     return path
 
 

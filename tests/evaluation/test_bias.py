@@ -18,8 +18,7 @@ from piiloom.evaluation.gallery.collector import GalleryOptions
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.names.index import NamesIndex, builtin
-from piiloom.pii_values.names.layout import open_bytes
+from piiloom.pii_values.names.index import NamesIndex, builtin, open_bytes
 from piiloom.pii_values.names.writing import TableWriter, packed
 from tests.longer import few
 

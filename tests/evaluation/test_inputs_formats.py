@@ -14,8 +14,8 @@ from piiloom.corpus.record import Record, Span
 from piiloom.evaluation.inputs.documents import Document
 from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy
-from piiloom.taxonomy.own_types import OwnSubtype, OwnType, to_json, types_in_force
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended, to_json
 from piiloom.taxonomy.value_generators import ValueGenerator
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
 from tests.longer import mostly_long
@@ -46,7 +46,7 @@ def written(folder: Path, name: str) -> Path:
     """RECORDS as a file (or folder) of the format *name*."""
     found = get_format(name)
     path = folder / f"{name}{found.suffix}"
-    found.write(iter(RECORDS), path, WriteOptions())
+    found.write(iter(RECORDS), path, WriteOptions(taxonomy=shipped_taxonomy()))
     return path
 
 
@@ -101,15 +101,13 @@ def test_own_types_of_a_release_are_known_where_its_files_are_read(tmp_path: Pat
     own = (OwnType(name="hat size", definition="One.", subtypes=(value,), pairs=()),)
     record = _record("r1", "A 58 fits Ann.", ("58", "hat size"), ("Ann", "name"))
     for name in ("openai", "bio", "native"):
-        with types_in_force(own):
-            get_format(name).write(iter([record]), tmp_path / f"train.{name}", WriteOptions())
+        get_format(name).write(iter([record]), tmp_path / f"train.{name}", WriteOptions(taxonomy=extended(own)))
     about = {"files": {f"train.{name}": {} for name in ("openai", "bio", "native")}, "own_types": to_json(own)}
     (tmp_path / "release.json").write_text(json.dumps(about))
     for name in ("openai", "bio"):
         pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", InputOptions(needs="places", found_format=name))
         for pair in pairs:
             assert [one.entity_type for one in pair.found.mentions] == ["hat size", "name"]
-            assert "hat size" not in load_taxonomy().types  # in force while files are read only
         assert summary.types_only_in_gold == []
 
 

@@ -18,6 +18,7 @@ from piiloom.evaluation.report.leaks import measure_question_leaks, measure_spli
 from piiloom.evaluation.report.plan import measure_plan
 from piiloom.evaluation.report.question_use import measure_question_use
 from piiloom.evaluation.report.values import ValueCount, measure_cards, measure_types
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied
 
 
@@ -38,7 +39,7 @@ def test_records_are_counted():
 def test_types_and_values():
     records = [marked(f"[{v}|health|{r}] {n}") for n, (v, r) in enumerate([("Asthma", "high"), ("asthma", "low"), ("gout", "none")])]
     records.append(marked("[asthma|belief|low] and [gout|belief|low]"))
-    health, belief = measure_types(records)
+    health, belief = measure_types(records, taxonomy=shipped_taxonomy())
     assert (health.type, health.mentions, health.high, health.low, health.unjudged, health.records) == ("health", 3, 1, 1, 1, 3)
     assert (health.distinct, health.distinct_share, health.repeats) == (2, 2 / 3, ((1, 1), (2, 1)))
     assert health.top == (ValueCount(value="asthma", mentions=2, share=2 / 3), ValueCount(value="gout", mentions=1, share=1 / 3))
@@ -48,7 +49,7 @@ def test_types_and_values():
 
 def test_types_stand_in_the_order_of_the_taxonomy_and_unknown_ones_last():
     record = marked("[x|zodiac sign|low] [Ann|name|low] [gout|health|low] [cook|occupation|low]")
-    assert [each.type for each in measure_types([record])] == ["occupation", "health", "name", "zodiac sign"]
+    assert [each.type for each in measure_types([record], taxonomy=shipped_taxonomy())] == ["occupation", "health", "name", "zodiac sign"]
 
 
 def test_cards():
@@ -118,7 +119,7 @@ def test_what_the_question_is_worth():
 
 
 def test_the_text_of_a_contrast_group_counts_once():
-    figures = measure({"all": cooks(3)})
+    figures = measure({"all": cooks(3)}, taxonomy=shipped_taxonomy())
     assert (figures.contexts.texts, figures.counts.records) == (3, 6)
 
 
@@ -150,29 +151,29 @@ def test_split_leaks_and_splits():
         marked("We saw [gout|health|low] and then a [pilot|occupation|high] again.", "May I fly?"),
     ]
     test = [marked("You said [ann|name|low] and [Leeds|location|high] were fine.", "Do bakers pay a fee at night by night?")]
-    leaks = measure_split_leaks(train, test)
+    leaks = measure_split_leaks(train, test, taxonomy=shipped_taxonomy())
     assert (leaks.values_share, leaks.contexts_share, leaks.questions_share) == (0.5, 0, 1)
-    figures = measure({"train": train, "test": test})
+    figures = measure({"train": train, "test": test}, taxonomy=shipped_taxonomy())
     assert figures.split_leaks == leaks
     assert [(split.split, split.counts.records) for split in figures.splits] == [("train", 2), ("test", 1)]
-    assert measure({"train": train}).split_leaks is None
+    assert measure({"train": train}, taxonomy=shipped_taxonomy()).split_leaks is None
 
 
 def test_the_plan_is_counted():
     plans = [None, RecordPlan(pair=("health", "age"), topic="t", subtopic="s"), RecordPlan(pair=("age", "health"), topic="t", subtopic="u")]
-    plan = measure_plan([marked(f"text {n}", plan=each) for n, each in enumerate(plans)])
+    plan = measure_plan([marked(f"text {n}", plan=each) for n, each in enumerate(plans)], taxonomy=shipped_taxonomy())
     assert (plan.planned, plan.pairs, plan.topics, plan.subtopics) == (2, {"age+health": 2}, 1, 2)
     assert (plan.locales, plan.registers, plan.pairs_possible) == ({"en_US": 3}, {}, 78)
 
 
 def test_the_json_is_json_and_does_not_depend_on_the_order_of_records():
     records = varied()
-    first = measure({"all": records}).to_json()
+    first = measure({"all": records}, taxonomy=shipped_taxonomy()).to_json()
     assert first["schema"] == 1
     assert json.loads(json.dumps(first, allow_nan=False)) == first
-    assert measure({"all": records[::-1]}).to_json() == first
+    assert measure({"all": records[::-1]}, taxonomy=shipped_taxonomy()).to_json() == first
 
 
 def test_records_without_spans_and_questions_are_measured():
-    figures = measure({"all": [marked("only words", None)]})
+    figures = measure({"all": [marked("only words", None)]}, taxonomy=shipped_taxonomy())
     assert (figures.questions, figures.types, figures.guessability.spans) == (None, (), 0)

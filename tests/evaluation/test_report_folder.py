@@ -16,10 +16,11 @@ from piiloom.evaluation.report.plots import all_plots
 from piiloom.evaluation.report.sources import Corpus, Source
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import check_folder
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied, write_native
 
 CORPUS = Corpus(source=Source(file="some.jsonl"), splits={"all": varied()})
-FIGURES = measure(CORPUS.splits)
+FIGURES = measure(CORPUS.splits, taxonomy=shipped_taxonomy())
 PLOTS = {"lengths", "openers", "relevance", "values", "guessability"}
 ALL_FILES = {"report.json", "report.md", "index.html", *(f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))}
 
@@ -43,7 +44,7 @@ def test_the_folder_holds_everything(tmp_path):
 @pytest.mark.long
 def test_equal_records_give_equal_bytes(tmp_path):
     for name in ("a", "b"):
-        write_report(tmp_path / name, CORPUS, measure({"all": varied()}))
+        write_report(tmp_path / name, CORPUS, measure({"all": varied()}, taxonomy=shipped_taxonomy()))
     assert {name: (tmp_path / "a" / name).read_bytes() for name in ALL_FILES} == {
         name: (tmp_path / "b" / name).read_bytes() for name in ALL_FILES
     }
@@ -53,7 +54,7 @@ def test_a_folder_that_is_not_empty_is_left_alone_unless_forced(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "guessability.png").write_text("of an earlier report")
     bare = Corpus(source=CORPUS.source, splits={"all": [marked("no values here", None)]})
-    figures = measure(bare.splits)
+    figures = measure(bare.splits, taxonomy=shipped_taxonomy())
     with pytest.raises(OutputError, match="--force"):
         write_report(tmp_path, bare, figures)
     assert names(tmp_path) == {"mine.txt", "guessability.png"}
@@ -113,7 +114,7 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
     ids=["varied", "one", "bare", "empty", "odd text", "long"],
 )
 def test_plots_of_any_records_are_images(records):
-    plots = list(all_plots(measure({"all": records})))
+    plots = list(all_plots(measure({"all": records}, taxonomy=shipped_taxonomy())))
     assert {plot.name for plot in plots} <= PLOTS
     for plot in plots:
         assert plot.png.startswith(b"\x89PNG\r\n")

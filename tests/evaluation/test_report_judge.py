@@ -9,6 +9,7 @@ from pathlib import Path
 
 from piiloom.evaluation.report.figures import Figures, measure
 from piiloom.evaluation.report.sources import corpus_of_file
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import varied, write_capid, write_native
 from tests.shared_files import shared
 
@@ -65,7 +66,7 @@ def in_the_words_of_the_judge(figures: Figures) -> dict[str, object]:
 
 def test_a_native_file_measures_the_same(tmp_path):
     path = write_native(varied(), tmp_path / "native.jsonl")
-    ours, theirs = in_the_words_of_the_judge(measure(corpus_of_file(path).splits)), judged(path)
+    ours, theirs = in_the_words_of_the_judge(measure(corpus_of_file(path).splits, taxonomy=shipped_taxonomy())), judged(path)
     assert ours == {name: theirs[name] for name in ours}
     # The file must be worth comparing: no figure that could be equal for want of cases.
     assert 0 < theirs["question holds a full value %"] < 100
@@ -77,6 +78,6 @@ def test_a_native_file_measures_the_same(tmp_path):
 
 def test_a_capid_file_measures_the_same(tmp_path):
     path = write_capid(varied(), tmp_path / "capid.jsonl")
-    ours, theirs = in_the_words_of_the_judge(measure(corpus_of_file(path).splits)), judged(path)
+    ours, theirs = in_the_words_of_the_judge(measure(corpus_of_file(path).splits, taxonomy=shipped_taxonomy())), judged(path)
     # Of a format without order the judge looks at the order of the file, the report at that of the text.
     assert {name: theirs[name] for name in ours} == {**ours, "list ordered high-first %": theirs["list ordered high-first %"]}

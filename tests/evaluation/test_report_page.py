@@ -17,6 +17,7 @@ from piiloom.evaluation.report.page.figure_charts import content_charts, guess_c
 from piiloom.evaluation.report.page.rendering import dataset_page
 from piiloom.evaluation.report.samples import SHOWN, draw_samples
 from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK, WIDE, page_corpus, twins
 from tests.evaluation.report_records import marked, varied
@@ -26,7 +27,7 @@ CORPUS = page_corpus()
 
 @cache
 def figures_of_all() -> Figures:
-    return measure(CORPUS.splits)
+    return measure(CORPUS.splits, taxonomy=shipped_taxonomy())
 
 
 @cache
@@ -41,7 +42,7 @@ def parsed() -> Page:
 
 def of_records(records: list[Record]) -> Page:
     corpus = Corpus(source=Source(file="some.jsonl"), splits={"all": records})
-    return Page(dataset_page(corpus, measure(corpus.splits)))
+    return Page(dataset_page(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy())))
 
 
 def marks(page: Page) -> list[str]:
@@ -144,7 +145,7 @@ def told(svg: str) -> dict[str, int]:
 
 
 def test_the_charts_show_the_figures():
-    figures = measure({"all": varied()})
+    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
     charts = {chart.name: chart for chart in content_charts(figures)}
     assert set(charts) == {"types", "pairs", "lengths-contexts", "lengths-questions", "places", "spans"}
     types = told(charts["types"].svg)
@@ -163,7 +164,7 @@ def test_the_charts_show_the_figures():
 
 
 def test_bars_are_as_long_as_their_numbers():
-    figures = measure({"all": varied()})
+    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
     svg = content_charts(figures)[0].svg
     bars = re.findall(r'width="([\d.]+)" height="13" class="\w+"><title>[^:]*: ([\d,]+) spans', svg)
     scales = [float(width) / int(number) for width, number in bars]
@@ -171,7 +172,9 @@ def test_bars_are_as_long_as_their_numbers():
 
 
 def test_places_are_those_of_the_text():
-    places = measure({"all": [marked("[Ann|name|high] aaaaaaaaaaaaa [Bob|name|low]"), marked("no", None)]}).places
+    places = measure(
+        {"all": [marked("[Ann|name|high] aaaaaaaaaaaaa [Bob|name|low]"), marked("no", None)]}, taxonomy=shipped_taxonomy()
+    ).places
     assert [(each.high, each.low) for each in places.tenths] == [(1, 0), *[(0, 0)] * 7, (0, 1), (0, 0)]
     assert places.per_record == ((0, 1), (2, 1))
 

@@ -23,6 +23,7 @@ from piiloom.evaluation.report.page.contents import page_contents
 from piiloom.evaluation.report.page.limits import limits, uses
 from piiloom.evaluation.report.self_bleu import SelfBleu
 from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied, write_native
 
 AGREEMENT = Agreement(records=2, figures=(AgreementFact(name="spans", value=0.5, low=0.25, high=0.75, over=8),))
@@ -60,7 +61,7 @@ def cells(tables: object) -> dict[str, list[tuple[str, ...]]]:
 
 def test_what_the_store_knows_is_told(path):
     corpus = corpus_of_release(path, "v1", wanted=WANTED)
-    page = page_contents(corpus, measure(corpus.splits))
+    page = page_contents(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy()))
     made, quality = cells(page.making_tables), cells(page.further_tables)
     assert made["Runs"] == [
         ("one", "m", "staged", "1", "4", "4"),
@@ -91,12 +92,12 @@ def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path
     assert (corpus.background.release, corpus.background.imported) == (None, 0)
     assert corpus_of_store(path).background == corpus_of_release(path, "v1").background == Background()
     corpus = corpus_of_file(write_native(varied(), tmp_path / "some.jsonl"))
-    page = page_contents(corpus, measure(corpus.splits))
+    page = page_contents(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy()))
     assert list(cells(page.making_tables)) == ["Records by how they were made", "reading"]
     file = tmp_path / "bare.jsonl"
     file.write_text('{"context": "I am Ann.", "question": "Q?", "piis": {"Ann": {"type": "name", "relevance": "1"}}}')
     corpus_without = corpus_of_file(file)
-    bare = page_contents(corpus_without, measure(corpus_without.splits))
+    bare = page_contents(corpus_without, measure(corpus_without.splits, taxonomy=shipped_taxonomy()))
     assert "Language and country of the texts are not stated." in bare.limits
     assert "locale" not in {what for _, what, _ in bare.key_figures}
     assert page.again.commands == "piiloom report --input some.jsonl --seed 7 --out report"
@@ -106,7 +107,7 @@ def test_withheld_records_and_missing_extras_are_told():
     release = ReleaseFacts(name="v", withheld={"too near": 3})
     assert withheld_table(Background(release=release)).rows == (("too near", "3"),)
     assert agreement_table(Background()).rows == rejects_table(Background()).rows == costs_table(Background()).rows == ()
-    figures = measure({"all": varied()})
+    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
     missing = replace(figures, contexts=replace(figures.contexts, self_bleu=SelfBleu(mean=None, install="pip it")))
     installs = page_contents(Corpus(source=Source(file="f"), splits={"all": varied()}), missing).installs
     assert installs == ("self-BLEU was not measured: it needs an extra: pip it",)
@@ -114,7 +115,7 @@ def test_withheld_records_and_missing_extras_are_told():
 
 def test_what_the_splits_share_is_told_by_kind_and_type():
     records = varied()
-    leakage = measure_leakage({"train": records, "test": records[:2]}).to_json()
+    leakage = measure_leakage({"train": records, "test": records[:2]}, taxonomy=shipped_taxonomy()).to_json()
     told = cells(leakage_tables(Background(release=ReleaseFacts(name="v", leakage=leakage))))
     held = leakage["test"]
     values = f"{held['values']['seen']} of {held['values']['of']} (100.0%)"
@@ -147,13 +148,13 @@ def test_a_citation_is_one_entry_whatever_the_title():
 
 
 def test_limits_follow_from_the_figures():
-    figures = measure({"all": varied()})
+    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
     said = " ".join([*limits(Source(file="f"), figures, Background()), *uses(figures, Background())])
     assert "No label has been checked by a person" in said
     assert "Every text discloses something" not in said
     assert "texts that disclose nothing (1)" in said
     assert "Fewer than 100 spans: occupation (" in said
-    plain = measure({"all": [marked("I am [Ann|name|none].", None, plan=None)]})
+    plain = measure({"all": [marked("I am [Ann|name|none].", None, plan=None)]}, taxonomy=shipped_taxonomy())
     said = " ".join([*limits(Source(file="f"), plain, Background(decisions={"validated": 1})), *uses(plain, Background())])
     assert "checked by a person" not in said
     assert "Every text discloses something" in said

@@ -9,6 +9,7 @@ import pytest
 
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.page.rendering import dataset_page
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.opened_page import OpenedPage, opened_page, serious_violations
 from tests.evaluation.page_corpora import ATTACK, page_corpus
 
@@ -17,7 +18,7 @@ from tests.evaluation.page_corpora import ATTACK, page_corpus
 def path(tmp_path_factory) -> Path:
     corpus = page_corpus()
     path = tmp_path_factory.mktemp("page") / "index.html"
-    path.write_bytes(dataset_page(corpus, measure(corpus.splits)).encode("utf-8", "replace"))
+    path.write_bytes(dataset_page(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy())).encode("utf-8", "replace"))
     return path
 
 

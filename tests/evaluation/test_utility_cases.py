@@ -12,11 +12,12 @@ from piiloom.evaluation.utility.disclosure import tells, told_share, word_overla
 from piiloom.evaluation.utility.evaluating import judged_by_rule, prepared
 from piiloom.evaluation.utility.stand_in import LABEL, kept_share, stand_in_pair
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import ASTHMA, record
 
 
 def case(*values, context=ASTHMA[0], question=ASTHMA[1]):
-    (made,), left_out = cases_of([record("r", context, question, values or ASTHMA[2])])
+    (made,), left_out = cases_of([record("r", context, question, values or ASTHMA[2])], taxonomy=shipped_taxonomy())
     assert not left_out
     return made
 
@@ -44,7 +45,7 @@ def test_a_value_with_a_relevant_mention_is_not_protected_and_one_without_releva
     assert [fact.value for fact in made.protected] == ["asthma", "Ghent"]
     (first,) = record("r", "Anna met Anna.", "Who?", [("Anna", "name", "low")]).spans
     again = replace(first, id="t", start=9, end=13, relevance="high")
-    (made,), _ = cases_of([Record(id="r", context="Anna met Anna.", question="Who?", spans=(first, again))])
+    (made,), _ = cases_of([Record(id="r", context="Anna met Anna.", question="Who?", spans=(first, again))], taxonomy=shipped_taxonomy())
     assert (made.needed, made.protected) == ((Fact(value="Anna", entity_type="name"),), ())
 
 
@@ -62,19 +63,19 @@ def test_what_cannot_be_compared_is_left_out_and_counted():
         record("d", ASTHMA[0], "Q?", [("34", "age", None)]),
         record("e", "Nothing personal here.", "Q?", []),
     ]
-    cases, left_out = cases_of(records)
+    cases, left_out = cases_of(records, taxonomy=shipped_taxonomy())
     assert [one.id for one in cases] == ["a"]
     assert left_out == {NO_QUESTION: 2, NO_RELEVANCE: 2}
     with pytest.raises(DataError, match=r"nothing can be compared \(2 × no question, 2 × no span with a relevance\)"):
-        prepared(records[1:], VARIANTS)
+        prepared(records[1:], shipped_taxonomy(), VARIANTS)
     with pytest.raises(DataError, match="there are no records"):
-        prepared([], VARIANTS)
+        prepared([], shipped_taxonomy(), VARIANTS)
     with pytest.raises(DataError, match="a: two records have this id"):
-        cases_of([records[0], records[0]])
+        cases_of([records[0], records[0]], taxonomy=shipped_taxonomy())
 
 
 def test_records_of_one_text_are_one_document():
-    cases, _ = cases_of([record(name, *ASTHMA, group="text:1") for name in "ab"] + [record("c", *ASTHMA)])
+    cases, _ = cases_of([record(name, *ASTHMA, group="text:1") for name in "ab"] + [record("c", *ASTHMA)], taxonomy=shipped_taxonomy())
     assert [one.cluster for one in cases] == ["text:1", "text:1", "c"]
 
 

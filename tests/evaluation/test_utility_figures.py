@@ -15,7 +15,8 @@ from piiloom.evaluation.utility.cases import cases_of
 from piiloom.evaluation.utility.figures import utility_figures
 from piiloom.evaluation.utility.intervals import MeanTable
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import asthmatics
 from tests.longer import EXPLORE
 
@@ -29,7 +30,7 @@ def said(better):
 
 def measured(verdicts, *, seed=7, **more):
     """The figures of one record for each of *verdicts*: what was said of (original, all_masked), and of (all_masked, original)."""
-    cases, _ = cases_of(asthmatics(len(verdicts)), TWO)
+    cases, _ = cases_of(asthmatics(len(verdicts)), shipped_taxonomy(), TWO)
     outcomes = Outcomes(answers={(case.id, name): name for case in cases for name in TWO}, **more)
     for case, (forth, back) in zip(cases, verdicts, strict=True):
         outcomes.verdicts[case.id, *TWO] = said(forth)
@@ -143,7 +144,7 @@ def test_one_document_has_no_interval_and_nothing_no_mean():
 
 def test_records_in_any_order_give_the_same_intervals():
     verdicts = [("first", "second"), ("tie", "tie"), ("second", "first")]
-    cases, _ = cases_of(asthmatics(3), TWO)
+    cases, _ = cases_of(asthmatics(3), shipped_taxonomy(), TWO)
     found = []
     for order in permutations(range(3)):
         outcomes = Outcomes(answers={(case.id, name): name for case in cases for name in TWO})

@@ -15,6 +15,7 @@ from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.evaluating import judged_by_models, prepared
 from piiloom.evaluation.utility.options import ModelChoice, UtilityOptions
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.providers.provider_calls import MODELS
 
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)
@@ -88,7 +89,7 @@ class Bench:
 
     def __init__(self, folder: Path, records, variants=VARIANTS):
         self.variants = tuple(variants)
-        self.cases, self.left_out = prepared(records, self.variants)
+        self.cases, self.left_out = prepared(records, shipped_taxonomy(), self.variants)
         self.store = folder / "replies.duckdb"
 
     def run(self, server, name="openai", *, watch=None, judge=None, price=None, **options):

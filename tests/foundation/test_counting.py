@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 ROOT = Path(__file__).parents[2]
 # A number in braces and a noun that is always plural, as in "1 records".

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from piiloom.foundation.garbage import collecting_at
+from piiloom.foundation.startup import collecting_at
 
 
 @pytest.fixture(autouse=True)

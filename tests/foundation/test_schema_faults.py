@@ -21,7 +21,7 @@ PYDANTIC = re.compile(
 OF_USERS = [
     ("piiloom.generation.settings.configuration", "RunConfig"),
     ("piiloom.taxonomy.bank_files", "BankFile"),
-    ("piiloom.surrogates.placeholders.mapping_file", "_MappingFile"),
+    ("piiloom.surrogates.placeholders.mapping", "_MappingFile"),
     ("piiloom.providers.prices", "ModelBook"),
     ("piiloom.corpus.formats.native_rows", "NativeRow"),
 ]

@@ -18,6 +18,7 @@ from piiloom.generation.running.item_runner import Outcome, advance
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage import StageContext
 from piiloom.generation.stages.pipeline import RECIPES
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.scenarios import Bank, Scenario
 from tests.generation.scripted_provider import memory_store
 
@@ -50,6 +51,6 @@ def loom(bank: Bank, **options: Any) -> Iterator[Loom]:
     committer = GroupCommitter(store, run.id)
     committer.start()
     try:
-        yield Loom(calls=Calls(ComposerProvider(bank, **options), committer, run.id), bank=bank)
+        yield Loom(calls=Calls(ComposerProvider(bank, **options, taxonomy=shipped_taxonomy()), committer, run.id), bank=bank)
     finally:
         committer.close()

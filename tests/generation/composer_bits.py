@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from piiloom.corpus.marks import MARK, strip_marks
 from piiloom.foundation.words import count_words
 from piiloom.generation.composer.passages import Brief
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.registers import Register
 from piiloom.taxonomy.scenarios import Also, Definite, Qualifier, Scenario, Talk
@@ -129,7 +130,7 @@ def brief(*value_ids: str, **changes: Any) -> Brief:
         "register": "plain statement",
         "topic": "shift work",
     }
-    return Brief(**{**settings, **changes})
+    return Brief(**{**settings, **changes}, taxonomy=shipped_taxonomy())
 
 
 def marks(text: str) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.setting_checks import make_config
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = 150
@@ -45,7 +46,7 @@ def exported(path: Path, *, file_format: str = "native", first: int | None = Non
     with Store.open(path, create=False) as store:
         records = list(iter_records(store, run_id=get_run(store, "last").id))[:first]
     target = path.with_suffix(".exported")
-    get_format(file_format).write(records, target, WriteOptions())
+    get_format(file_format).write(records, target, WriteOptions(taxonomy=shipped_taxonomy()))
     return target.read_text(encoding="utf-8")
 
 

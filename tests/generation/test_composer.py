@@ -20,7 +20,7 @@ from piiloom.providers.protocol import PromptCall, Provider
 from piiloom.screening.gate import Expectations
 from piiloom.screening.screen import default_screen
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
@@ -90,7 +90,7 @@ def test_a_value_may_be_given_the_capital(sentence, written):
 
 
 def test_it_is_a_provider_that_costs_nothing():
-    composer = ComposerProvider(load_bank())
+    composer = ComposerProvider(load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()), taxonomy=shipped_taxonomy())
     assert isinstance(composer, Provider)
     assert composer.paid is False
 
@@ -106,10 +106,12 @@ def composed(schema_name, *, item_id="4", attempt=0, **variables):
         item_id=item_id,
         attempt=attempt,
     )
-    return asyncio.run(ComposerProvider(load_bank()).complete(call))
+    return asyncio.run(
+        ComposerProvider(load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()), taxonomy=shipped_taxonomy()).complete(call)
+    )
 
 
-FIRST = next(iter(load_bank().scenarios.values()))
+FIRST = next(iter(load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).scenarios.values()))
 HIGH = [
     {"id": f"v{number}", "type": kind, "text": f"word{number}", "subtype": "", "subject": "self", "relevance": "high"}
     for number, kind in enumerate(FIRST.pair, 1)
@@ -159,7 +161,7 @@ def test_a_template_it_does_not_know_is_an_invalid_request():
 
 
 def test_topics_and_subtopics_come_from_the_bank():
-    bank = load_bank()
+    bank = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy())
     types = [{"name": kind} for kind in PLAN.pair]
     listed = composed("topics", types=types, count=99, seed=1).data["topics"]
     assert sorted(listed) == sorted({scenario.topic for scenario in bank.for_pair(PLAN.pair)})
@@ -169,10 +171,10 @@ def test_topics_and_subtopics_come_from_the_bank():
         assert all(bank.find(PLAN.pair, topic, subtopic) for subtopic in subtopics)
 
 
-@pytest.mark.parametrize("pair", load_taxonomy().pairs, ids="+".join)
+@pytest.mark.parametrize("pair", shipped_taxonomy().pairs, ids="+".join)
 def test_every_scenario_can_be_planned(pair):
     """No topic or subtopic of the bank is dropped as a repeat, or its scenario would never be told."""
-    scenarios = load_bank().for_pair(pair)
+    scenarios = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).for_pair(pair)
     names = tuple(dict.fromkeys(scenario.topic for scenario in scenarios))
     assert clean_list(names, at_most=99, banned=pair).kept == names
     lists = {}
@@ -181,21 +183,32 @@ def test_every_scenario_can_be_planned(pair):
         known += [subtopic for subtopic in scenario.subtopics if subtopic not in known]
     for topic, listed in lists.items():
         assert clean_list(listed, at_most=99, banned=(topic,)).kept == tuple(listed)
-    reached = {found.id for place in list_triplets(names, lists, 999).found for found in load_bank().find(pair, *place)}
+    reached = {
+        found.id
+        for place in list_triplets(names, lists, 999).found
+        for found in load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).find(pair, *place)
+    }
     assert reached == {scenario.id for scenario in scenarios}
 
 
-@pytest.mark.parametrize("pair", load_taxonomy().pairs, ids="+".join)
+@pytest.mark.parametrize("pair", shipped_taxonomy().pairs, ids="+".join)
 def test_every_personal_question_is_in_the_first_person(pair):
     """Or the question stage would refuse it, and with it every text of a scenario that has no other."""
-    patterns = [(found.id, pattern) for found in load_bank().for_pair(pair) for pattern in found.questions["personal"]]
+    patterns = [
+        (found.id, pattern)
+        for found in load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).for_pair(pair)
+        for pattern in found.questions["personal"]
+    ]
     assert [(name, text) for name, pattern in patterns for text in all_expansions(pattern, 200) if not FIRST_PERSON.search(text)] == []
 
 
 @pytest.mark.long
 def test_what_goes_with_any_question_names_no_type():
-    talk, gate = load_bank().talk, default_screen().gates[3]
-    pairable = [kind.name for kind in load_taxonomy().types.values() if kind.pairable]
+    talk, gate = (
+        load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).talk,
+        default_screen(taxonomy=shipped_taxonomy()).gates[3],
+    )
+    pairable = [kind.name for kind in shipped_taxonomy().types.values() if kind.pairable]
     for pattern in (*talk.prefaces, *talk.tails, *talk.follow_ups, *chain.from_iterable(talk.cues.values())):
         for text in all_expansions(pattern, 60):
             record = Record(id="r", context="", question=text)

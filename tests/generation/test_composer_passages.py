@@ -16,6 +16,7 @@ from piiloom.generation.composer.layouts import lay_out
 from piiloom.generation.composer.passages import compose_passage
 from piiloom.generation.composer.wording import says_any
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.registers import load_registers
 from tests.generation.composer_bits import PLAIN_TALK, brief, fits, length, marks, register, rngs
 
@@ -34,7 +35,9 @@ def passage(rng, *sentences, talk=PLAIN_TALK, ids=ALL, **changes):
 @given(rngs, st.permutations((MATTER, *ASIDES)), st.sampled_from(["high", "low"]), st.sampled_from(tuple(load_registers())))
 @settings(deadline=None)
 def test_a_post_keeps_every_mark_and_leads_as_asked(rng, sentences, lead, name):
-    post = passage(rng, *sentences, lead=lead, register=name, talk=load_bank().talk, words=60)
+    post = passage(
+        rng, *sentences, lead=lead, register=name, talk=load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).talk, words=60
+    )
     found = marks(post)
     assert sorted(value_id for value_id, _ in found) == sorted(ALL)
     assert ("low" if found[0][0] in {"v4", "v5"} else "high") == lead
@@ -97,7 +100,17 @@ def test_a_text_without_values_is_small_talk_around_the_matter(rng):
 @pytest.mark.parametrize("name", ["forum post", "plain statement", "e-mail to support", "long story", "second-hand"])
 @pytest.mark.parametrize("target", [60, 120, 250])
 def test_the_wanted_length_is_approached(name, target):
-    lengths = [length(passage(random.Random(seed), register=name, words=target, talk=load_bank().talk)) for seed in range(60)]
+    lengths = [
+        length(
+            passage(
+                random.Random(seed),
+                register=name,
+                words=target,
+                talk=load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).talk,
+            )
+        )
+        for seed in range(60)
+    ]
     # Greetings, a closing line and a last question come on top.
     assert abs(median(lengths) - target) <= 15 + 0.12 * target
     assert max(lengths) < target * 1.5 + 45

@@ -14,12 +14,13 @@ from piiloom.foundation.words import count_words
 from piiloom.generation.stage import ItemRejected
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales
 from piiloom.taxonomy.registers import load_registers
 from tests.generation.composed_items import loom, planned
 from tests.longer import EXPLORE
 
-BANK = load_bank()
+BANK = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy())
 LOCALES = tuple(code for code, locale in load_locales().items() if locale.composer and locale.language == "en")
 # What may befall a plan that is in order: the persona has no such values, or every wording of the question says one of them.
 UNLUCKY = {("values", "no_values"), ("question", "question.content_word"), ("question", "question.value")}

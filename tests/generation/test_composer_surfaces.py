@@ -14,6 +14,7 @@ from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.generation.composer.surfaces import wear
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.registers import load_registers
 from tests.generation.composer_bits import TALK, VALUES, marks, register, rngs
 
@@ -26,7 +27,7 @@ WEARS = ("lower", "unpointed", "typos", "abbreviations", "emoji", "hesitations",
 
 
 def worn(rng=None, text=MARKED, talk=TALK, **changes):
-    return wear(text, register(**changes), talk, KINDS, rng or random.Random(1))
+    return wear(text, register(**changes), talk, KINDS, shipped_taxonomy(), rng or random.Random(1))
 
 
 def outside(text):
@@ -55,7 +56,7 @@ def test_marks_outlive_any_wear(rng, chances):
 @settings(deadline=None)
 def test_marks_outlive_any_register_whatever_stands_around_them(known, rng, around):
     text = f"{around}[[v1|Asthma]] {around} [[v5|CLM-48Q]]{around}"
-    after = marks(wear(text, known, load_bank().talk, KINDS, rng))
+    after = marks(wear(text, known, load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).talk, KINDS, shipped_taxonomy(), rng))
     assert [(value_id, surface.lower()) for value_id, surface in after] == [("v1", "asthma"), ("v5", "clm-48q")]
     assert after[1][1] == "CLM-48Q"
 

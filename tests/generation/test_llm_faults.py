@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import load_plan_items, load_rejects
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable
 from tests.ended_calls import CompletionRow

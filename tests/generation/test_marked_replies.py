@@ -22,7 +22,7 @@ from piiloom.generation.stages.texts import (
     read_sentences,
     value_variables,
 )
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.scripted_provider import SITUATION, VALUES, an_item, surfaces
 from tests.longer import examples
 
@@ -179,7 +179,7 @@ def test_the_other_values_of_an_item_are_those_not_named():
 
 
 def test_values_are_described_to_templates_in_json_values_only():
-    asked_of_a_model = SimpleNamespace(bank=None, taxonomy=load_taxonomy())
+    asked_of_a_model = SimpleNamespace(bank=None, taxonomy=shipped_taxonomy())
     assert value_variables([value("asthma")], asked_of_a_model) == [
         {"id": "v1", "text": "asthma", "type": "health", "subtype": "", "subject": "self", "relevance": "high"}
     ]

@@ -12,6 +12,7 @@ from piiloom.generation.running.session import bank_of
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.composed_items import loom, planned
 from tests.generation.composer_settings import exported, resume, start
 from tests.taxonomy.bank_example import MINE, written
@@ -34,7 +35,7 @@ def mine(tmp_path_factory):
 
 
 def test_its_scenario_becomes_a_text(mine):
-    bank = load_bank("en", mine)
+    bank = load_bank("en", mine, taxonomy=shipped_taxonomy())
     with loom(bank) as made:
         items = [made.weave(planned(index, bank.scenarios[ID], bank=bank)).item for index in range(12)]
     told = [item for item in items if item.spans and item.plan.scenario == ID]
@@ -47,7 +48,7 @@ def test_its_scenario_becomes_a_text(mine):
 
 
 def test_its_aside_becomes_a_part_of_one(mine):
-    bank = load_bank("en", mine)
+    bank = load_bank("en", mine, taxonomy=shipped_taxonomy())
     tin = bank.frames[-1]
     others = [scenario for scenario in bank.scenarios.values() if scenario.id != ID]
     plans = (planned(index, others[index % len(others)], bank=bank) for index in range(60_000))

@@ -24,9 +24,9 @@ from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.pii_values.drawing import ValueRequest, draw_values
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_type_asides import asides_digest
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types import extended
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -67,7 +67,6 @@ def test_values_of_own_types_matter_in_some_texts_and_not_in_others(tmp_path):
                 assert text == text.upper()
             elif span.entity_type == "pet":
                 assert text.casefold() in pets
-    assert load_taxonomy() is shipped_taxonomy()
 
 
 def test_the_same_seed_gives_the_same_records(tmp_path):
@@ -178,13 +177,12 @@ def test_definitions_of_one_name_are_kept_apart(tmp_path):
     drawn = []
     for lexicon in ("[newt, toad]", "[emu, rhea]"):
         own = read_types_file(written(tmp_path, MINE.replace("[greyhound, beagle, corn snake]", lexicon)))
-        with types_in_force(own):
-            rng = derive_rng("test")
-            drawn.append(draw_values(draw_persona(rng, "en_US"), request, rng)[0].text)
+        rng = derive_rng("test")
+        drawn.append(draw_values(draw_persona(rng, "en_US"), request, rng, taxonomy=extended(own))[0].text)
     assert drawn[0] in {"newt", "toad"}
     assert drawn[1] in {"emu", "rhea"}
     with pytest.raises(UsageError, match="no values for type 'pet'"):
-        kinds_for("pet", None)
+        kinds_for("pet", None, taxonomy=shipped_taxonomy())
 
 
 @pytest.mark.long

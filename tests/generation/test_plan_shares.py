@@ -14,12 +14,12 @@ from piiloom.generation.plan.plan_lengths import draw_length, draw_low_count
 from piiloom.generation.plan.planning import CUE_WEIGHTS, NO_PII_SHARE
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.registers import SECOND_HAND, load_registers
 from tests.generation.composed_items import planned
 from tests.generation.test_planning import of_relevance, unbanked
 
-BANK = load_bank()
+BANK = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy())
 PLANS = 3000
 
 
@@ -101,7 +101,7 @@ def test_a_type_is_often_of_both_relevances(plans):
 
 def test_every_type_is_mentioned_in_passing(plans):
     types = Counter(value.entity_type for plan in plans for value in of_relevance(plan, "low"))
-    assert set(types) == set(load_taxonomy().types)
+    assert set(types) == set(shipped_taxonomy().types)
     assert min(types.values()) / types.total() > 0.015
     assert max(types.values()) / types.total() < 0.25
 
@@ -127,6 +127,6 @@ def test_without_a_bank_the_shares_are_alike():
     plans = [unbanked(index) for index in range(1000)]
     counts = Counter(len(of_relevance(plan, "high")) for plan in plans)
     assert set(counts) == {0, 1, 2, 3, 4}
-    assert {value.entity_type for plan in plans for value in of_relevance(plan, "low")} == set(load_taxonomy().types)
+    assert {value.entity_type for plan in plans for value in of_relevance(plan, "low")} == set(shipped_taxonomy().types)
     both = [{v.entity_type for v in of_relevance(plan, "high")} & {v.entity_type for v in of_relevance(plan, "low")} for plan in plans]
     assert sum(map(bool, both)) / 1000 >= 0.25

@@ -10,7 +10,7 @@ from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.generation.composer.story_trials import TRIALS
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.story_loading import load_stories, stories_for, story_sources
@@ -18,27 +18,33 @@ from tests.longer import EXPLORE
 
 
 def test_each_scenario_has_its_story_of_the_same_pair():
-    stories, scenarios = load_stories("en"), load_bank("en").scenarios
+    stories, scenarios = (
+        load_stories("en", extra=None, taxonomy=shipped_taxonomy()),
+        load_bank("en", extra=None, taxonomy=shipped_taxonomy()).scenarios,
+    )
     assert {story.id: frozenset(story.pair) for story in stories.values()} == {one.id: frozenset(one.pair) for one in scenarios.values()}
-    assert {len(stories_for(pair)) for pair in load_taxonomy().pairs} == {6}
+    assert {len(stories_for(pair)) for pair in shipped_taxonomy().pairs} == {6}
 
 
 @pytest.mark.parametrize("locale", ["pt_BR", "sv_SE"])
 def test_other_languages_have_stories_of_their_scenarios(locale):
     language = get_locale(locale).language
-    stories, scenarios = load_stories(language), load_bank(language).scenarios
+    stories, scenarios = (
+        load_stories(language, extra=None, taxonomy=shipped_taxonomy()),
+        load_bank(language, extra=None, taxonomy=shipped_taxonomy()).scenarios,
+    )
     assert len(stories) >= 24
     assert {story.id: frozenset(story.pair) for story in stories.values()}.items() <= {
         one.id: frozenset(one.pair) for one in scenarios.values()
     }.items()
-    assert StoryBank(language).pairs == {story.pair for story in stories.values()}
+    assert StoryBank(language, extra=None, taxonomy=shipped_taxonomy()).pairs == {story.pair for story in stories.values()}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("locale", ["en_US", "pt_BR", "sv_SE"])
 def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
-    for story in load_stories(get_locale(locale).language).values():
-        told = tell(story, random.Random(story.id), locale=locale)
+    for story in load_stories(get_locale(locale).language, extra=None, taxonomy=shipped_taxonomy()).values():
+        told = tell(story, random.Random(story.id), locale=locale, taxonomy=shipped_taxonomy())
         assert told.spans
         assert [told.text[span.start : span.end] for span in told.spans] == [span.value for span in told.spans]
         assert len({question.text for question in told.questions}) == 2
@@ -48,5 +54,5 @@ def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "pt", "sv"])
 def test_they_have_no_findings(language):
-    findings = lint_stories(story_sources(language), load_taxonomy(), language, trials=TRIALS if EXPLORE else TRIALS // 2)
+    findings = lint_stories(story_sources(language), shipped_taxonomy(), language, trials=TRIALS if EXPLORE else TRIALS // 2)
     assert [str(finding) for finding in findings] == []

@@ -11,8 +11,8 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.progress import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.running.session import call_policy
-from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stage_command import run_stage_command
 from tests.execution.batch_sessions import impatient

@@ -8,13 +8,13 @@ import pytest
 
 from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.generation.composer.story_trials import try_story
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.story_example import STORY, line_of, story_of, written
 
 
 def test_a_good_story_has_no_finding_and_all_of_it_comes_up(tmp_path: Path) -> None:
-    assert [str(finding) for finding in lint_stories([written(tmp_path)], load_taxonomy())] == []
-    trials = try_story(story_of(tmp_path), "en_US")
+    assert [str(finding) for finding in lint_stories([written(tmp_path)], shipped_taxonomy())] == []
+    trials = try_story(story_of(tmp_path), "en_US", taxonomy=shipped_taxonomy())
     assert set(trials.facts) == {"home", "old", "new", "start", "mate", "tie", "job", "for_"}
     assert min(trials.asked.values()) > 30
     assert not trials.spoiled
@@ -39,7 +39,7 @@ def test_a_good_story_has_no_finding_and_all_of_it_comes_up(tmp_path: Path) -> N
 )
 def test_what_comes_up_is_judged(tmp_path: Path, old: str, new: str, rule: str, said: str, at: str) -> None:
     assert STORY.count(old) == 1
-    findings = lint_stories([written(tmp_path, STORY.replace(old, new))], load_taxonomy())
+    findings = lint_stories([written(tmp_path, STORY.replace(old, new))], shipped_taxonomy())
     line = line_of(at or old)
     assert any(f.rule == rule and said in f.message and f.line == line for f in findings), [str(f) for f in findings]
 
@@ -47,12 +47,12 @@ def test_what_comes_up_is_judged(tmp_path: Path, old: str, new: str, rule: str, 
 def test_a_question_that_makes_everything_high_is_told(tmp_path: Path) -> None:
     everything = ", ".join(f"{name}: why" for name in ("home", "old", "new", "start", "mate", "tie", "job", "for_"))
     text = STORY.replace("helps: {home: the notice is set by the state}", f"helps: {{{everything.replace('start: why, ', '')}}}")
-    findings = lint_stories([written(tmp_path, text)], load_taxonomy())
+    findings = lint_stories([written(tmp_path, text)], shipped_taxonomy())
     assert ["leave makes everything" in finding.message for finding in findings] == [True]
     assert findings[0].line == line_of("id: leave")
 
 
 def test_a_story_with_faults_is_not_tried(tmp_path: Path) -> None:
-    findings = lint_stories([written(tmp_path, STORY.replace("{start}, he", "{stop}, he"))], load_taxonomy())
+    findings = lint_stories([written(tmp_path, STORY.replace("{start}, he", "{stop}, he"))], shipped_taxonomy())
     assert [finding.rule for finding in findings] == ["pattern"]
-    assert [finding.rule for finding in lint_stories([tmp_path / "none.yaml"], load_taxonomy())] == ["shape"]
+    assert [finding.rule for finding in lint_stories([tmp_path / "none.yaml"], shipped_taxonomy())] == ["shape"]

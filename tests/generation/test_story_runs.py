@@ -9,7 +9,7 @@ import pytest
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.releases import members_of
+from piiloom.corpus.store.releases import get_release, members_of
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.run_session import run_to_end
@@ -17,7 +17,7 @@ from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.story_bank import StoryBank
 from tests.generation.composer_settings import exported, finished, resume, script, start
 from tests.taxonomy.story_example import STORY as EXAMPLE
@@ -76,7 +76,7 @@ def test_a_record_says_why_values_are_high(records):
 
 def test_pairs_stories_and_questions_are_used_evenly(records):
     pairs = Counter(record.plan.pair for record in records)
-    assert set(pairs) == set(load_taxonomy().pairs)
+    assert set(pairs) == set(shipped_taxonomy().pairs)
     assert set(pairs.values()) == {4}
     assert set(Counter(record.plan.scenario for record in records).values()) == {2}
     assert len({(record.plan.scenario, record.question) for record in records}) == len(records)
@@ -95,7 +95,7 @@ def test_a_story_that_is_told_again_asks_other_questions(tmp_path):
 def test_a_text_is_never_split_between_train_and_test(path, records, groups):
     with Store.open(path) as store:
         create_release(store, "r", test_size=60, seed=3, run="last")
-        where = {record: split for record, _, split in members_of(store, "r")}
+        where = {record: split for record, _, split in members_of(store, get_release(store, "r"))}
     assert set(where.values()) == {"train", "test"}
     assert all(len({where[record.id] for record in group}) == 1 for group in groups.values())
     stories = {record.plan.scenario: set() for record in records}
@@ -146,7 +146,9 @@ def test_stories_of_ones_own(tmp_path):
     bank = tmp_path / "bank"
     bank.mkdir()
     (bank / "own.yaml").write_text(EXAMPLE, encoding="utf-8")
-    assert len(StoryBank("en", bank).for_pair(("finance", "location"))) == 1 + len(StoryBank().for_pair(("finance", "location")))
+    assert len(StoryBank("en", bank, taxonomy=shipped_taxonomy()).for_pair(("finance", "location"))) == 1 + len(
+        StoryBank(language="en", extra=None, taxonomy=shipped_taxonomy()).for_pair(("finance", "location"))
+    )
     ours, shipped = make_config({**STORY, "bank": bank}), make_config(STORY)
     assert run_digest(ours) != run_digest(shipped)
 

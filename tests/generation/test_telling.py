@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.generation.composer.habits import with_habit
-from piiloom.generation.composer.story_values import spelled_number
-from piiloom.generation.composer.story_writing import mentions
+from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_once
 from piiloom.generation.composer.telling_plan import Asking, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.habits import habit_shares
 from piiloom.taxonomy.stories import Story
 from tests.taxonomy.story_example import STORY, story_of
@@ -45,12 +44,12 @@ def bare(folder: Path, *steps: str, values: str = "[Akron]", voice: str = "forum
 
 def told(story: Story, number: int = 200, *, habits: bool = False) -> list[ToldStory]:
     rng = random.Random(5)
-    return [tell(story, rng, habits=habits) for _ in range(number)]
+    return [tell(story, rng, habits=habits, taxonomy=shipped_taxonomy()) for _ in range(number)]
 
 
 def test_the_same_seed_gives_the_same_text(tmp_path: Path) -> None:
     story = story_of(tmp_path)
-    assert tell(story, random.Random("a")) == tell(story, random.Random("a"))
+    assert tell(story, random.Random("a"), taxonomy=shipped_taxonomy()) == tell(story, random.Random("a"), taxonomy=shipped_taxonomy())
     assert len({one.text for one in told(story)}) > 150
 
 
@@ -82,7 +81,7 @@ def test_what_a_question_presupposes_is_told(tmp_path: Path) -> None:
 
 
 def test_a_single_question_may_be_asked(tmp_path: Path) -> None:
-    found = [tell(story_of(tmp_path), random.Random(n), questions=1).questions for n in range(40)]
+    found = [tell(story_of(tmp_path), random.Random(n), questions=1, taxonomy=shipped_taxonomy()).questions for n in range(40)]
     assert {len(questions) for questions in found} == {1}
     assert {questions[0].id for questions in found} == {"legal", "leave", "work", "who"}
 
@@ -95,7 +94,7 @@ def test_a_step_waits_for_the_fact_it_speaks_of(tmp_path: Path) -> None:
         "{say: ['This is {home}.']}",
     )
     plan = plan_of(story)
-    texts = [tell_once(story, (Asking(question=0),), random.Random(n), locale="en_US") for n in range(50)]
+    texts = [tell_once(story, (Asking(question=0),), random.Random(n), locale="en_US", taxonomy=shipped_taxonomy()) for n in range(50)]
     assert {("I pay" in one.text, "dear" in one.text) for one in texts if isinstance(one, ToldStory)} == {(True, True), (False, False)}
     assert plan.demand((0,)).forced == {2}
 
@@ -137,7 +136,10 @@ def test_articles_capitals_and_pronouns_agree(tmp_path: Path) -> None:
 
 def test_other_languages_have_their_own_pronouns(tmp_path: Path) -> None:
     story = bare(tmp_path, "{say: ['Em {home} por {fee}, diz {friend.ele} e a mãe {friend.dele}.']}")
-    texts = {tell(story, random.Random(seed), locale="pt_BR", habits=False).text.split(", ")[1] for seed in range(30)}
+    texts = {
+        tell(story, random.Random(seed), locale="pt_BR", habits=False, taxonomy=shipped_taxonomy()).text.split(", ")[1]
+        for seed in range(30)
+    }
     assert texts == {"diz ele e a mãe dele.", "diz ela e a mãe dela."}
 
 
@@ -170,7 +172,9 @@ def test_a_story_that_cannot_be_told_says_why(tmp_path: Path) -> None:
     with pytest.raises(StoryUntold, match="asked together"):
         told(bare(tmp_path, "{say: ['{home}.']}"))
     assert (
-        tell_once(bare(tmp_path, "{say: ['{home}.']}"), (Asking(question=1),), random.Random(1), locale="en_US")
+        tell_once(
+            bare(tmp_path, "{say: ['{home}.']}"), (Asking(question=1),), random.Random(1), locale="en_US", taxonomy=shipped_taxonomy()
+        )
         == "no wording tells fee, which is needed"
     )
 
@@ -228,16 +232,16 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
 def test_a_habit_is_kept_up_and_spans_move_with_it(
     monkeypatch: pytest.MonkeyPatch, habit: str, text: str, value: str, kind: str, after: str, question: str
 ) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.habits.habit_shares", lambda _: {habit: 100})
-    one = with_habit(_flat(text, value, kind), "forum", random.Random(1), "en_US")
+    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {habit: 100})
+    one = with_habit(_flat(text, value, kind), "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy())
     assert (one.text, one.habit, one.questions[0].text) == (after, habit, question)
     assert one.text[one.spans[0].start : one.spans[0].end] == one.spans[0].value
 
 
 def test_a_habit_that_would_hide_a_name_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.habits.habit_shares", lambda _: {"lower_case": 100})
+    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {"lower_case": 100})
     kept = _flat("Will you ask Will. Now.", "Will")
-    assert with_habit(kept, "forum", random.Random(1), "en_US") == kept
+    assert with_habit(kept, "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy()) == kept
 
 
 def test_habits_come_as_often_as_the_voice_has_them_and_can_be_off(tmp_path: Path) -> None:

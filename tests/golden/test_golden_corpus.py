@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from piiloom.corpus.formats.registry import FORMATS
-from piiloom.corpus.store.migrations import MIGRATIONS
+from piiloom.corpus.store.upgrading import MIGRATIONS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.golden.goldens import DATA, RENEW, as_text, check, dump_of, exported, files_of, paid_options, piiloom

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
-from piiloom.patterns.folding import fold
-from piiloom.patterns.writing import write_pattern
+from piiloom.patterns.writing import fold, write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.own_entities import user_file

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+
 sys.path[:0] = [str(Path(__file__).resolve().parents[folder]) for folder in (1, 2)]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
 
@@ -32,9 +34,9 @@ def main(out: Path) -> None:
     for name, file_format in FORMATS.items():
         folder = out / name
         folder.mkdir()
-        file_format.write(iter(records), folder / f"records{file_format.suffix}", WriteOptions())
+        file_format.write(iter(records), folder / f"records{file_format.suffix}", WriteOptions(taxonomy=shipped_taxonomy()))
         if isinstance(file_format, FormatWithExtras):
-            file_format.write_extras(folder, {"splits": {}})
+            file_format.write_extras(folder, {"splits": {}}, shipped_taxonomy())
     print(f"{len(records)} records in {len(FORMATS)} formats")
 
 

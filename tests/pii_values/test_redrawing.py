@@ -29,7 +29,7 @@ from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.redrawing import AfterArticle, redraw
 from piiloom.pii_values.rewriting.codes import layout
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.composer_settings import start
 from tests.longer import mostly_long
 from tests.pii_values.value_forms import misfit
@@ -41,7 +41,7 @@ CAPID = shared("data/capid")
 
 
 def again(entity_type: str, value: str, subtype: str | None = None, *, locale: str = "en_US", seed: object = 1) -> str | None:
-    return redraw(entity_type, subtype, value, locale=locale, rng=random.Random(str(seed)))
+    return redraw(entity_type, subtype, value, locale=locale, rng=random.Random(str(seed)), taxonomy=shipped_taxonomy())
 
 
 def all_of(entity_type: str, value: str, subtype: str | None = None, *, locale: str = "en_US") -> list[str]:
@@ -53,13 +53,13 @@ def all_of(entity_type: str, value: str, subtype: str | None = None, *, locale: 
 @pytest.mark.parametrize("locale", mostly_long(LOCALES, quick=("en_US",)))
 def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
     rng = random.Random(locale)
-    taxonomy = load_taxonomy()
+    taxonomy = shipped_taxonomy()
     wrong = set()
     for _ in range(4):
         persona = draw_persona(rng, locale)
         for entity_type, subtype in SUBTYPES:
-            old = draw_value(persona, entity_type, subtype, rng).text
-            new = redraw(entity_type, subtype, old, locale=locale, rng=rng)
+            old = draw_value(persona, entity_type, subtype, rng, taxonomy=shipped_taxonomy()).text
+            new = redraw(entity_type, subtype, old, locale=locale, rng=rng, taxonomy=shipped_taxonomy())
             assert new is not None, (entity_type, subtype, old)
             assert new.casefold() != old.casefold()
             fault = misfit(entity_type, subtype, taxonomy.subtype(entity_type, subtype).form, new) if locale.startswith("en") else None
@@ -145,8 +145,8 @@ def test_codes_pass_their_checks() -> None:
 def test_phone_numbers_keep_layout_and_country(locale: str) -> None:
     rng = random.Random(locale)
     for _ in range(10):
-        old = draw_value(draw_persona(rng, locale), "code", "phone", rng).text
-        new = redraw("code", "phone", old, locale=locale, rng=rng)
+        old = draw_value(draw_persona(rng, locale), "code", "phone", rng, taxonomy=shipped_taxonomy()).text
+        new = redraw("code", "phone", old, locale=locale, rng=rng, taxonomy=shipped_taxonomy())
         assert new is not None
         assert layout(new) == layout(old)
         assert phonenumbers.is_possible_number(phonenumbers.parse(new, locale[-2:]))
@@ -168,13 +168,13 @@ def test_names_keep_the_gender_that_the_index_tells() -> None:
 def test_what_is_to_be_avoided_is_and_nothing_is_made_up() -> None:
     seen: set[str] = set()
     for _ in range(12):
-        new = redraw("appearance", "blood_type", "AB+", locale="en_US", rng=random.Random(5), avoid=seen)
+        new = redraw("appearance", "blood_type", "AB+", locale="en_US", rng=random.Random(5), avoid=seen, taxonomy=shipped_taxonomy())
         assert new not in {*seen, "AB+"}
         assert new is not None
         seen.add(new)
     everything = _Everything()
     for entity_type, value in (("name", "Olena"), ("code", "R479180"), ("datetime", "2015"), ("health", "asthma")):
-        assert redraw(entity_type, None, value, locale="en_US", rng=random.Random(1), avoid=everything) is None
+        assert redraw(entity_type, None, value, locale="en_US", rng=random.Random(1), avoid=everything, taxonomy=shipped_taxonomy()) is None
 
 
 class _Everything:
@@ -194,7 +194,9 @@ def test_an_article_before_it_still_fits() -> None:
     for before, first in (("I am an ", "aeiou"), ("She was A ", "bcdfghjklmnpqrstvwxyz")):
         for seed in range(20):
             avoid = AfterArticle(before, "en_US", frozenset({"engineer"}))
-            new = redraw("occupation", "job_title", "old hand", locale="en_US", rng=random.Random(seed), avoid=avoid)
+            new = redraw(
+                "occupation", "job_title", "old hand", locale="en_US", rng=random.Random(seed), avoid=avoid, taxonomy=shipped_taxonomy()
+            )
             assert new is not None
             if not new[0].isupper() and not new.startswith(("u", "h", "eu")):
                 assert new[0] in first
@@ -213,14 +215,16 @@ def test_an_article_before_it_still_fits() -> None:
 def test_any_text_is_redrawn_the_same_way_every_time_or_not_at_all(
     entity_type: str, subtype: str | None, value: str, locale: str, seed: int
 ) -> None:
-    first, second = (redraw(entity_type, subtype, value, locale=locale, rng=random.Random(seed)) for _ in range(2))
+    first, second = (
+        redraw(entity_type, subtype, value, locale=locale, rng=random.Random(seed), taxonomy=shipped_taxonomy()) for _ in range(2)
+    )
     assert first == second
     assert first is None or (first.casefold() != value.casefold() and first.strip())
 
 
 def of_capid() -> Iterator[Record]:
     for name in ("validated_sample", "raw_pipeline_sample"):
-        options = ReadOptions(skip_values=True)
+        options = ReadOptions(skip_values=True, taxonomy=shipped_taxonomy())
         rows = CapidFormat().read(CAPID / f"{name}.jsonl", options, ReadTally())
         yield from (row for row in rows if isinstance(row, Record))
 
@@ -253,7 +257,7 @@ def redrawn(records: list[Record]) -> dict[str, Counter[bool]]:
         for span in record.spans:
             old = span.text_in(record.context)
             rng = random.Random(f"{record.id} {span.id}")
-            new = redraw(span.entity_type, span.subtype, old, locale=record.locale, rng=rng)
+            new = redraw(span.entity_type, span.subtype, old, locale=record.locale, rng=rng, taxonomy=shipped_taxonomy())
             counts[span.entity_type][new is not None] += 1
             if new is None or span.entity_type != "code":
                 continue

@@ -14,7 +14,7 @@ from piiloom.foundation.words import content_words, whole_word
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
 from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.persona_drawing import draw_persona, draw_persona_of
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales
 from tests.longer import examples, sampled
 from tests.pii_values.value_forms import MOST_WORDS_OF_AN_ADDRESS, PATTERNS, misfit
@@ -25,7 +25,7 @@ AGED = ("years", "years_old", "year_old", "age_gender")
 
 
 def test_catalogue_and_taxonomy_know_the_same_subtypes():
-    known = {(t.name, s.name) for t in load_taxonomy().types.values() for s in t.subtypes}
+    known = {(t.name, s.name) for t in shipped_taxonomy().types.values() for s in t.subtypes}
     assert set(SUBTYPES) == known
 
 
@@ -33,12 +33,12 @@ def test_catalogue_and_taxonomy_know_the_same_subtypes():
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_value_has_the_form_of_its_subtype(locale, people):
     rng = random.Random(locale)
-    taxonomy = load_taxonomy()
+    taxonomy = shipped_taxonomy()
     wrong = set()
     for _ in range(people):
         persona = draw_persona(rng, locale)
         for entity_type, subtype in SUBTYPES:
-            text = draw_value(persona, entity_type, subtype, rng).text
+            text = draw_value(persona, entity_type, subtype, rng, taxonomy=shipped_taxonomy()).text
             fault = misfit(entity_type, subtype, taxonomy.subtype(entity_type, subtype).form, text)
             if fault:
                 wrong.add((entity_type, subtype, text, fault))
@@ -52,13 +52,13 @@ def test_any_attempt_has_the_form_of_its_subtype(key, locale, seed, age, attempt
     persona = draw_persona(rng, locale, min_age=age, max_age=age)
     kind = next(k for k in KINDS[key[0]] if k.subtype == key[1])
     text = kind.draw(persona, rng, attempt)
-    assert misfit(*key, load_taxonomy().subtype(*key).form, text) is None, text
+    assert misfit(*key, shipped_taxonomy().subtype(*key).form, text) is None, text
 
 
 def test_examples_of_the_taxonomy_fit_as_well():
     wrong = [
         (t.name, s.name, example)
-        for t in load_taxonomy().types.values()
+        for t in shipped_taxonomy().types.values()
         for s in t.subtypes
         if (t.name, s.name) in PATTERNS
         for example in s.examples
@@ -82,9 +82,9 @@ def test_values_are_the_personas_own():
             ("education", "field"): p.education.field,
             ("name", "last_name"): p.family_name,
         }
-        assert {key: draw_value(p, *key, rng).text for key in own} == own
-        assert draw_value(p, "relationship", "kin", rng).text in p.kin
-        assert draw_value(p, "health", "condition", rng).text in p.conditions
+        assert {key: draw_value(p, *key, rng, shipped_taxonomy()).text for key in own} == own
+        assert draw_value(p, "relationship", "kin", rng, taxonomy=shipped_taxonomy()).text in p.kin
+        assert draw_value(p, "health", "condition", rng, taxonomy=shipped_taxonomy()).text in p.conditions
 
 
 @pytest.mark.parametrize("locale", load_locales())
@@ -94,7 +94,7 @@ def test_every_subtype_can_be_drawn_at_every_age(locale):
         for gender in ("female", "male", "nonbinary"):
             persona = draw_persona_of(rng, locale, age=age, gender=gender)
             for key in SUBTYPES:
-                text = draw_value(persona, *key, rng).text
+                text = draw_value(persona, *key, rng, shipped_taxonomy()).text
                 assert text == " ".join(text.split())
                 assert 1 <= len(text.split()) <= (MOST_WORDS_OF_AN_ADDRESS if key[1] == "address" else 8)
                 assert not set("[]{}<>|") & set(text), text
@@ -139,7 +139,7 @@ def test_values_keep_apart(wanted, own_age, other_age, seed, locale):
     persona = draw_persona(rng, locale)
     ages = [ValueRequest(entity_type="age", subtypes=(s,), subject=who) for s, who in ((own_age, None), (other_age, "@0"))]
     asked = [KIN, KIN, *ages, *wanted]
-    values = draw_values(persona, asked, rng)
+    values = draw_values(persona, asked, rng, taxonomy=shipped_taxonomy())
     assert [v.entity_type for v in values] == [r.entity_type for r in asked]
     named = {"@0": values[0].text, "@1": values[1].text, None: "self"}
     assert [v.subject for v in values] == [named.get(r.subject, r.subject) for r in asked]
@@ -163,7 +163,7 @@ def test_the_person_asked_for_is_the_persona():
     ]
     for _ in range(60):
         persona = draw_persona(rng, "en_US")
-        age, word, name = draw_values(persona, asked, rng)
+        age, word, name = draw_values(persona, asked, rng, taxonomy=shipped_taxonomy())
         assert (age.text, age.subject) == (str(persona.age), word.text)
         assert (name.text, name.subject) == (persona.full_name, word.text)
         assert not (persona.gender == "male" and word.text.endswith(("sister", "mom", "wife", "daughter", "niece", "aunt")))
@@ -181,7 +181,7 @@ def test_the_people_of_a_kin_word_fit_it_and_chains_are_followed():
     ]
     for _ in range(200):
         persona = draw_persona(rng, "en_GB", min_age=25, max_age=60)
-        age, kin, theirs, job, own = draw_values(persona, asked, rng)
+        age, kin, theirs, job, own = draw_values(persona, asked, rng, taxonomy=shipped_taxonomy())
         assert (age.subject, kin.subject, theirs.subject, job.subject) == (kin.text, "self", kin.text, theirs.text)
         if kin.text in {"mum", "dad", "mother", "father"}:
             assert 18 <= int(age.text) - int(own.text) <= 40
@@ -193,7 +193,7 @@ def test_what_only_adults_have_is_told_of_adults():
     rng = random.Random(17)
     asked = [KIN, *(ValueRequest(entity_type=t, subtypes=(s,), subject="@0") for t, s in (("age", "years"), ("occupation", "job_title")))]
     for _ in range(400):
-        kin, age, _job = draw_values(draw_persona(rng, rng.choice(LOCALES)), asked, rng)
+        kin, age, _job = draw_values(draw_persona(rng, rng.choice(LOCALES)), asked, rng, taxonomy=shipped_taxonomy())
         assert int(age.text) >= 18, kin.text
 
 
@@ -201,7 +201,7 @@ def test_what_only_adults_have_is_told_of_adults():
 def test_a_reference_to_no_request_is_a_usage_error(subject):
     persona = draw_persona(random.Random(1), "en_US")
     with pytest.raises(UsageError, match="request 0"):
-        draw_values(persona, [ValueRequest(entity_type="age", subject=subject), KIN], random.Random(1))
+        draw_values(persona, [ValueRequest(entity_type="age", subject=subject), KIN], random.Random(1), taxonomy=shipped_taxonomy())
 
 
 def test_two_of_one_kind_differ():
@@ -210,7 +210,7 @@ def test_two_of_one_kind_differ():
         persona = draw_persona(rng, rng.choice(LOCALES))
         for key in (("health", "allergy"), ("finance", "amount"), ("appearance", "eyes"), ("code", "email"), ("education", "degree")):
             pair = [ValueRequest(entity_type=key[0], subtypes=(key[1],), subject=who) for who in (None, "sister")]
-            first, second = draw_values(persona, pair, rng)
+            first, second = draw_values(persona, pair, rng, taxonomy=shipped_taxonomy())
             assert first.text != second.text
 
 
@@ -222,7 +222,7 @@ def test_hardly_any_set_cannot_be_drawn():
         types = rng.sample(sorted({name for name, _ in SUBTYPES} - {"age"}), rng.randint(1, 6))
         wanted = [ValueRequest(entity_type=name) for name in types] + [ValueRequest(entity_type="age", subtypes=("years",))]
         try:
-            draw_values(draw_persona(rng, rng.choice(LOCALES)), wanted, rng)
+            draw_values(draw_persona(rng, rng.choice(LOCALES)), wanted, rng, taxonomy=shipped_taxonomy())
         except PiiloomError:
             failed += 1
     assert failed == 0
@@ -233,7 +233,7 @@ def test_a_name_and_an_address_of_one_person_share_no_word():
     wanted = [ValueRequest(entity_type="name", subtypes=("full_name",)), ValueRequest(entity_type="code", subtypes=("email",))]
     for _ in range(40):
         persona = draw_persona(rng, "en_US")
-        name, email = draw_values(persona, wanted, rng)
+        name, email = draw_values(persona, wanted, rng, taxonomy=shipped_taxonomy())
         assert name.text == persona.full_name
         assert not content_words(name.text) & content_words(email.text)
 
@@ -241,7 +241,7 @@ def test_a_name_and_an_address_of_one_person_share_no_word():
 def test_a_second_name_is_somebody_elses():
     rng = random.Random(10)
     wanted = [ValueRequest(entity_type="name", subtypes=("full_name",))] * 2
-    first, second = draw_values(draw_persona(rng, "en_US"), wanted, rng)
+    first, second = draw_values(draw_persona(rng, "en_US"), wanted, rng, taxonomy=shipped_taxonomy())
     assert (first.subject, second.subject) == ("self", "someone else")
 
 
@@ -249,7 +249,7 @@ def test_one_subject_is_one_person():
     rng = random.Random(12)
     wanted = [ValueRequest(entity_type="age", subtypes=(s,), subject="mother") for s in ("years", "age_group")]
     for _ in range(30):
-        years, group = draw_values(draw_persona(rng, "en_US", max_age=30), wanted, rng)
+        years, group = draw_values(draw_persona(rng, "en_US", max_age=30), wanted, rng, taxonomy=shipped_taxonomy())
         decade = int(years.text) // 10
         words = "_ teens twenties thirties forties fifties sixties seventies eighties".split()
         assert group.text.endswith((words[decade], f"{decade}0s"))
@@ -259,13 +259,13 @@ def test_impossible_and_unknown_requests_are_refused():
     rng = random.Random(13)
     persona = draw_persona(rng, "en_US")
     with pytest.raises(PiiloomError, match=r"age\.years, age\.years"):
-        draw_values(persona, [ValueRequest(entity_type="age", subtypes=("years",))] * 2, rng)
+        draw_values(persona, [ValueRequest(entity_type="age", subtypes=("years",))] * 2, rng, taxonomy=shipped_taxonomy())
     with pytest.raises(UsageError, match="Known: occupation"):
-        draw_value(persona, "shoe size", None, rng)
+        draw_value(persona, "shoe size", None, rng, taxonomy=shipped_taxonomy())
     with pytest.raises(UsageError, match="no subtype 'mood'"):
-        draw_values(persona, [ValueRequest(entity_type="health", subtypes=("mood",))], rng)
+        draw_values(persona, [ValueRequest(entity_type="health", subtypes=("mood",))], rng, taxonomy=shipped_taxonomy())
     groups = [ValueRequest(entity_type="appearance", subtypes=("blood_type",))] * 9
     with pytest.raises(PiiloomError, match="no set of values without common words") as refused:  # there are eight
-        draw_values(persona, groups, rng)
+        draw_values(persona, groups, rng, taxonomy=shipped_taxonomy())
     assert "fewer values of one subtype" in str(refused.value.remedy)
-    assert draw_values(persona, [], rng) == ()
+    assert draw_values(persona, [], rng, taxonomy=shipped_taxonomy()) == ()

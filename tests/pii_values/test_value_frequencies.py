@@ -13,7 +13,7 @@ import pytest
 
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
 DRAWS = 20_000
@@ -40,9 +40,9 @@ def heaviest(locale: str, draws: int, *, is_open: bool) -> dict[str, tuple[str, 
     rng = random.Random(locale)
     personas = [draw_persona(rng, locale) for _ in range(draws)]
     found = {}
-    for entity_type in load_taxonomy().types.values():
+    for entity_type in shipped_taxonomy().types.values():
         if entity_type.open is is_open:
-            counts = Counter(draw_value(p, entity_type.name, None, rng).text.casefold() for p in personas)
+            counts = Counter(draw_value(p, entity_type.name, None, rng, taxonomy=shipped_taxonomy()).text.casefold() for p in personas)
             text, count = counts.most_common(1)[0]
             found[entity_type.name] = (text, count / draws)
     return found
@@ -72,11 +72,13 @@ def test_the_other_locales_are_as_varied(locale):
 @pytest.mark.long
 def test_most_values_of_two_thousand_records_differ():
     rng = random.Random(21)
-    types = sorted(load_taxonomy().types)
+    types = sorted(shipped_taxonomy().types)
     drawn = [
         (value.entity_type, value.text.casefold())
         for _ in range(2000)
-        for value in draw_values(draw_persona(rng, "en_US"), [ValueRequest(entity_type=t) for t in rng.sample(types, 7)], rng)
+        for value in draw_values(
+            draw_persona(rng, "en_US"), [ValueRequest(entity_type=t) for t in rng.sample(types, 7)], rng, taxonomy=shipped_taxonomy()
+        )
     ]
     assert len(set(drawn)) >= 0.6 * len(drawn)
 

@@ -21,7 +21,7 @@ from piiloom.api import SurrogateOptions
 from piiloom.cli import surrogate_cmd
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
-from piiloom.corpus.store.releases import list_releases, new_values_of
+from piiloom.corpus.store.releases import get_release, list_releases, new_values_of
 from piiloom.foundation.errors import DataError, OutputError, ReleaseError, StoreError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
 from tests.piiloom.test_help import COMMANDS as COMMAND_LINE
@@ -140,7 +140,7 @@ def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_
     limit = {"store": filled, "test_size": 3, "max_value_overlap": 0, "group_by": ()}
     assert piiloom.release("limited", **limit) == piiloom.release("limited", **limit)
     with Store.open(filled, create=False) as store:
-        assert new_values_of(store, "limited")  # drawn at random, and kept
+        assert new_values_of(store, get_release(store, "limited"))  # drawn at random, and kept
         delete_release(store, "limited")
     for other in ({"test_size": 3}, {"test_size": 0.25, "seed": 8}, {"test_size": 0.25, "run": "last"}):
         with pytest.raises(ReleaseError, match="made with other settings"):

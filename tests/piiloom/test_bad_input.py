@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from tests.piiloom.small_runs import SMALL
 
 # A process that holds the store (argument 1) until it is told to end.

@@ -9,6 +9,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.bank_example import MINE, written
 
 pytestmark = pytest.mark.long
@@ -118,7 +119,11 @@ def test_doctor_tells_matters_of_style_without_refusing_the_bank(cli, tmp_path):
 
 
 def test_doctor_refuses_a_bank_that_takes_an_id_of_the_shipped_one(cli, tmp_path):
-    taken = next(found.id for found in load_bank().scenarios.values() if found.pair == ("health", "relationship"))
+    taken = next(
+        found.id
+        for found in load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).scenarios.values()
+        if found.pair == ("health", "relationship")
+    )
     outcome = cli("doctor", "--bank", written(tmp_path, MINE.replace(ID, taken)))
     assert outcome.code == 2
     assert "is taken by" in outcome.error_line()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import piiloom
-from piiloom.surrogates.kinds.phrases import languages
+from piiloom.surrogates.kinds.places import languages
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales

@@ -12,7 +12,6 @@ import piiloom
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import iter_records
-from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from tests.taxonomy.own_types_example import BANK, BY_MODEL, TYPES
 
 pytestmark = pytest.mark.long
@@ -209,7 +208,6 @@ def test_in_a_notebook_and_in_two_threads_each_run_has_its_own(tmp_path):
     for name, values in lexicons.items():
         assert drawn[name]
         assert drawn[name] <= set(values)
-    assert load_taxonomy() is shipped_taxonomy()
 
 
 def test_an_estimate_counts_the_calls_for_values_of_a_model(cli, tmp_path):

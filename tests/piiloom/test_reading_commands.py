@@ -15,7 +15,7 @@ import typer
 
 from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from tests.piiloom.small_runs import SMALL
 
 # Every command that only reads; {record} is a record's id.

@@ -11,6 +11,7 @@ from piiloom.corpus.formats.masked import MaskedFormat
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.input_files import lines
 from tests.evaluation.report_records import marked, write_native
 
@@ -100,7 +101,7 @@ def test_a_release_is_attacked_and_its_surrogates(cli, tmp_path):
 
 def test_a_masked_export_is_attacked(cli, tmp_path):
     path = tmp_path / "masked.jsonl"
-    MaskedFormat().write(RECORDS, path, WriteOptions())
+    MaskedFormat().write(RECORDS, path, WriteOptions(taxonomy=shipped_taxonomy()))
     found = told(cli, path)
     assert (found["documents"], unique(found)) == (3, {"none": 2, "relevance-aware": 1, "surrogates": 0, "all": 0})
     assert told(cli, path, "--format", "masked") == found

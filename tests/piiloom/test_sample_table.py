@@ -12,7 +12,7 @@ from rich.console import Console
 from piiloom.cli.sample_table import marked_context, print_samples, type_colours
 from piiloom.cli.terminal import harmless
 from piiloom.corpus.record import Record, RecordPlan, Span
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 
 def _record(context, *ranges, question="Why?"):
@@ -36,7 +36,7 @@ def _printed(record, *, coloured):
         force_terminal=coloured,
         color_system="truecolor" if coloured else None,
     )
-    print_samples(console, [record])
+    print_samples(console, [record], taxonomy=shipped_taxonomy())
     return out.getvalue()
 
 
@@ -47,7 +47,7 @@ def test_plain_output_marks_spans_with_brackets():
 
 def test_coloured_output_styles_spans_and_explains_the_colours():
     record = _record("I am a baker with asthma.", (7, 12, "occupation", "high"), (18, 24, "health", None))
-    text = marked_context(record, type_colours(), coloured=True)
+    text = marked_context(record, type_colours(taxonomy=shipped_taxonomy()), coloured=True)
     assert text.plain == record.context
     assert [(span.start, span.end) for span in text.spans] == [(7, 12), (18, 24)]
     assert "bold" in str(text.spans[0].style)
@@ -82,6 +82,6 @@ def test_harmless_text_keeps_its_length(text):
 
 
 def test_every_type_has_a_colour_of_its_own():
-    colours = type_colours()
-    assert set(colours) == set(load_taxonomy().types)
+    colours = type_colours(taxonomy=shipped_taxonomy())
+    assert set(colours) == set(shipped_taxonomy().types)
     assert len(set(colours.values())) == len(colours)

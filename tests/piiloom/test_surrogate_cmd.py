@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from piiloom.cli.surrogate_checks import worker_count
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 from tests.piiloom.surrogate_runs import FIRST, PARTS, SECOND, TAG, _own_names, fill, lines, notes, put_in, records
 
 __all__ = ["_own_names", "fill", "notes"]

@@ -11,6 +11,7 @@ import pytest
 
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import Panel, asthmatics
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import MODELS
@@ -19,7 +20,7 @@ from tests.providers.provider_calls import MODELS
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "test.jsonl"
-    get_format("native").write(asthmatics(2), path, WriteOptions())
+    get_format("native").write(asthmatics(2), path, WriteOptions(taxonomy=shipped_taxonomy()))
     return path
 
 

@@ -9,7 +9,7 @@ import pytest
 from piiloom.corpus.formats.instructions import extracting, marking, verifying
 from piiloom.foundation.data_files import data_folder
 from piiloom.prompts.library import open_instructions, open_library
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 NAMES = open_instructions().names
 TYPES = [{"name": "pet name", "definition": "What a pet is called.", "marker": "pet_name"}]
@@ -33,12 +33,15 @@ def test_an_instruction_is_a_system_message_and_its_fingerprint_is_true(name: st
 
 @pytest.mark.parametrize("relevance", [True, False])
 def test_relevance_is_asked_for_only_where_it_has_a_meaning(relevance: bool) -> None:
-    for instruction in (extracting(relevance=relevance), marking(relevance=relevance)):
+    for instruction in (
+        extracting(relevance=relevance, taxonomy=shipped_taxonomy()),
+        marking(relevance=relevance, taxonomy=shipped_taxonomy()),
+    ):
         assert ("high" in instruction) == ("question" in instruction) == relevance
-        for entity_type in load_taxonomy().types.values():
+        for entity_type in shipped_taxonomy().types.values():
             assert entity_type.definition in instruction
 
 
 def test_the_verifiers_are_told_how_to_answer() -> None:
-    assert "Answer with one letter" in verifying(reasoned=False)
-    assert '"reasoning" and "answer"' in verifying(reasoned=True)
+    assert "Answer with one letter" in verifying(reasoned=False, taxonomy=shipped_taxonomy())
+    assert '"reasoning" and "answer"' in verifying(reasoned=True, taxonomy=shipped_taxonomy())

@@ -4,8 +4,7 @@ import pytest
 
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations, ExpectedValue
-from piiloom.screening.question_leaks import QuestionLeaksGate
-from piiloom.screening.stemming import content_stems, stem
+from piiloom.screening.question_leaks import QuestionLeaksGate, content_stems, stem
 
 VALUES = (
     ExpectedValue(id="v1", text="air traffic controller", entity_type="occupation", relevance="high"),

@@ -3,6 +3,7 @@
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
 from piiloom.screening.screen import Screen, default_screen
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 CONTEXT = "As a night nurse with asthma, I froze halfway up a swaying mast last Tuesday, and now my boss wants proof that I can climb."
 EXPECTED = Expectations(
@@ -51,26 +52,26 @@ def test_the_first_gate_that_refuses_has_the_word():
 
 
 def test_a_sound_record_passes_and_its_twin_does_not():
-    screen = default_screen()
+    screen = default_screen(taxonomy=shipped_taxonomy())
     assert screen.check(record(), EXPECTED) is None
     assert screen.check(record("r2"), EXPECTED).code == "duplicate.question"
     assert screen.check(record("r2", question="Who could tell me?"), EXPECTED).code == "duplicate.near"
 
 
 def test_a_refused_record_is_not_remembered():
-    screen = default_screen()
+    screen = default_screen(taxonomy=shipped_taxonomy())
     assert screen.check(record(question="Is my health at risk?"), EXPECTED).code == "question.type_word"
     assert screen.check(record("r2"), EXPECTED) is None
 
 
 def test_a_primed_screen_knows_what_was_accepted():
-    screen = default_screen()
+    screen = default_screen(taxonomy=shipped_taxonomy())
     screen.prime(record())
     assert screen.check(record("r2"), EXPECTED).code == "duplicate.question"
 
 
 def test_codes_are_unique_and_explained():
-    screen = default_screen()
+    screen = default_screen(taxonomy=shipped_taxonomy())
     assert len(screen.codes) == sum(len(gate.codes) for gate in screen.gates)
     assert [gate.name for gate in screen.gates] == [
         "exactness",
@@ -85,7 +86,7 @@ def test_codes_are_unique_and_explained():
 
 
 def test_every_type_of_the_taxonomy_is_named_by_some_word():
-    gate = default_screen().gates[3]
+    gate = default_screen(taxonomy=shipped_taxonomy()).gates[3]
     for entity_type in ("health", "sexual orientation", "age"):
         expected = Expectations(pair=(entity_type, "occupation"))
         assert gate.check(Record(id="r", context="x", question=f"Is {entity_type} it?"), expected).code == "question.type_word"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from piiloom.patterns.folding import fold
+from piiloom.patterns.writing import fold
 from piiloom.screening import identifiers
+from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
 from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place
-from piiloom.taxonomy.entities.pattern_syntax import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
 
 PROPERTIES = {"L": "é", "Lu": "É", "Ll": "é", "Han": "中"}
 

@@ -13,7 +13,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.written_like import written_like
+from piiloom.surrogates.persona_assignment.personas import written_like
 from piiloom.surrogates.settings import Settings
 from tests.surrogates.persons_filled import filled_spans, pools
 

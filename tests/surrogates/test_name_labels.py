@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.name_labels import family_told, labels
+from piiloom.surrogates.known_names import family_told, labels
 
 
 @pytest.mark.parametrize(

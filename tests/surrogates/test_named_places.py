@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from piiloom.surrogates.kinds.locations import City, places_of
+from piiloom.surrogates.kinds.places import City, places_of
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.named_places import told_by_place_names
+from piiloom.surrogates.planning import told_by_place_names
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
 

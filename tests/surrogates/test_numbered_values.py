@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.locations import places_of
+from piiloom.surrogates.kinds.places import places_of
 from tests.surrogates.persons_filled import filled
 
 MANY = 25

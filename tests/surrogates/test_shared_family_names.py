@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
+from piiloom.surrogates.casting import share_family_names
 from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planning import Planner
-from piiloom.surrogates.shared_family_names import share_family_names
 from tests.surrogates.persons_filled import filled, filled_spans
 
 

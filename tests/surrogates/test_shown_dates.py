@@ -10,7 +10,7 @@ import pytest
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.date_shifts import moved
+from piiloom.surrogates.kinds.dates import moved
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.surrogates.persons_filled import filled, filled_spans, words
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from piiloom.surrogates.articles import small_words, sounds
+from piiloom.surrogates.fitting import small_words, sounds
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.planning import Planner

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder, Unknown
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 from tests.shared_files import of_whole, shared
 from tests.surrogates.whole_runs import WholeRun, check_balance, check_genders, check_one_to_one, whole_run
@@ -135,7 +135,7 @@ def test_genders_that_the_texts_tell_are_those_of_the_names(run: WholeRun) -> No
 
 
 def test_each_span_is_exact_and_typed(run: WholeRun) -> None:
-    types = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in load_taxonomy().types.values()}
+    types = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in shipped_taxonomy().types.values()}
     for document, _, plan, record, _ in run.rows():
         for mention, span in zip(plan.mentions, record["spans"], strict=True):
             value, kind = span["text"], KINDS[mention.kind]

@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine_factory import EngineFactory
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder

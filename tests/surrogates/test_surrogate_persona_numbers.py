@@ -14,8 +14,8 @@ import pytest
 from stdnum import iban, luhn
 
 from piiloom.pii_values.numbering.reserved import IDS
+from piiloom.surrogates.kinds.contacts import plan_of
 from piiloom.surrogates.kinds.folding import folded
-from piiloom.surrogates.kinds.phones import plan_of
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand
 
 pytestmark = pytest.mark.long

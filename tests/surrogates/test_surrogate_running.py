@@ -16,13 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.base import ReadOptions, read_records
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.surrogates.running_fakes import Keeping, TagEngine, is_tag, kind_of
 
 Tree = dict[str, bytes]
@@ -101,7 +102,9 @@ def test_any_input_comes_out_whole(tmp_path_factory: pytest.TempPathFactory, see
     assert one == other.__class__(**{name: getattr(other, name) for name in other.__slots__ if name != "out"}, out=one.out)
     checked = verify_folder(root / "one", source)
     assert (checked.documents, checked.ranges) == (one.documents, one.replaced)
-    records = list(read_records(NativeFormat(), root / "one" / "records.jsonl"))
+    records = list(
+        read_records(NativeFormat(), root / "one" / "records.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
+    )
     assert len({record.id for record in records}) == len({record.group_keys for record in records}) == one.documents
 
 
@@ -173,11 +176,16 @@ def test_spans_that_came_with_the_text_are_replaced(tmp_path: Path) -> None:
     run(first, tmp_path / "one")
     records = tmp_path / "one" / "records.jsonl"
     run(records, tmp_path / "two", kind_of=kind_of, factory=partial(TagEngine, ("Again",)))
-    for record in read_records(NativeFormat(), tmp_path / "two" / "records.jsonl"):
+    for record in read_records(
+        NativeFormat(), tmp_path / "two" / "records.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)
+    ):
         assert record.context == "Again met Again Again."
     assert verify_folder(tmp_path / "two", records).ranges == 9
     mirror = tmp_path / "two" / "mirror" / "records.jsonl"
-    assert [record.context for record in read_records(NativeFormat(), mirror)] == ["Again met Again Again."] * 3
+    assert [
+        record.context
+        for record in read_records(NativeFormat(), mirror, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
+    ] == ["Again met Again Again."] * 3
     assert not any(value in mirror.read_text() for value in TagEngine().values)
 
 
@@ -205,7 +213,7 @@ def test_spans_of_other_tools_are_proved(tmp_path: Path, spans: str, field: str)
 
 def contexts(out: Path) -> dict[str, str]:
     """The records' texts by the documents' ids."""
-    records = read_records(NativeFormat(), out / "records.jsonl")
+    records = read_records(NativeFormat(), out / "records.jsonl", options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))
     return {record.source.id: record.context for record in records if record.source and record.source.id}
 
 

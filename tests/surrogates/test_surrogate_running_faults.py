@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
 from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates
@@ -131,7 +131,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from piiloom.foundation.errors import OutputError
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -176,7 +176,7 @@ SLOW = """
 import sys
 from functools import partial
 from pathlib import Path
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.engine_report import group_report
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder

@@ -7,12 +7,12 @@ import pytest
 from piiloom.taxonomy import bank_lint
 from piiloom.taxonomy.bank_lint import Finding, lint_files, lint_shipped, missing_from
 from piiloom.taxonomy.bank_loading import bank_languages, limited, load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.bank_example import MINE, written
 
 
 def found(path: Path) -> list[Finding]:
-    return lint_files([path], load_taxonomy())
+    return lint_files([path], shipped_taxonomy())
 
 
 def test_a_good_bank_has_no_finding(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_a_file_that_cannot_be_read_is_one_finding(tmp_path: Path) -> None:
 
 
 def test_missing_pairs_and_frames_are_named() -> None:
-    findings = list(missing_from(limited(load_bank(), 5), load_taxonomy()))
-    assert {f.entry for f in findings} >= {"+".join(pair) for pair in load_taxonomy().pairs}
+    findings = list(missing_from(limited(load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()), 5), shipped_taxonomy()))
+    assert {f.entry for f in findings} >= {"+".join(pair) for pair in shipped_taxonomy().pairs}
     assert {f.rule for f in findings} == {"coverage"}
 
 

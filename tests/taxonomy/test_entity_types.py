@@ -7,7 +7,7 @@ import pytest
 
 from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy, read_taxonomy
+from piiloom.taxonomy.entity_types import read_taxonomy, shipped_taxonomy
 
 CANONICAL = (
     "occupation health demographic finance age education location organization relationship "
@@ -42,20 +42,20 @@ def copied_types(tmp_path: Path) -> Path:
 
 
 def test_the_fifteen_types_stand_in_canonical_order_with_their_subtypes() -> None:
-    types = load_taxonomy().types
+    types = shipped_taxonomy().types
     assert list(types) == [name.replace("_", " ") for name in CANONICAL.split()]
     assert {name: {s.name for s in t.subtypes} for name, t in types.items()} == SUBTYPES
 
 
 def test_thirteen_types_form_the_seventy_eight_pairs() -> None:
-    taxonomy = load_taxonomy()
+    taxonomy = shipped_taxonomy()
     assert len(taxonomy.pairs) == len(set(taxonomy.pairs)) == 78
     assert all(a < b for a, b in taxonomy.pairs)
     assert {name for pair in taxonomy.pairs for name in pair} == set(taxonomy.types) - {"name", "code"}
     assert taxonomy.pairs[0] == ("health", "occupation")
 
 
-@pytest.mark.parametrize("entity_type", load_taxonomy().types.values(), ids=lambda t: t.name)
+@pytest.mark.parametrize("entity_type", shipped_taxonomy().types.values(), ids=lambda t: t.name)
 def test_every_type_is_told_in_full(entity_type) -> None:
     assert entity_type.definition.endswith(".")
     assert len(entity_type.counts) >= 2
@@ -84,11 +84,11 @@ def test_every_type_is_told_in_full(entity_type) -> None:
     ],
 )
 def test_spellings_of_other_data_sets_are_resolved(raw: str, name: str | None) -> None:
-    assert load_taxonomy().resolve(raw) == name
+    assert shipped_taxonomy().resolve(raw) == name
 
 
 def test_pairs_are_read_from_what_people_type() -> None:
-    taxonomy = load_taxonomy()
+    taxonomy = shipped_taxonomy()
     assert taxonomy.parse_pairs("all") == taxonomy.pairs
     assert taxonomy.parse_pairs("health+occupation, belief+age,occupation+health") == (("health", "occupation"), ("age", "belief"))
     assert taxonomy.parse_pairs("sexualorientation+job") == (("occupation", "sexual orientation"),)
@@ -97,13 +97,13 @@ def test_pairs_are_read_from_what_people_type() -> None:
 @pytest.mark.parametrize("text", ["", " , ", "health", "health+health", "health+job+age", "health+name", "code+age", "health+helth", "+"])
 def test_what_is_no_pair_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load_taxonomy().parse_pairs(text)
+        shipped_taxonomy().parse_pairs(text)
     assert caught.value.exit_code == 2
     assert caught.value.remedy
 
 
 def test_an_unknown_name_is_answered_with_the_closest_one() -> None:
-    taxonomy = load_taxonomy()
+    taxonomy = shipped_taxonomy()
     with pytest.raises(UsageError, match=r"Did you mean 'occupation'\? Known: occupation, health"):
         taxonomy.get("ocupation")
     with pytest.raises(UsageError, match="Did you mean 'condition'"):
@@ -124,11 +124,11 @@ def test_a_new_type_is_a_new_file_only(tmp_path: Path) -> None:
     assert list(taxonomy.types)[6:9] == ["location", "possession", "organization"]
     assert len(taxonomy.pairs) == 91
     assert taxonomy.resolve("Belongings") == "possession"
-    assert taxonomy.digest != load_taxonomy().digest
+    assert taxonomy.digest != shipped_taxonomy().digest
 
 
 def test_the_digest_depends_on_the_files_only(tmp_path: Path) -> None:
-    assert read_taxonomy(copied_types(tmp_path)).digest == load_taxonomy().digest
+    assert read_taxonomy(copied_types(tmp_path)).digest == shipped_taxonomy().digest
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.words import words
-from piiloom.taxonomy.grammar import all_expansions, combinations, count_range, expand, expansion, parse, slot_counts
-from piiloom.taxonomy.pattern_tree import MAX_DEPTH, Slot, Text
+from piiloom.taxonomy.grammar import MAX_DEPTH, Slot, Text, all_expansions, combinations, count_range, expand, expansion, parse, slot_counts
 
 TEXTS = st.text(alphabet="ab 'x’,.-é", max_size=6)
 SLOTS = st.sampled_from(["{health}", "{a:health}", "{A:sexual_orientation}"])

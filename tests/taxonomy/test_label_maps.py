@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_map, shipped_label_maps
 
 NAMES = ["ai4privacy", "conll", "crapii", "i2b2", "nemotron-pii", "presidio", "tab"]
@@ -15,7 +15,7 @@ NAMES = ["ai4privacy", "conll", "crapii", "i2b2", "nemotron-pii", "presidio", "t
 
 def test_these_maps_are_shipped() -> None:
     assert shipped_label_maps() == NAMES
-    assert {name: len(label_map(name)) for name in NAMES} == {
+    assert {name: len(label_map(name, taxonomy=shipped_taxonomy())) for name in NAMES} == {
         "ai4privacy": 93,
         "conll": 4,
         "crapii": 8,
@@ -28,8 +28,8 @@ def test_these_maps_are_shipped() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_target_is_a_type_or_subtype_as_the_taxonomy_spells_it(name: str) -> None:
-    taxonomy = load_taxonomy()
-    for target in label_map(name).values():
+    taxonomy = shipped_taxonomy()
+    for target in label_map(name, taxonomy=shipped_taxonomy()).values():
         if target is not None:
             kind, slash, subtype = target.partition("/")
             assert kind in taxonomy.types
@@ -40,15 +40,15 @@ def test_a_map_of_ones_own_is_read_by_path_and_spelled_as_in_the_taxonomy(tmp_pa
     path = tmp_path / "mine.yaml"
     path.write_text("# mine\nPER: name\n'NO': Sexual_Orientation\nTEL: code/phone\nX: null\nY y: ~\n", encoding="utf-8")
     expected = {"PER": "name", "NO": "sexual orientation", "TEL": "code/phone", "X": None, "Y y": None}
-    assert label_map(path) == expected
-    assert label_map(str(path)) == expected
+    assert label_map(path, taxonomy=shipped_taxonomy()) == expected
+    assert label_map(str(path), taxonomy=shipped_taxonomy()) == expected
 
 
 def test_a_file_does_not_hide_a_shipped_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "conll").write_text("PER: code\n", encoding="utf-8")
-    assert label_map("conll")["PER"] == "name"
-    assert label_map("./conll")["PER"] == "code"
+    assert label_map("conll", taxonomy=shipped_taxonomy())["PER"] == "name"
+    assert label_map("./conll", taxonomy=shipped_taxonomy())["PER"] == "code"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_a_fault_is_told_with_line_and_remedy(content: str, message: str, tmp_pa
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=f"^{message}"):
-        label_map(path)
+        label_map(path, taxonomy=shipped_taxonomy())
 
 
 def test_an_unknown_map_is_told_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"no label map 'presido'\. Did you mean 'presidio'\? Name a YAML file, or one of: ai4privacy, "):
-        label_map("presido")
+        label_map("presido", taxonomy=shipped_taxonomy())

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-
 import pytest
 
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy, set_process_taxonomy, shipped_taxonomy
-from piiloom.taxonomy.own_types import differences, extended, from_json, to_json, types_in_force
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.taxonomy.own_types import differences, extended, from_json, to_json
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.taxonomy.own_types_example import BANK, MINE, TYPES, written
 
@@ -64,38 +61,6 @@ def test_two_files_that_get_into_each_others_way(tmp_path, own):
         extended((*own[:1], other[2]))
 
 
-def test_they_are_in_force_inside_the_block_only(own):
-    seen: dict[str, bool] = {}
-
-    async def in_a_task() -> None:
-        seen["task"] = "pet" in load_taxonomy().types
-
-    with types_in_force(own):
-        assert "pet" in load_taxonomy().types
-        asyncio.run(in_a_task())
-        with types_in_force(()):
-            assert "pet" not in load_taxonomy().types
-        # Another thread works on another store.
-        thread = threading.Thread(target=lambda: seen.update(thread="pet" in load_taxonomy().types))
-        thread.start()
-        thread.join()
-    assert seen == {"task": True, "thread": False}
-    assert load_taxonomy() is shipped_taxonomy()
-
-
-def test_a_server_has_them_in_all_its_threads(own):
-    seen: list[bool] = []
-    set_process_taxonomy(extended(own))
-    try:
-        thread = threading.Thread(target=lambda: seen.append("pet" in load_taxonomy().types))
-        thread.start()
-        thread.join()
-    finally:
-        set_process_taxonomy(None)
-    assert seen == [True]
-    assert load_taxonomy() is shipped_taxonomy()
-
-
 def test_a_model_is_told_an_own_type_with_examples(own):
     taxonomy = extended(own)
     told = "The registration of a vehicle. For example: KLM-4821; RST-0094."
@@ -103,20 +68,16 @@ def test_a_model_is_told_an_own_type_with_examples(own):
     assert taxonomy.get("health").described() == taxonomy.get("health").definition
 
 
-def test_a_bank_may_speak_of_the_types_in_force_only():
-    with types_in_force(read_types_file(TYPES)):
-        bank = load_bank("en", BANK)
-        assert ("health", "vehicle plate") in bank.pairs
-        assert bank.frames_by_slot["pet", "value"]
+def test_a_bank_may_speak_of_the_types_of_the_taxonomy_only():
+    bank = load_bank("en", BANK, extended(read_types_file(TYPES)))
+    assert ("health", "vehicle plate") in bank.pairs
+    assert bank.frames_by_slot["pet", "value"]
     with pytest.raises(ConfigError, match=r"bank\.yaml:\d+: scenarios\[0\].* unknown type 'vehicle plate'"):
-        load_bank("en", BANK)
+        load_bank("en", BANK, taxonomy=shipped_taxonomy())
 
 
 def test_a_scenario_of_a_pair_that_the_types_file_does_not_have(tmp_path):
     bank = tmp_path / "bank.yaml"
     bank.write_text(BANK.read_text(encoding="utf-8").replace("pair: [health, pet]", "pair: [vehicle plate, pet]"), encoding="utf-8")
-    with (
-        types_in_force(read_types_file(TYPES)),
-        pytest.raises(ConfigError, match="the types file does not pair 'vehicle plate' with 'pet'"),
-    ):
-        load_bank("en", bank)
+    with pytest.raises(ConfigError, match="the types file does not pair 'vehicle plate' with 'pet'"):
+        load_bank("en", bank, extended(read_types_file(TYPES)))

@@ -11,7 +11,7 @@ from stdnum import luhn
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.kinds import kinds_for
-from piiloom.taxonomy.own_types import from_json, to_json, types_in_force
+from piiloom.taxonomy.own_types import extended, from_json, to_json
 from piiloom.taxonomy.own_types_file import read_types_file, write_types_file
 from tests.taxonomy.own_types_example import BY_MODEL, MINE, TYPES, written
 
@@ -139,9 +139,8 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_values_may_come_from_the_entity_catalogue(tmp_path):
     text = "types: [{name: giro, definition: G., examples: [123-4566, 5050-1055], pairs: [], generator: {entity: se_bankgiro}}]"
     own = read_types_file(written(tmp_path, text))
-    with types_in_force(own):
-        (kind,) = kinds_for("giro", None).items
-        values = {kind.draw(SimpleNamespace(locale="en_US"), derive_rng("giro", seed), 0) for seed in range(5)}
+    (kind,) = kinds_for("giro", None, taxonomy=extended(own)).items
+    values = {kind.draw(SimpleNamespace(locale="en_US"), derive_rng("giro", seed), 0) for seed in range(5)}
     assert len(values) == 5
     assert all(luhn.is_valid(value.replace("-", "")) for value in values)
     assert from_json(to_json(own)) == own

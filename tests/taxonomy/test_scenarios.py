@@ -9,7 +9,7 @@ import yaml
 from piiloom.foundation.errors import ConfigError
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_loading import bank_languages, limited, load_bank, shipped_sources
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.bank_example import MINE, written
 
 ID = "health-relationship.choir-bench"
@@ -17,8 +17,8 @@ ID = "health-relationship.choir-bench"
 
 @pytest.mark.parametrize("language", bank_languages())
 def test_the_shipped_bank_is_read_once_and_knows_its_origins(language: str) -> None:
-    bank = load_bank(language)
-    assert load_bank(language) is bank
+    bank = load_bank(language, extra=None, taxonomy=shipped_taxonomy())
+    assert load_bank(language, extra=None, taxonomy=shipped_taxonomy()) is bank
     assert len(bank.digest) == 64
     texts = {source.name: source.read_text(encoding="utf-8").splitlines() for source in shipped_sources(language)}
     for scenario in bank.scenarios.values():
@@ -28,7 +28,7 @@ def test_the_shipped_bank_is_read_once_and_knows_its_origins(language: str) -> N
 
 
 def test_scenarios_are_found_by_pair_topic_and_subtopic(tmp_path: Path) -> None:
-    bank = load_bank("en", written(tmp_path))
+    bank = load_bank("en", written(tmp_path), taxonomy=shipped_taxonomy())
     mine = bank.scenarios[ID]
     assert mine.pair == ("health", "relationship")
     assert mine in bank.for_pair(("relationship", "health"))
@@ -42,7 +42,10 @@ def test_scenarios_are_found_by_pair_topic_and_subtopic(tmp_path: Path) -> None:
 
 
 def test_a_bank_of_ones_own_adds_to_the_shipped_one(tmp_path: Path) -> None:
-    shipped, bank = load_bank(), load_bank("en", written(tmp_path))
+    shipped, bank = (
+        load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()),
+        load_bank("en", written(tmp_path), taxonomy=shipped_taxonomy()),
+    )
     assert len(bank.scenarios) == len(shipped.scenarios) + 1
     frame = bank.frames_by_slot["location", "city"][-1]
     assert frame.text.startswith("These days I <live|stay>")
@@ -61,11 +64,13 @@ def test_a_folder_of_banks_is_read_whole(tmp_path: Path) -> None:
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "more.yml").write_text('talk: {chatter: ["I oil the gate."]}\n', encoding="utf-8")
     (tmp_path / "notes.txt").write_text("no bank", encoding="utf-8")
-    assert {"I oil the gate.", "I have been sanding a table on the balcony."} <= set(load_bank("en", tmp_path).talk.chatter)
+    assert {"I oil the gate.", "I have been sanding a table on the balcony."} <= set(
+        load_bank("en", tmp_path, taxonomy=shipped_taxonomy()).talk.chatter
+    )
 
 
 def test_a_bank_can_be_limited() -> None:
-    bank = limited(load_bank(), 1)
+    bank = limited(load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()), 1)
     assert all(len(found) == 1 for found in bank.pairs.values())
     assert len(bank.scenarios) == len(bank.pairs)
 
@@ -100,7 +105,7 @@ def test_a_bank_can_be_limited() -> None:
 def test_a_malformed_bank_is_refused_with_file_line_and_key(tmp_path: Path, old: str, new: str, line: int, told: str) -> None:
     assert MINE.count(old) == 1
     with pytest.raises(ConfigError) as caught:
-        load_bank("en", written(tmp_path, MINE.replace(old, new)))
+        load_bank("en", written(tmp_path, MINE.replace(old, new)), taxonomy=shipped_taxonomy())
     assert caught.value.where == f"mine.yaml:{line}"
     assert told in str(caught.value)
 
@@ -109,16 +114,16 @@ def test_an_id_can_be_taken_once_only(tmp_path: Path) -> None:
     written(tmp_path)
     (tmp_path / "twice.yaml").write_text(MINE, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"twice.yaml:2: scenario id .* is taken by mine.yaml:2"):
-        load_bank("en", tmp_path)
+        load_bank("en", tmp_path, taxonomy=shipped_taxonomy())
 
 
 def test_a_missing_bank_is_a_config_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none.yaml: cannot be read"):
-        load_bank("en", tmp_path / "none.yaml")
+        load_bank("en", tmp_path / "none.yaml", taxonomy=shipped_taxonomy())
     with pytest.raises(ConfigError, match=r"no \.yaml file"):
-        load_bank("en", tmp_path)
+        load_bank("en", tmp_path, taxonomy=shipped_taxonomy())
     with pytest.raises(ConfigError, match="no scenario bank ships for language 'xx'"):
-        load_bank("xx")
+        load_bank("xx", extra=None, taxonomy=shipped_taxonomy())
 
 
 def test_a_megabyte_of_scenarios_is_read_in_good_time(tmp_path: Path) -> None:
@@ -126,9 +131,9 @@ def test_a_megabyte_of_scenarios_is_read_in_good_time(tmp_path: Path) -> None:
     entry["stakes"] = [f"{text} {'and so on ' * 20}{n}" for n in range(8) for text in entry["stakes"]]
     entries = [{**entry, "id": f"health-relationship.n{n}"} for n in range(200)]
     path = written(tmp_path, yaml.safe_dump({"scenarios": entries}, width=10_000))
-    load_taxonomy()
+    shipped_taxonomy()
     began = time.process_time()
-    found = load_bank("en", path)
+    found = load_bank("en", path, taxonomy=shipped_taxonomy())
     assert time.process_time() - began < 10  # about 1 s on the machine it was written on; a slow one is no failure
     assert len(found.scenarios) >= 200
 

@@ -9,14 +9,14 @@ import pytest
 from piiloom.foundation.errors import ConfigError
 from piiloom.taxonomy.bank_lint import lint_files
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import Counted, InRows
 from piiloom.taxonomy.story_loading import load_stories, read_stories, stories_for
 from tests.taxonomy.story_example import STORY, line_of, story_of, written
 
 
 def test_a_good_story_has_no_finding(tmp_path: Path) -> None:
-    assert [str(finding) for finding in lint_files([written(tmp_path)], load_taxonomy())] == []
+    assert [str(finding) for finding in lint_files([written(tmp_path)], shipped_taxonomy())] == []
 
 
 def test_a_story_is_read_as_written(tmp_path: Path) -> None:
@@ -86,18 +86,18 @@ ELSEWHERE = {
 def test_each_fault_is_told_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert STORY.count(old) == 1
     path = written(tmp_path, STORY.replace(old, new))
-    findings = [finding for finding in lint_files([path], load_taxonomy()) if finding.rule == "pattern"]
+    findings = [finding for finding in lint_files([path], shipped_taxonomy()) if finding.rule == "pattern"]
     line = line_of(ELSEWHERE.get(said, old))
     assert any(finding.line == line and said in finding.message for finding in findings), [str(finding) for finding in findings]
     with pytest.raises(ConfigError):
-        read_stories(path, load_taxonomy())
+        read_stories(path, shipped_taxonomy())
     with pytest.raises(ConfigError):
-        load_bank("en", path)
+        load_bank("en", path, taxonomy=shipped_taxonomy())
 
 
 def test_numbers_that_run_in_a_ring_are_told(tmp_path: Path) -> None:
     ring = STORY.replace("[1150, 1900, 25]", "{of: new, plus: [5]}")
-    findings = lint_files([written(tmp_path, ring)], load_taxonomy())
+    findings = lint_files([written(tmp_path, ring)], shipped_taxonomy())
     assert [finding.line for finding in findings if "itself" in finding.message] == [10, 11]
 
 
@@ -113,21 +113,21 @@ def test_numbers_that_run_in_a_ring_are_told(tmp_path: Path) -> None:
 )
 def test_what_is_no_story_is_one_finding(tmp_path: Path, old: str, new: str) -> None:
     path = written(tmp_path, STORY.replace(old, new, 1))
-    assert [finding.rule for finding in lint_files([path], load_taxonomy())] == ["shape"]
+    assert [finding.rule for finding in lint_files([path], shipped_taxonomy())] == ["shape"]
 
 
 @pytest.mark.long
 def test_own_stories_join_those_that_ship(tmp_path: Path) -> None:
     path = written(tmp_path)
-    found = load_stories("en", path)
+    found = load_stories("en", path, taxonomy=shipped_taxonomy())
     assert "finance-location.choir-rent" in found
-    assert len(found) == len(load_stories("en")) + 1
-    load_bank("en", path)  # a bank may hold nothing but stories
+    assert len(found) == len(load_stories("en", extra=None, taxonomy=shipped_taxonomy())) + 1
+    load_bank("en", path, taxonomy=shipped_taxonomy())  # a bank may hold nothing but stories
     written(tmp_path, name="twice.yaml")
     with pytest.raises(ConfigError, match="is taken by"):
-        load_stories("en", tmp_path)
+        load_stories("en", tmp_path, taxonomy=shipped_taxonomy())
 
 
 def test_a_language_without_stories_has_none() -> None:
     assert stories_for(("finance", "location"), "xx") == ()
-    assert load_stories("xx") == {}
+    assert load_stories("xx", extra=None, taxonomy=shipped_taxonomy()) == {}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.taxonomy.bank_lint import lint_files
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.story_example import STORY, line_of, written
 
 
@@ -41,27 +41,27 @@ from tests.taxonomy.story_example import STORY, line_of, written
 )
 def test_each_breach_is_found_by_its_rule_and_line(tmp_path: Path, old: str, new: str, rule: str, at: str) -> None:
     assert STORY.count(old) == 1
-    findings = lint_files([written(tmp_path, STORY.replace(old, new))], load_taxonomy())
+    findings = lint_files([written(tmp_path, STORY.replace(old, new))], shipped_taxonomy())
     line = line_of(at or old) - (rule in {"count", "needs"})  # of the key above the first wording
     assert (rule, line) in {(f.rule, f.line) for f in findings}, [str(f) for f in findings]
 
 
 def test_a_weekday_alone_gives_nothing_away(tmp_path: Path) -> None:
     text = STORY.replace("I read it twice", "I read it on Friday, 2 of us did")
-    assert lint_files([written(tmp_path, text)], load_taxonomy()) == []
+    assert lint_files([written(tmp_path, text)], shipped_taxonomy()) == []
 
 
 def test_an_english_article_is_for_english(tmp_path: Path) -> None:
-    findings = lint_files([written(tmp_path, STORY.replace("{friend.he}", "{friend.han}"))], load_taxonomy(), "sv")
+    findings = lint_files([written(tmp_path, STORY.replace("{friend.he}", "{friend.han}"))], shipped_taxonomy(), "sv")
     assert ("article", line_of("{a:job}")) in {(finding.rule, finding.line) for finding in findings}
 
 
 def test_two_stories_share_no_sentence_question_or_opening(tmp_path: Path) -> None:
     second = STORY.replace("choir-rent", "choir-hall").removeprefix("stories:\n")
-    rules = {(f.rule, f.message.split(" stands")[0]) for f in lint_files([written(tmp_path, STORY + second)], load_taxonomy())}
+    rules = {(f.rule, f.message.split(" stands")[0]) for f in lint_files([written(tmp_path, STORY + second)], shipped_taxonomy())}
     assert rules == {("repeat", "this sentence"), ("repeat", "this question"), ("repeat", "an opening with the same 3 words")}
     written(tmp_path, "stories:\n" + second, "other.yaml")
-    across = lint_files([written(tmp_path), tmp_path / "other.yaml"], load_taxonomy())
+    across = lint_files([written(tmp_path), tmp_path / "other.yaml"], shipped_taxonomy())
     assert {f.file for f in across} == {"other.yaml"}
 
 
@@ -82,5 +82,5 @@ stories:
     questions:
       - {id: wet, ask: ["How wet does it get?"], needs: {home: rain is local}}
 """
-    rules = [finding.rule for finding in lint_files([written(tmp_path, text)], load_taxonomy())]
+    rules = [finding.rule for finding in lint_files([written(tmp_path, text)], shipped_taxonomy())]
     assert sorted(rules) == ["count", "count", "count", "needs", "pair", "untold"]

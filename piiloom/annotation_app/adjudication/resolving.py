@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -27,7 +27,6 @@ from piiloom.corpus.store.annotation_items import OPEN_STATUSES, Item, Status, b
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy
 
 # The actor in the log for automatic decisions.
 AGREEMENT = "agreement"
@@ -52,14 +51,13 @@ class Resolver:
     """Makes decisions on the records of the store *shared*. Thread-safe.
 
     Call ``settle_due`` from time to time. It settles records some minutes after people finished them, so that a mistaken
-    acceptance can be undone. ``settle`` without *until* does not wait. *types* returns the known entity types.
+    acceptance can be undone. ``settle`` without *until* does not wait.
     """
 
-    def __init__(self, shared: SharedStore, log: EventLog, types: Callable[[], Collection[str]] = lambda: load_taxonomy().types) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog) -> None:
         self._shared = shared
         self._log = log
         self._decisions = Decisions(log)
-        self._types = types
         self._looked_at: dict[Disputed, bool] = {}
 
     def on_saved(self, store: Store, documents: Sequence[AnnotationDocument]) -> None:
@@ -125,7 +123,7 @@ class Resolver:
             now = {version.annotator: version.version for version in sides.versions}
             if now != dict(seen):
                 raise UsageError("somebody has changed this record meanwhile", where=f"record {record_id}", remedy="Look at it again")
-            check_document(document, sides.base, self._types())
+            check_document(document, sides.base, self._shared.taxonomy.types)
             entry = {"document": document.to_json(), "how": dict(how), "versions": now}
             item = self._decide(store, sides, adjudicator, "adjudicated", "adjudicated", entry)
             final = FinalDocument(item, adjudicator.name, document, sides.base, "adjudicated")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from piiloom.annotation_app.documents.applying import apply
@@ -16,7 +16,9 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import load_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.suggestions import Suggestion, suggestions_for
+from piiloom.taxonomy.own_types import extended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +54,23 @@ def stale_offers(store: Store, records: Mapping[str, Record]) -> dict[str, list[
     late = [record_id for record_id, own in events.items() if any(event.kind == STALE for event in own)]
     decided = {row.record_id: row.event for row in load_adjudications(store, late) if row.outcome != "reopened"} if late else {}
     suggestions = suggestions_for(store, late) if late else {}
+    types = extended(types_of(store)).types
     offers = {
-        record_id: _offers(records[record_id], events[record_id], decided.get(record_id, 0), suggestions.get(record_id, []))
+        record_id: _offers(records[record_id], events[record_id], decided.get(record_id, 0), types, suggestions.get(record_id, []))
         for record_id in late
     }
     return {record_id: found for record_id, found in offers.items() if found}
 
 
-def _offers(record: Record, events: Sequence[AnnotationEvent], decided: int, suggestions: Sequence[Suggestion]) -> list[StaleOffer]:
+def _offers(
+    record: Record, events: Sequence[AnnotationEvent], decided: int, types: Container[str], suggestions: Sequence[Suggestion]
+) -> list[StaleOffer]:
     offers = []
     for annotator in sorted({event.actor for event in events if event.kind == STALE and event.event > decided}):
         own = [event for event in events if event.owner == annotator]
         history = replayed(document_of(record), own)
         for group in _grouped([event for event in own if event.kind == STALE and event.event > decided]):
-            offer = _offer(history, group, suggestions)
+            offer = _offer(history, group, types, suggestions)
             if offer is not None and _changes(offer, history.state):
                 offers.append(offer)
     return sorted(offers, key=lambda offer: offer.events[0])
@@ -91,13 +96,15 @@ def _grouped(events: Sequence[AnnotationEvent]) -> list[list[AnnotationEvent]]:
     return groups
 
 
-def _offer(history: History, group: Sequence[AnnotationEvent], suggestions: Sequence[Suggestion]) -> StaleOffer | None:
+def _offer(
+    history: History, group: Sequence[AnnotationEvent], types: Container[str], suggestions: Sequence[Suggestion]
+) -> StaleOffer | None:
     base = group[0].entry["base"]
     if not isinstance(base, int) or not 0 <= base <= history.version:
         return None  # the base is not a version of this history
     before = history.state_at(base)
     # A verdict from before these edits is not theirs.
-    state, left_out = _redone(replace(before, verdict="open", reason=""), group, history.base, suggestions)
+    state, left_out = _redone(replace(before, verdict="open", reason=""), group, history.base, types, suggestions)
     merged = merge(before.document, history.state.document, state.document)
     return StaleOffer(
         annotator=group[0].actor,
@@ -113,7 +120,9 @@ def _offer(history: History, group: Sequence[AnnotationEvent], suggestions: Sequ
     )
 
 
-def _redone(state: State, group: Sequence[AnnotationEvent], base: Document, suggestions: Sequence[Suggestion]) -> tuple[State, int]:
+def _redone(
+    state: State, group: Sequence[AnnotationEvent], base: Document, types: Container[str], suggestions: Sequence[Suggestion]
+) -> tuple[State, int]:
     left_out = 0
     for event in group:
         try:
@@ -121,7 +130,7 @@ def _redone(state: State, group: Sequence[AnnotationEvent], base: Document, sugg
             if isinstance(operation, Undo | Redo | Revert):
                 left_out += 1  # they refer to the tab's own history, which does not exist here
             else:
-                state = apply(state, operation, base, suggestions)
+                state = apply(state, operation, base, types, suggestions)
         except Refusal:
             left_out += 1
     return state, left_out

@@ -16,7 +16,7 @@ from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.foundation.words import STOP_WORDS, WORD
 from piiloom.screening.identifiers import find_identifiers
-from piiloom.screening.stemming import content_stems, stem
+from piiloom.screening.question_leaks import content_stems, stem
 
 # Ends of the pieces in which identifiers are searched. No identifier crosses the end of a line, or of a sentence before a letter. After an
 # edit only the piece that changed is searched again.

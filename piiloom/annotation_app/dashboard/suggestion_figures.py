@@ -11,7 +11,7 @@ from piiloom.annotation_app.documents.suggestions import placements
 from piiloom.annotation_app.shares import Share
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.suggestion_figures import ShownSuggestion, edited_documents, shown_suggestions
+from piiloom.corpus.store.judgements import ShownSuggestion, edited_documents, shown_suggestions
 from piiloom.corpus.store.suggestions import Suggestion, suggestions_for
 
 _BUCKETS = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -40,36 +40,35 @@ from piiloom.annotation_app.documents.suggestions import (
 )
 from piiloom.annotation_app.documents.text_edits import TextEdit
 from piiloom.corpus.store.suggestions import Suggestion
-from piiloom.taxonomy.entity_types import load_taxonomy
 
 # What counts as blank, spelled out because Python and JavaScript disagree on it.
 _BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200C)))
 
 
-def apply(state: State, operation: Applicable, base: Document, suggestions: Sequence[Suggestion] = ()) -> State:
+def apply(state: State, operation: Applicable, base: Document, types: Container[str], suggestions: Sequence[Suggestion] = ()) -> State:
     """Return *state* after *operation*; raises ``Refusal`` if the operation is not possible.
 
-    *base* is the document before this person's first operation, *suggestions* are those of the record. An operation that changes the
-    document also sets an accepted or rejected record back to open.
+    *base* is the document before this person's first operation, *types* are the known types, *suggestions* those of the record.
+    An operation that changes the document also sets an accepted or rejected record back to open.
     """
     if isinstance(operation, Accept | Reject | Reopen | Flag | Unflag):
         return _JUDGEMENTS[type(operation)](state, operation, base)
     if isinstance(operation, TakeSuggestions | RefuseSuggestions):
         placed = {one.suggestion.id: one for one in placements(suggestions, base, state.document)}
-        return _take(state, operation, placed) if isinstance(operation, TakeSuggestions) else _refuse(state, operation, placed)
+        return _take(state, operation, placed, types) if isinstance(operation, TakeSuggestions) else _refuse(state, operation, placed)
     after = state
     for step in operation.operations if isinstance(operation, Many) else (operation,):
         before = after.document
-        after = replace(after, document=_changed(step, before))
+        after = replace(after, document=_changed(step, before, types))
         if not isinstance(step, EditText):
             after = after_change(after, before)
     return replace(with_document(state, after.document), decided=after.decided)
 
 
-def _take(state: State, operation: TakeSuggestions, placed: Mapping[str, Placement]) -> State:
+def _take(state: State, operation: TakeSuggestions, placed: Mapping[str, Placement], types: Container[str]) -> State:
     document = state.document
     for taken in operation.taken:
-        _check_type(taken.entity_type)
+        _check_type(taken.entity_type, types)
         chosen = open_ones(taken.suggestions, state, placed)
         mark, is_new = span_for(document, taken, placed)
         document = _placed(document, document.marks, mark) if is_new else document
@@ -138,12 +137,12 @@ _JUDGEMENTS: dict[type, Callable[[State, Any, Document], State]] = {
 
 
 @singledispatch
-def _changed(_operation: ContentOperation, _document: Document) -> Document:
+def _changed(_operation: ContentOperation, _document: Document, _types: Container[str]) -> Document:
     raise Refusal("malformed")
 
 
 @_changed.register
-def _text(operation: EditText, document: Document) -> Document:
+def _text(operation: EditText, document: Document, _types: Container[str]) -> Document:
     text = document.context if operation.field == "context" else document.question or ""
     end = operation.at + len(operation.removed)
     if not 0 <= operation.at <= len(text):
@@ -159,41 +158,41 @@ def _text(operation: EditText, document: Document) -> Document:
 
 
 @_changed.register
-def _add(operation: AddMark, document: Document) -> Document:
+def _add(operation: AddMark, document: Document, types: Container[str]) -> Document:
     if document.mark(operation.span.id) is not None:
         raise Refusal("id_taken")
-    _check_type(operation.span.entity_type)
+    _check_type(operation.span.entity_type, types)
     return _placed(document, document.marks, operation.span.mark)
 
 
 @_changed.register
-def _move(operation: MoveMark, document: Document) -> Document:
+def _move(operation: MoveMark, document: Document, _types: Container[str]) -> Document:
     mark = _found(document, operation.id)
     others = tuple(other for other in document.marks if other.id != mark.id)
     return _placed(document, others, replace(mark, start=operation.start, end=operation.end, doubt=False))
 
 
 @_changed.register
-def _retype(operation: SetType, document: Document) -> Document:
+def _retype(operation: SetType, document: Document, types: Container[str]) -> Document:
     mark = _found(document, operation.id)
-    _check_type(operation.entity_type)
+    _check_type(operation.entity_type, types)
     subtype = mark.subtype if mark.entity_type == operation.entity_type else None
     return _exchanged(document, replace(mark, entity_type=operation.entity_type, subtype=subtype, doubt=False))
 
 
 @_changed.register
-def _weigh(operation: SetRelevance, document: Document) -> Document:
+def _weigh(operation: SetRelevance, document: Document, _types: Container[str]) -> Document:
     return _exchanged(document, replace(_found(document, operation.id), relevance=operation.relevance))
 
 
 @_changed.register
-def _remove(operation: RemoveMark, document: Document) -> Document:
+def _remove(operation: RemoveMark, document: Document, _types: Container[str]) -> Document:
     mark = _found(document, operation.id)
     return replace(document, marks=tuple(other for other in document.marks if other.id != mark.id))
 
 
 @_changed.register
-def _confirm(operation: ConfirmMark, document: Document) -> Document:
+def _confirm(operation: ConfirmMark, document: Document, _types: Container[str]) -> Document:
     return _exchanged(document, replace(_found(document, operation.id), doubt=False))
 
 
@@ -204,8 +203,8 @@ def _found(document: Document, mark_id: str) -> Mark:
     return mark
 
 
-def _check_type(name: str) -> None:
-    if name not in load_taxonomy().types:
+def _check_type(name: str, types: Container[str]) -> None:
+    if name not in types:
         raise Refusal("unknown_type")
 
 

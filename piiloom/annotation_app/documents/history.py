@@ -6,7 +6,7 @@ refuse one of the operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from piiloom.annotation_app.documents.applying import apply
 from piiloom.annotation_app.documents.document import Document, State
@@ -47,10 +47,10 @@ class History:
         """Whether there is an undone step to redo. A new step that changes something clears the redo stack."""
         return bool(self._to_redo)
 
-    def do(self, operation: Operation, suggestions: Sequence[Suggestion] = ()) -> Change:
+    def do(self, operation: Operation, types: Container[str], suggestions: Sequence[Suggestion] = ()) -> Change:
         """Apply *operation* and return the change; if it raises ``Refusal``, the history is unchanged.
 
-        *suggestions* are those of the record, for operations on them.
+        *types* are the known types, *suggestions* those of the record, for operations on them.
         """
         match operation:
             case Undo():
@@ -63,7 +63,7 @@ class History:
                 state = self._without(operation.event)
                 change = change_between(self.state, state)
             case _:
-                state = apply(self.state, operation, self.base, suggestions)
+                state = apply(self.state, operation, self.base, types, suggestions)
                 change = change_between(self.state, state)
         self._note(operation.op, change, state)
         return change

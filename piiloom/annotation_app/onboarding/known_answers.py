@@ -24,9 +24,11 @@ from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
+from piiloom.corpus.store.judgements import uncertainties
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.own_types import extended
 
 _TAIL = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*(?=[^0-9a-f]*$)")
 _TRIES = 100
@@ -50,10 +52,10 @@ def store_known(
     add_records(store, None, [(None, copy) for copy in copies], status=CONTROL_STATUS)
     orders = control_orders(store, [copy.id for copy in copies])
     counts, against = pair_counts(store), disagreement_counts(store)
-    unsure = uncertainties(store, [answer.shown.id for answer in answers])
+    unsure, taxonomy = uncertainties(store, [answer.shown.id for answer in answers]), extended(types_of(store))
     rows: list[NewEvent] = []
     for copy, answer in zip(copies, answers, strict=True):
-        signals = signals_of(copy, against.get(answer.shown.id, 0), unsure.get(answer.shown.id, CERTAIN))
+        signals = signals_of(copy, taxonomy, against.get(answer.shown.id, 0), unsure.get(answer.shown.id, CERTAIN))
         priority, reasons = scored(signals, counts, settings)
         item = Item(record_id=copy.id, record_order=orders[copy.id], wanted=settings.overlap, facts=facts_of(copy))
         rows += [pooled(replace(item, priority=priority, reasons=reasons), actor), _made(copy.id, answer, role, actor)]

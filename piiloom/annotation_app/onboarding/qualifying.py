@@ -23,8 +23,8 @@ from piiloom.corpus.store.annotation_items import newest_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.guidelines import newest_version
 from piiloom.corpus.store.shared import SharedStore
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 QUALIFYING = "qualifying"
 # reopen(person, record_ids) sets the person's verdicts on these records back to open.

@@ -14,7 +14,7 @@ from piiloom.annotation_app.onboarding.practice import with_errors
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 ExerciseKind = Literal["practice", "qualifying"]
 
@@ -51,7 +51,7 @@ def _reasons(exercise: _Exercise, answer: KnownAnswer) -> dict[str, str]:
 
 def _record(exercise: _Exercise) -> Record:
     marked = strip_marks(exercise.context)
-    known = load_taxonomy()
+    known = shipped_taxonomy()
     spans = tuple(
         Span(
             id=f"s{number}",

@@ -25,9 +25,8 @@ from piiloom.annotation_app.screens.span_comments import show_all_comments
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.foundation.words import counted
 
 _ABREAST: Final = 3
 _NOT_WAITING: Final = "The record of this address does not wait for a decision (any more), so you get the most urgent one."
@@ -143,7 +142,7 @@ def _show_remarks(sides: SideBySide) -> None:
 
 
 def _show_versions(sides: SideBySide, versions: dict[str, Document], apart: dict[str, Differing], following: str) -> None:
-    tints, start = colours(load_taxonomy().types), document_of(sides.base)
+    tints, start = colours(get_services().shared.taxonomy.types), document_of(sides.base)
     names = list(versions)
     abreast = 2 if len(names) == 4 else min(len(names), _ABREAST)
     st.html(_STYLE)

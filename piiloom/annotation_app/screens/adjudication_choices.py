@@ -16,7 +16,7 @@ from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.screens.adjudication_decisions import decide
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.marked_text import marked_text
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.serving.services import get_services
 
 _SHOWN: Final = 60
 _BESIDE: Final = 24
@@ -54,7 +54,7 @@ def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart
             open_ones = {choice.number for choice in among.choices if not choice.agreed}
             chosen = _spans_of(document, among, picks, open_ones)
             shown = Differing(chosen, apart[text_from].context, apart[question_from].question, apart[text_from].lacking)
-            st.html(marked_text(document, colours(load_taxonomy().types), shown, folded=True))
+            st.html(marked_text(document, colours(get_services().shared.taxonomy.types), shown, folded=True))
         how = {"text": text_from, "question": question_from, "picks": {str(number): name for number, name in picks.items()}}
         arguments = (sides, document, how, following)
         st.button("Decide so", key=f"merge-{record_id}", type="primary", on_click=decide, args=arguments, shortcut="D")

@@ -22,7 +22,7 @@ from piiloom.annotation_app.screens.admin_work_list import work_list_tab
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
 from piiloom.annotation_app.worklist.record_lists import ListQuery
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 
 @with_outcomes()

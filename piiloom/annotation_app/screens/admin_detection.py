@@ -14,8 +14,8 @@ from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.detection_runs import DetectionRun, OfferedDetector
 from piiloom.corpus.suggesting import SuggestionReport
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _LOOK_EVERY: Final = timedelta(seconds=2)
 # Many detectors are done before somebody has looked up.

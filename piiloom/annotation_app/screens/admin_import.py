@@ -23,8 +23,8 @@ from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.base import ReadOptions
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.locales import resolve_locale, shipped_locales
 
 # Labels of what happens to a row that has the id of a stored record and differs from it.
@@ -92,7 +92,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         file.write_bytes(content)
         rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
         try:
-            options = ReadOptions(locale=resolve_locale(locale))
+            options = ReadOptions(taxonomy=services.shared.taxonomy, locale=resolve_locale(locale))
             report = import_file_among(services.shared, file, file_format, rejects_path=rejects, on_conflict=on_conflict, options=options)
         except ImportConflict as error:
             raise DataError(error.message, remedy=f"{error.kept}. Choose what to do with such rows, and import again") from error

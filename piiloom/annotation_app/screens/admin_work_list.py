@@ -15,7 +15,7 @@ from piiloom.annotation_app.worklist.pool import PoolReport
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE
 from piiloom.corpus.store.annotation_items import wanted_counts
 from piiloom.corpus.store.runs import list_runs
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _IMPORTS: Final = "all imported records"
 _ALL: Final = "all records of the work list"

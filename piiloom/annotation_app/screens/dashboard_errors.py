@@ -11,7 +11,7 @@ from piiloom.annotation_app.onboarding.control_results import control_results
 from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
 from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
 from piiloom.annotation_app.screens.tables import show_table
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 
 def show_controls(cache: AppCache) -> None:

@@ -19,7 +19,7 @@ from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.sync.open_documents import DocumentView
 from piiloom.corpus.store.annotation_items import other_questions
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _MOST: Final = 6
 _LONGEST: Final = 60

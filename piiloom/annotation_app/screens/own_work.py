@@ -13,7 +13,7 @@ from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.serving.services import get_services
 from piiloom.annotation_app.shares import Share
 from piiloom.corpus.store.annotation_counts import own_standing
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _DAYS_SHOWN: Final = 30
 

@@ -19,8 +19,8 @@ from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, newest_records
 from piiloom.corpus.store.annotation_lists import ListedItem
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _CHOICES: Final[dict[Choice, str]] = {"first": "before all others", "usual": "where they belong", "last": "after all others"}
 # Formats of several files, or that no text editor opens, are for releases (Admin, Export).
@@ -100,7 +100,7 @@ def _written(services: Services, lines: tuple[ListedItem, ...], file_format: str
     path = ProjectFiles(services.path).new_selection(services.log.clock(), file_format, writer.suffix)
     with services.shared.reading() as store:
         found = newest_records(store, record_ids=[line.record_id for line in lines])
-        loss = writer.write((record for _, record in found), path, WriteOptions())
+        loss = writer.write((record for _, record in found), path, WriteOptions(taxonomy=services.shared.taxonomy))
     lost = f" What the format cannot say is left out of {counted(len(loss.entries), 'value')}." if loss.entries else ""
     return f"Written: {counted(len(lines), 'record')} to {path}.{lost} Download it under “Write out”."
 

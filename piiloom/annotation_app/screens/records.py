@@ -21,8 +21,8 @@ from piiloom.annotation_app.worklist.record_lists import Listing, ListQuery
 from piiloom.annotation_app.worklist.visibility import may_see_people
 from piiloom.corpus.store.annotation_items import Status
 from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _ANY = "any"
 _SORTS: dict[Sort, str] = {

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.serving.services import Services
-from piiloom.taxonomy.entity_types import EntityType, load_taxonomy
+from piiloom.taxonomy.entity_types import EntityType
 
 # Characters of question and context up to which a record is short: about twelve lines.
 _SHORT: Final = 1_200
@@ -50,7 +50,7 @@ def room_below(document: Mapping[str, Any]) -> Room:
 
 def show_types(services: Services, record_id: str, document: Mapping[str, Any], *, is_open: bool) -> None:
     """Say of each type in *document* what counts as it, and what the guidelines say of it, in text order."""
-    kinds = load_taxonomy().types
+    kinds = services.shared.taxonomy.types
     names = [name for name in dict.fromkeys(span["type"] for span in document["spans"]) if name in kinds][:_MOST_TYPES]
     if not names:
         return

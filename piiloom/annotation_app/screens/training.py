@@ -19,9 +19,8 @@ from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, Mode, editor_data
 from piiloom.annotation_app.sync.open_documents import DocumentView
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.foundation.words import counted
 
 _PRACTICE: Final = "practice"
 _TEST: Final = "test"
@@ -109,7 +108,7 @@ def _show(services: Services, person: Person, record_id: str, page: str, mode: M
     opened = services.documents.open(person.name, record_id)
     position = {"index": trail.place + 1, "total": len(trail.records)}
     options = EditorOptions(mode=mode, acknowledged=tab.acknowledged, notices=tab.notices, intents=tab.intents, position=position)
-    show_editor(editor_data(opened, person.name, options), page, _no_further)
+    show_editor(editor_data(opened, person.name, options, services.shared.taxonomy), page, _no_further)
     return opened
 
 
@@ -130,4 +129,4 @@ def _say(feedback: Feedback) -> None:
 def _offer_answer(services: Services, person: Person, record_id: str) -> None:
     """Show the right answer in an expander, after the person has tried."""
     with st.expander("Show the right answer"):
-        st.html(marked_text(services.practice.reference(person.name, record_id), colours(load_taxonomy().types)))
+        st.html(marked_text(services.practice.reference(person.name, record_id), colours(services.shared.taxonomy.types)))

@@ -151,7 +151,7 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str, comments
         suggestions=suggestions,
         commented=Counter(one.span_id for one in comments if one.span_id),
     )
-    return editor_data(opened, person.name, options)
+    return editor_data(opened, person.name, options, services.shared.taxonomy)
 
 
 def _position(store: Store, services: Services, person: Person, tab: Tab, seen: tuple[str, str]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from piiloom.annotation_app.people.login_service import LoginService
 from piiloom.annotation_app.serving.login_config import LOGIN_PATH, LOGOUT_PATH, LoginConfig
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384

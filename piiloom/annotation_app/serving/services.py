@@ -29,10 +29,7 @@ from piiloom.annotation_app.worklist.record_lists import RecordLists
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.guidelines import newest_version
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.shared import SharedStore
-from piiloom.taxonomy.entity_types import set_process_taxonomy
-from piiloom.taxonomy.own_types import extended
 
 # DuckDB limits. Enough for aggregates over a large store; the commands use less.
 _MEMORY, _THREADS = "512MB", 2
@@ -65,14 +62,10 @@ class Services:
     comments: Comments
 
     def close(self) -> None:
-        """Stop a detector at work and the snapshots, and close the store once a running write is done.
-
-        The store's own types are removed from the process.
-        """
+        """Stop a detector at work and the snapshots, and close the store once a running write is done."""
         self.detection.stop()
         self.snapshots.stop()
         self.shared.close()
-        set_process_taxonomy(None)
 
 
 def open_services(
@@ -85,17 +78,15 @@ def open_services(
 ) -> Services:
     """Open the existing store at *path* and build its services. Raises what ``Store.open`` raises.
 
-    The own types of the store are in force in the whole process until ``close``. Snapshots begin with ``snapshots.start``. *detectors* are
+    Snapshots begin with ``snapshots.start``. *detectors* are
     those that admins can choose from.
     """
     store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
     try:
-        set_process_taxonomy(extended(types_of(store)))
         shared = SharedStore(store)
         log = EventLog(shared, clock)
         return _over(path, shared, log, PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock), detectors)
     except BaseException:
-        set_process_taxonomy(None)
         store.close()
         raise
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -29,7 +29,8 @@ class Batch:
     """Batch processor: applies the operations of *actor* to *documents* (by record id) and collects the events.
 
     Operations on records in *blocked* are refused with the reason given there, those on records without a document as "gone".
-    *guideline* is the version in force, for the events. *suggestions* are those of the records (by id), for operations on them.
+    *guideline* is the version in force, for the events. *types* are the known types.
+    *suggestions* are those of the records (by id), for operations on them.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Batch:
         documents: Mapping[str, OpenDocument],
         blocked: Mapping[str, RefusalReason],
         guideline: int | None,
+        types: Container[str],
         suggestions: Mapping[str, Sequence[Suggestion]] = NO_SUGGESTIONS,
     ) -> None:
         self.events: list[NewEvent] = []
@@ -47,7 +49,7 @@ class Batch:
         self._documents = documents
         self._blocked = blocked
         self._guideline = guideline
-        self._suggestions = suggestions
+        self._types, self._suggestions = types, suggestions
         self._out_of_step: set[tuple[str, str]] = set()
 
     def receive(self, sent: Sent) -> None:
@@ -71,7 +73,7 @@ class Batch:
             )
             return
         try:
-            change = history.do(parse_operation(sent.operation), self._suggestions.get(sent.record_id, ()))
+            change = history.do(parse_operation(sent.operation), self._types, self._suggestions.get(sent.record_id, ()))
         except Refusal as refusal:
             self._refuse(sent, refusal.code, refusal.sentence)
         else:
@@ -80,7 +82,7 @@ class Batch:
     def step(self, owner: str, record_id: str, operation: Operation) -> None:
         """Apply an *operation* that no browser sent to the document of *owner*; raises ``Refusal`` if that is not possible."""
         history = self._documents[record_id].history
-        change = history.do(operation)
+        change = history.do(operation, self._types)
         entry = {"operation": operation_to_json(operation), "before": change.before, "after": change.after, "version": history.version}
         own = owner == self._actor
         self.events.append(

@@ -12,7 +12,7 @@ from piiloom.annotation_app.documents.suggestions import placements
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.sync.open_documents import DocumentView
 from piiloom.corpus.store.suggestions import Suggestion
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 Mode = Literal["annotate", "practice", "adjudicate", "view"]
 # Languages that are written from right to left (ISO 639).
@@ -41,10 +41,10 @@ class EditorOptions:
     intents: Mapping[str, int] = field(default_factory=dict)
 
 
-def editor_data(opened: DocumentView, person: str, options: EditorOptions) -> dict[str, Any]:
+def editor_data(opened: DocumentView, person: str, options: EditorOptions, taxonomy: Taxonomy) -> dict[str, Any]:
     """Build the JSON object that the editor component shows; offsets are code points."""
     record, document = opened.record, opened.state.document
-    types = load_taxonomy().types
+    types = taxonomy.types
     pair = record.plan.pair if record.plan else None
     language = record.locale.partition("_")[0]
     return {

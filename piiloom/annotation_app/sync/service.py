@@ -82,7 +82,9 @@ class DocumentService:
             if fresh:
                 documents = self._documents.take(store, actor, {one.record_id for one in fresh})
                 suggestions = suggestions_for(store, documents) if any(map(_is_on_suggestions, fresh)) else NO_SUGGESTIONS
-                batch = Batch(actor, documents, self._blocked(actor, documents), self._guideline(store), suggestions)
+                batch = Batch(
+                    actor, documents, self._blocked(actor, documents), self._guideline(store), self._shared.taxonomy.types, suggestions
+                )
                 for one in fresh:
                     batch.receive(one)
                 self._save(store, actor, batch)
@@ -102,7 +104,7 @@ class DocumentService:
             documents = self._documents.take(store, owner, [record_id])
             if record_id not in documents:
                 raise _gone(record_id)
-            batch = Batch(actor, documents, {}, self._guideline(store))
+            batch = Batch(actor, documents, {}, self._guideline(store), self._shared.taxonomy.types)
             batch.step(owner, record_id, Revert(event=event))
             self._save(store, owner, batch)
 
@@ -110,7 +112,7 @@ class DocumentService:
         """Set the verdict of *actor* on each of *record_ids* back to open, as new steps; deleted records are left out."""
         with self._shared.writing() as store:
             documents = self._documents.take(store, actor, record_ids)
-            batch = Batch(actor, documents, {}, self._guideline(store))
+            batch = Batch(actor, documents, {}, self._guideline(store), self._shared.taxonomy.types)
             for record_id in documents:
                 batch.step(actor, record_id, Reopen())
             self._save(store, actor, batch)

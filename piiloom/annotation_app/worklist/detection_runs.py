@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, Protocol
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items
 from piiloom.corpus.store.own_types import types_of

@@ -30,9 +30,11 @@ from piiloom.corpus.store.annotation_items import (
 )
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
+from piiloom.corpus.store.judgements import uncertainties
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.shared import SharedStore
-from piiloom.corpus.store.suggestion_figures import uncertainties
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.own_types import extended
 
 # Number of records per event or batch.
 _CHUNK = 1_000
@@ -96,7 +98,7 @@ class Pool:
             against, bases = disagreement_counts(store), base_records(store, [item.record_id for item in items])
             unsure = uncertainties(store)
         looked = [
-            (item, signals_of(bases[name], against.get(name, 0), unsure.get(name, CERTAIN)))
+            (item, signals_of(bases[name], self._shared.taxonomy, against.get(name, 0), unsure.get(name, CERTAIN)))
             for item in items
             if (name := item.record_id) in bases
         ]
@@ -162,7 +164,7 @@ class Pool:
 
 def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[Item, Signals]], set[str]]:
     """Return (item without priority, signals) for each record that is not pooled yet, and the ids of all *records*."""
-    against, unsure = disagreement_counts(store), uncertainties(store)
+    against, unsure, taxonomy = disagreement_counts(store), uncertainties(store), extended(types_of(store))
     looked: list[tuple[Item, Signals]] = []
     found: set[str] = set()
     for chunk in batched(records, _CHUNK):
@@ -171,7 +173,7 @@ def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int)
         for order, record in chunk:
             if record.id not in there:
                 item = Item(record_id=record.id, record_order=order, wanted=wanted, facts=facts_of(record))
-                looked.append((item, signals_of(record, against.get(record.id, 0), unsure.get(record.id, CERTAIN))))
+                looked.append((item, signals_of(record, taxonomy, against.get(record.id, 0), unsure.get(record.id, CERTAIN))))
     return looked, found
 
 

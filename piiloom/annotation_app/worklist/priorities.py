@@ -29,12 +29,12 @@ from typing import Final, Literal
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.item_facts import pair_of
-from piiloom.corpus.store.suggestion_figures import Uncertainty
+from piiloom.corpus.store.judgements import Uncertainty
 from piiloom.foundation.seeding import derive_rng
 from piiloom.screening.gate import Expectations, Gate
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.unlisted import UnlistedGate
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 
 # A placeholder for records without a pair. No text contains it, so their questions cannot leak its type words.
 _NO_PAIR = ("\0", "\0")
@@ -64,21 +64,21 @@ class Signals:
     uncertainty: Uncertainty = CERTAIN
 
 
-def screening_doubts(record: Record) -> tuple[str, ...]:
+def screening_doubts(record: Record, taxonomy: Taxonomy) -> tuple[str, ...]:
     """Return the codes of the gates that would refuse the record as it is now."""
     expected = Expectations(pair=pair_of(record) or _NO_PAIR)
-    verdicts = (gate.check(record, expected) for gate in _gates(load_taxonomy()))
+    verdicts = (gate.check(record, expected) for gate in _gates(taxonomy))
     return tuple(verdict.code for verdict in verdicts if verdict is not None)
 
 
-def signals_of(record: Record, disagreements: int, uncertainty: Uncertainty = CERTAIN) -> Signals:
+def signals_of(record: Record, taxonomy: Taxonomy, disagreements: int, uncertainty: Uncertainty = CERTAIN) -> Signals:
     """Collect the signals of *record*; *disagreements* is the number of values where its judge disagreed with the plan."""
     pair = pair_of(record)
     return Signals(
         record_id=record.id,
         pair="+".join(pair) if pair else None,
         disagreements=disagreements,
-        doubts=screening_doubts(record),
+        doubts=screening_doubts(record, taxonomy),
         uncertainty=uncertainty,
     )
 
@@ -144,7 +144,7 @@ def explained(reason: str) -> str:
             if count == "1"
             else f"judges and detectors went against {count} labels"
         )
-    return {code: words for gate in _gates(load_taxonomy()) for code, words in gate.codes.items()}.get(reason, reason)
+    return {code: words for gate in _gates(shipped_taxonomy()) for code, words in gate.codes.items()}.get(reason, reason)
 
 
 @lru_cache(maxsize=4)

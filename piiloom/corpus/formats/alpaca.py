@@ -7,8 +7,8 @@ the whole ``input`` is then the text, unless it has our layout.
 from __future__ import annotations
 
 from piiloom.corpus.formats.base import Json, ReadTally
-from piiloom.corpus.formats.json_rows import RowFault
 from piiloom.corpus.formats.mention_list_format import MentionListFormat
+from piiloom.corpus.formats.native_rows import RowFault
 
 _KEYS = ("instruction", "input", "output")
 

@@ -17,11 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
 from piiloom.corpus.formats.labels import types_of_release
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, parse_object, read_rows, write_array
 from piiloom.corpus.formats.rejoining import kept_aside, rejoined
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import Taxonomy
 
 QUESTION = "pii"
 SETTINGS = "argilla_settings.json"
@@ -49,9 +50,9 @@ class ArgillaFormat(NativeShapedFormat):
         """Yield the records of *path*, see ``NativeShapedFormat``. ``options.columns`` names the fields for context and question."""
         return read_rows(array_rows(path), lambda number, row: make(number, _native(parse_object(row), options, tally)), tally)
 
-    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+    def write_extras(self, folder: Path, about: Json, taxonomy: Taxonomy) -> Sequence[str]:
         """Write the dataset settings, for ``argilla.Settings.from_json``."""
-        text = json.dumps(_settings(types_of_release(about)), ensure_ascii=False, indent=2) + "\n"
+        text = json.dumps(_settings(types_of_release(about, taxonomy)), ensure_ascii=False, indent=2) + "\n"
         (folder / SETTINGS).write_text(text, encoding="utf-8", newline="\n")
         return [SETTINGS]
 

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.class_labels import RELEVANCE, ClassLabel, class_labels, features_metadata
-from piiloom.corpus.formats.json_rows import RowFault, json_bytes
-from piiloom.corpus.formats.native_rows import meta_of, unencodable
+from piiloom.corpus.formats.native_rows import RowFault, json_bytes, meta_of, unencodable
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 

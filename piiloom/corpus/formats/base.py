@@ -19,6 +19,7 @@ from typing import Protocol, runtime_checkable
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import secret_key
+from piiloom.taxonomy.entity_types import Taxonomy
 
 Json = dict[str, object]
 
@@ -121,9 +122,9 @@ class ReadTally:
 class ReadOptions:
     """How to read a file.
 
-    ``locale`` is for rows without one. A value without an exact place in its context makes its row a reject or, with
-    ``skip_values``, is left out of the record and listed in the tally and in the record's source. A blank context makes its row a
-    reject, unless ``blank_contexts``: a corpus processed by ``surrogates`` keeps empty documents in place.
+    ``taxonomy`` has the types that labels may mean. ``locale`` is for rows without one. A value without an exact place in its context
+    makes its row a reject or, with ``skip_values``, is left out of the record and listed in the tally and in the record's source. A blank
+    context makes its row a reject, unless ``blank_contexts``: a corpus processed by ``surrogates`` keeps empty documents in place.
 
     ``label_map``: label in the file → "type" or "type/subtype", or None for a label that is no personal information; other labels
     are looked up in the taxonomy. ``columns``: field of a record → name of the column or key that holds it, for formats whose
@@ -131,6 +132,7 @@ class ReadOptions:
     start and end), and those of every annotator; only for readers of ``NativeShapedFormat.read_with``.
     """
 
+    taxonomy: Taxonomy
     locale: str = "en_US"
     skip_values: bool = False
     blank_contexts: bool = False
@@ -139,16 +141,15 @@ class ReadOptions:
     all_mentions: bool = False
 
 
-_AS_WRITTEN = ReadOptions(blank_contexts=True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
     """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it.
 
-    ``key``: what surrogates depend on, besides the record; a secret that is written nowhere.
+    ``taxonomy`` has the types that a reader of the file will know. ``key``: what surrogates depend on, besides the record; a secret that
+    is written nowhere.
     """
 
+    taxonomy: Taxonomy
     tokenizer: str = "whitespace"
     key: bytes = field(default_factory=secret_key, repr=False)
 
@@ -214,15 +215,15 @@ class ReadableFormat(Protocol):
 class FormatWithExtras(Format, Protocol):
     """A format that has files about the release as a whole, beside the splits: a dataset card, a labelling configuration."""
 
-    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+    def write_extras(self, folder: Path, about: Json, taxonomy: Taxonomy) -> Sequence[str]:
         """Write the files into *folder*, which holds the splits already, and return their names (relative, with ``/``).
 
-        *about* is the content of ``release.json``.
+        *about* is the content of ``release.json``, *taxonomy* has its types.
         """
         ...
 
 
-def read_records(file_format: ReadableFormat, path: Path, *, options: ReadOptions = _AS_WRITTEN) -> Iterator[Record]:
+def read_records(file_format: ReadableFormat, path: Path, options: ReadOptions) -> Iterator[Record]:
     """Yield the records of *path*; raises ``DataError`` with file, line and field at the first row that is no valid record."""
     for row in file_format.read(path, options, ReadTally()):
         if isinstance(row, RowReject):

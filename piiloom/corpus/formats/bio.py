@@ -16,11 +16,12 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import TOKEN_FIELDS, Columns
-from piiloom.corpus.formats.json_rows import array_or_lines, parse_object, read_rows, write_array
+from piiloom.corpus.formats.native_rows import array_or_lines, parse_object, read_rows, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, bio_tags, on_tokens, relevances
 from piiloom.corpus.formats.tokenizing import Range, Tokenizer, tokenizer_named
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
 class BioFormat(NativeShapedFormat):
@@ -34,7 +35,7 @@ class BioFormat(NativeShapedFormat):
         """Write one document a line; spans that cut tokens, see ``token_labels``, are in the report."""
         tokenizer = tokenizer_named(options.tokenizer)
         entries: list[LossEntry] = []
-        write_array((_row(number, record, tokenizer, entries) for number, record in enumerate(records, start=1)), path)
+        write_array((_row(number, record, tokenizer, entries, options.taxonomy) for number, record in enumerate(records, start=1)), path)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
@@ -44,10 +45,10 @@ class BioFormat(NativeShapedFormat):
         columns.check_all_seen()
 
 
-def _row(number: int, record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> Json:
+def _row(number: int, record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
     text = record.context
     places, blank_after = with_white_space(text, tokenizer(text, record.locale))
-    spans, losses = on_tokens(record, places)
+    spans, losses = on_tokens(record, places, taxonomy)
     entries += losses
     return {
         "document": number,

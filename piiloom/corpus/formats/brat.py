@@ -31,9 +31,8 @@ from typing import Any
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions, quoted
 from piiloom.corpus.formats.brat_annotations import NOTE, read_annotations
 from piiloom.corpus.formats.brat_configuration import RELEVANCE, brat_name, write_configuration
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.labels import types_and
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, row_of
 from piiloom.corpus.formats.rejoining import details_of
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
@@ -51,7 +50,7 @@ class BratFormat(NativeShapedFormat):
     name = "brat"
     suffix = ""
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write two files per record and the index into the new folder *path*."""
         path.mkdir()
         entries: list[LossEntry] = []
@@ -65,7 +64,7 @@ class BratFormat(NativeShapedFormat):
                 row = row_of(record)
                 about = {"file": name, **{key: row[key] for key in ("id", "locale", "question", "meta")}}
                 index.write(json.dumps(about, ensure_ascii=False) + "\n")
-        write_configuration(path, types_and(types))
+        write_configuration(path, types_and(types, options.taxonomy))
         return LossReport(entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none

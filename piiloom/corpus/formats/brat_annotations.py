@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from piiloom.corpus.formats.base import Json, ReadTally
 from piiloom.corpus.formats.brat_configuration import RELEVANCE, brat_name
-from piiloom.corpus.formats.json_rows import RowFault, parse_object
+from piiloom.corpus.formats.native_rows import RowFault, parse_object
 from piiloom.corpus.formats.rejoining import with_all_ids, with_details
 
 NOTE = "AnnotatorNotes"

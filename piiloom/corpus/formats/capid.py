@@ -33,11 +33,11 @@ from piiloom.corpus.formats.base import (
     quoted,
 )
 from piiloom.corpus.formats.capid_writing import capid_row
-from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Labels
+from piiloom.corpus.formats.native_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.placing import Placed, Range, find_values, keep_disjoint
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
-from piiloom.corpus.word_edges import stands_alone
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
 # Fields of a record that a CAPID row cannot store.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from piiloom.corpus.formats.base import Json, ReadTally
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 
 # Fields of a record that no row for a language model stores.
 LOST_FIELDS = ("id", "revision", "locale", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")

@@ -16,8 +16,7 @@ from typing import Any
 import yaml
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.json_rows import RowFault
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.formats.native_rows import RowFault
 
 METADATA_KEY = b"huggingface"
 _HEAD = re.compile(r"---\n(.*?)\n---", re.DOTALL)
@@ -27,11 +26,6 @@ TEXT_COLUMNS = ("id", "locale", "context", "question")
 _SPAN_KEYS = {"start": "int32", "end": "int32", "text": "string", "type": "", "relevance": ""} | dict.fromkeys(
     ("id", "subtype", "value_id", "subject"), "string"
 )
-
-
-def type_names() -> list[str]:
-    """Return the names of the class label ``type``: the types in force in their order, those of the user last."""
-    return list(load_taxonomy().types)
 
 
 def features_metadata(types: Sequence[str]) -> dict[bytes, bytes]:

@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, quoted
 from piiloom.corpus.formats.class_labels import ClassLabel, class_labels_beside
-from piiloom.corpus.formats.json_rows import RowFault, RowLeftOut, parse_value
+from piiloom.corpus.formats.native_rows import RowFault, RowLeftOut, parse_value
 from piiloom.corpus.formats.token_labels import token_row
 from piiloom.foundation.errors import DataError, UsageError
 

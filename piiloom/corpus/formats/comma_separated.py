@@ -21,8 +21,7 @@ from typing import Final
 
 from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
-from piiloom.corpus.formats.json_rows import RowFault, json_bytes, read_rows
-from piiloom.corpus.formats.native_rows import row_of, unencodable
+from piiloom.corpus.formats.native_rows import RowFault, json_bytes, read_rows, row_of, unencodable
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError

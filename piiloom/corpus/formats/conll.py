@@ -27,7 +27,7 @@ from json import dumps
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import (
     LOST_FIELDS,
@@ -42,6 +42,7 @@ from piiloom.corpus.formats.token_labels import (
 )
 from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _NONE = "_"
 _PLAIN_LINE = f"\t{_NONE}\t{OUTSIDE}\n"
@@ -64,7 +65,7 @@ class ConllFormat(NativeShapedFormat):
         tokenizer = tokenizer_named(options.tokenizer)
         entries: list[LossEntry] = []
         with path.open("w", encoding="utf-8", newline="\n") as fh:
-            fh.writelines(_block(record, tokenizer, entries) for record in records)
+            fh.writelines(_block(record, tokenizer, entries, options.taxonomy) for record in records)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
@@ -72,10 +73,10 @@ class ConllFormat(NativeShapedFormat):
         return read_rows(_blocks(path), lambda number, block: make(number, _content(block, tally)), tally)
 
 
-def _block(record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> str:
+def _block(record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> str:
     text = record.context
     places = tokenizer(text, record.locale)
-    spans, losses = on_tokens(record, places)
+    spans, losses = on_tokens(record, places, taxonomy)
     entries += losses
     head = f"# id = {_on_one_line(record.id)}\n# locale = {_on_one_line(record.locale)}\n# text = {_quoted(text)}\n"
     if record.question is not None:

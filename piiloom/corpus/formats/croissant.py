@@ -19,6 +19,7 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.class_labels import class_labels
 from piiloom.corpus.formats.dataset_facts import DatasetFacts
 from piiloom.corpus.formats.dataset_statements import Statements
+from piiloom.taxonomy.entity_types import Taxonomy
 
 CROISSANT: Final = "http://mlcommons.org/croissant/1.1"
 RAI: Final = "http://mlcommons.org/croissant/RAI/1.0"
@@ -87,10 +88,10 @@ _MEANINGS: Final = {
 _VERSION: Final = re.compile(r"\d+(?:\.\d+){0,2}")
 
 
-def croissant_json(folder: Path, about: Json) -> Json:
+def croissant_json(folder: Path, about: Json, taxonomy: Taxonomy) -> Json:
     """Return the content of ``croissant.json`` for the Parquet files of the splits in *folder*, which ``release.json`` (*about*) lists."""
     facts = DatasetFacts(about)
-    told = Statements(facts)
+    told = Statements(facts, taxonomy)
     files = {split: folder / name for split, name in facts.files().items() if name.endswith(".parquet")}
     schemas = {split: import_module("pyarrow.parquet").read_schema(path) for split, path in files.items()}
     labels = _label_names(next(iter(schemas.values()))) if schemas else {}

@@ -14,6 +14,7 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.dataset_facts import COMPOSED, WRITTEN, DatasetFacts, settings_of
 from piiloom.corpus.formats.dataset_statements import Statements
 from piiloom.foundation.markdown import escaped
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _SPDX: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _PLAIN: Final = re.compile(r"(?!www\.)[A-Za-z0-9]+(?:[ _.-][A-Za-z0-9]+)*")
@@ -21,14 +22,14 @@ _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"),
 _LARGEST: Final = "10M<n<100M"
 
 
-def card_text(about: Json, features_yaml: Json) -> str:
+def card_text(about: Json, features_yaml: Json, taxonomy: Taxonomy) -> str:
     """Return the card of a release.
 
     *about* is the content of ``release.json``; *features_yaml* is the value of ``dataset_info`` in the header: ``features`` as
     ``datasets`` writes them, to which the splits are added if it has none.
     """
     facts = DatasetFacts(about)
-    return f"---\n{_header(facts, features_yaml)}---\n\n{_body(facts)}"
+    return f"---\n{_header(facts, features_yaml)}---\n\n{_body(facts, taxonomy)}"
 
 
 def shown(text: str) -> str:
@@ -67,8 +68,8 @@ def _license(told: str | None) -> Json:
     return {"license": told.lower()} if _SPDX.fullmatch(told) else {"license": "other", "license_name": told}
 
 
-def _body(facts: DatasetFacts) -> str:
-    told = Statements(facts, show=shown)
+def _body(facts: DatasetFacts, taxonomy: Taxonomy) -> str:
+    told = Statements(facts, taxonomy, show=shown)
     sections = (
         ("What is in it", [told.content(), _splits(facts)]),
         ("Types and relevance", [_types(facts)]),

@@ -12,8 +12,8 @@ from typing import Final
 
 from piiloom.corpus.formats.dataset_facts import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
-from piiloom.foundation.counting import counted
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.foundation.words import counted
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _ONE_SIDED: Final = 0.95  # share of one relevance from which a type counts as nearly always high or low
 _ENOUGH: Final = 20  # spans of a type that such a share needs
@@ -32,6 +32,7 @@ class Statements:
     """The sentences about one release; see the module docstring."""
 
     facts: DatasetFacts
+    taxonomy: Taxonomy
     show: Callable[[str], str] = plain
 
     def content(self) -> str:
@@ -104,7 +105,7 @@ class Statements:
         found = []
         if self.facts.locales:
             found.append(f"Only these locales occur: {self._listed(self.facts.locales.most_common(), most=40)}.")
-        taxonomy = load_taxonomy()
+        taxonomy = self.taxonomy
         absent = [name for name, one in taxonomy.types.items() if name not in self.facts.types and not one.own]
         if self.facts.types and absent:
             found.append(f"Types of piiloom's taxonomy without any span: {', '.join(absent)}.")

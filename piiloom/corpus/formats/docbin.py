@@ -19,12 +19,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import parse_object, read_rows
+from piiloom.corpus.formats.native_rows import parse_object, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.spacy_pipelines import SpacyPipelines, import_spacy
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, label_of, on_tokens, span_row
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import Taxonomy
 
 SPANS_KEY = "pii"
 _USER_KEY = "piiloom"
@@ -68,7 +69,7 @@ class DocBinFormat(NativeShapedFormat):
         docs = import_spacy().tokens.DocBin(attrs=["ENT_IOB", "ENT_TYPE"], store_user_data=True)
         entries: list[LossEntry] = []
         for record in records:
-            docs.add(_doc(record, pipelines, entries))
+            docs.add(_doc(record, pipelines, entries, options.taxonomy))
         path.write_bytes(docs.to_bytes())
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
@@ -78,10 +79,10 @@ class DocBinFormat(NativeShapedFormat):
         return read_rows(rows, lambda number, row: make(number, parse_object(row)), tally)
 
 
-def _doc(record: Record, pipelines: SpacyPipelines, entries: list[LossEntry]) -> Any:
+def _doc(record: Record, pipelines: SpacyPipelines, entries: list[LossEntry], taxonomy: Taxonomy) -> Any:
     doc = pipelines.doc(record.context, record.locale)
     words = [token for token in doc if not token.is_space]  # spaCy refuses to train on entities that begin or end with white space
-    placed, losses = on_tokens(record, [(token.idx, token.idx + len(token)) for token in words])
+    placed, losses = on_tokens(record, [(token.idx, token.idx + len(token)) for token in words], taxonomy)
     entries += losses
     make = import_spacy().tokens.Span
     entities = {

@@ -13,11 +13,12 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, fault_of, parse_object, read_rows, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import LOST_FIELDS, joined, on_tokens, span_row, token_places
 from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
 class _Row(BaseModel):
@@ -44,7 +45,7 @@ class GlinerFormat(NativeShapedFormat):
         """Write one text a line; spans that cut tokens, see ``token_labels``, are in the report."""
         tokenizer = tokenizer_named(options.tokenizer)
         entries: list[LossEntry] = []
-        write_array((_row(record, tokenizer, entries) for record in records), path)
+        write_array((_row(record, tokenizer, entries, options.taxonomy) for record in records), path)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
@@ -52,10 +53,10 @@ class GlinerFormat(NativeShapedFormat):
         return read_rows(array_rows(path), lambda number, row: make(number, _content(row, tally)), tally)
 
 
-def _row(record: Record, tokenizer: Tokenizer, entries: list[LossEntry]) -> Json:
+def _row(record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
     text = record.context
     places = tokenizer(text, record.locale)
-    spans, losses = on_tokens(record, places)
+    spans, losses = on_tokens(record, places, taxonomy)
     entries += losses
     return {
         "tokenized_text": [text[start:end] for start, end in places],

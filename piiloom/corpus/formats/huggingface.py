@@ -13,13 +13,14 @@ from typing import Any
 
 from piiloom.corpus.formats.arrow_rows import parquet_size, write_parquet
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.class_labels import dataset_info, type_names
+from piiloom.corpus.formats.class_labels import dataset_info
 from piiloom.corpus.formats.croissant import croissant_json
 from piiloom.corpus.formats.dataset_card import card_text
 from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _CARD = "README.md"
 _CROISSANT = "croissant.json"
@@ -39,16 +40,16 @@ class HuggingFaceFormat(NativeShapedFormat):
             raise DataError("this is a folder", where=str(path), remedy=f"Name the file of one split; there are: {names}")
         return ParquetFormat().read_with(path, options, tally, make)
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one row per record; nothing is lost. Raises ``DataError`` for a type that is not in force."""
-        write_parquet(records, path, type_names())
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
+        """Write one row per record; nothing is lost. Raises ``DataError`` for a type that is not in ``options.taxonomy``."""
+        write_parquet(records, path, list(options.taxonomy.types))
         return LossReport()
 
-    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+    def write_extras(self, folder: Path, about: Json, taxonomy: Taxonomy) -> Sequence[str]:
         """Write the dataset card and ``croissant.json``."""
         splits: Any = about["splits"]
-        info = dataset_info(type_names(), {split: parquet_size(folder / f"{split}{self.suffix}") for split in splits})
-        (folder / _CARD).write_text(card_text(about, info), encoding="utf-8", newline="\n")
-        text = json.dumps(croissant_json(folder, about), ensure_ascii=False, indent=2) + "\n"
+        info = dataset_info(list(taxonomy.types), {split: parquet_size(folder / f"{split}{self.suffix}") for split in splits})
+        (folder / _CARD).write_text(card_text(about, info, taxonomy), encoding="utf-8", newline="\n")
+        text = json.dumps(croissant_json(folder, about, taxonomy), ensure_ascii=False, indent=2) + "\n"
         (folder / _CROISSANT).write_text(text, encoding="utf-8", newline="\n")
         return (_CARD, _CROISSANT)

@@ -18,7 +18,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject, quoted
-from piiloom.corpus.formats.json_rows import RowFault, read_rows
+from piiloom.corpus.formats.native_rows import RowFault, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.foundation.errors import DataError
 

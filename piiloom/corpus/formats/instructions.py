@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from piiloom.corpus.markers import marker_name
 from piiloom.corpus.record import Record
-from piiloom.taxonomy.entity_types import EntityType, Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 
 _QUESTION = "Question: "
 _TEXT = "Text:\n"
@@ -28,19 +28,19 @@ def asks_relevance(record: Record) -> bool:
     return record.question is not None and (not record.spans or any(span.relevance for span in record.spans))
 
 
-def extracting(*, relevance: bool) -> str:
+def extracting(taxonomy: Taxonomy, *, relevance: bool) -> str:
     """Return the instruction to list all mentions as JSON, with their relevance if *relevance*."""
-    return _instruction("extract_relevant" if relevance else "extract", load_taxonomy())
+    return _instruction("extract_relevant" if relevance else "extract", taxonomy)
 
 
-def marking(*, relevance: bool) -> str:
+def marking(taxonomy: Taxonomy, *, relevance: bool) -> str:
     """Return the instruction to put markers into the text, with the relevance in them if *relevance*."""
-    return _instruction("mark_relevant" if relevance else "mark", load_taxonomy())
+    return _instruction("mark_relevant" if relevance else "mark", taxonomy)
 
 
-def verifying(*, reasoned: bool) -> str:
+def verifying(taxonomy: Taxonomy, *, reasoned: bool) -> str:
     """Return the instruction to judge one candidate, with a reasoning before the answer if *reasoned*."""
-    return _instruction("verify_reasoned" if reasoned else "verify", load_taxonomy())
+    return _instruction("verify_reasoned" if reasoned else "verify", taxonomy)
 
 
 def message(context: str, question: str | None) -> str:

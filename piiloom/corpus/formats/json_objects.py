@@ -11,8 +11,7 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
-from piiloom.corpus.formats.json_rows import RowFault, array_or_lines, parse_value, read_rows, write_array
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import RowFault, array_or_lines, parse_value, read_rows, row_of, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 

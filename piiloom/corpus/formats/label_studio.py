@@ -33,12 +33,21 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, RowLeftOut, array_or_lines, objects_in, parse_object, read_rows, write_array
 from piiloom.corpus.formats.labels import types_of_release
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import (
+    RowFault,
+    RowLeftOut,
+    array_or_lines,
+    objects_in,
+    parse_object,
+    read_rows,
+    row_of,
+    write_array,
+)
 from piiloom.corpus.formats.rejoining import details_of, with_all_ids, with_details
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
+from piiloom.taxonomy.entity_types import Taxonomy
 
 CONFIG = "label_config.xml"
 EMPTY_QUESTION = "is empty and comes back as none"
@@ -78,9 +87,9 @@ class LabelStudioFormat(NativeShapedFormat):
         tasks = _Tasks(options, tally, html=any('"hypertextlabels"' in row or '"globalOffsets"' in row for _, row in rows))
         return read_rows(rows, lambda number, row: make(number, tasks.native(parse_object(row))), tally)
 
-    def write_extras(self, folder: Path, about: Json) -> Sequence[str]:
+    def write_extras(self, folder: Path, about: Json, taxonomy: Taxonomy) -> Sequence[str]:
         """Write the labelling interface."""
-        (folder / CONFIG).write_text(labelling_interface(types_of_release(about)), encoding="utf-8", newline="\n")
+        (folder / CONFIG).write_text(labelling_interface(types_of_release(about, taxonomy)), encoding="utf-8", newline="\n")
         return [CONFIG]
 
 

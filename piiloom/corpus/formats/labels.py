@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 UNKNOWN_TYPE = "not one of the known types"
 
@@ -23,7 +23,7 @@ class Labels:
     """Resolves the labels of one file, and counts in *tally* those that were mapped, left out or not known."""
 
     def __init__(self, options: ReadOptions, tally: ReadTally) -> None:
-        self._map = options.label_map
+        self._map, self._taxonomy = options.label_map, options.taxonomy
         self._tally = tally
         self._found: dict[str, Label | None] = {}
 
@@ -45,7 +45,7 @@ class Labels:
 
     def _resolved(self, raw: str) -> Label | None:
         name, _, subtype = (self._map.get(raw) or raw).partition("/")
-        resolved = load_taxonomy().resolve(name)
+        resolved = self._taxonomy.resolve(name)
         if resolved is None:
             return None
         if resolved != raw:
@@ -53,14 +53,14 @@ class Labels:
         return Label(resolved, subtype or None)
 
 
-def types_of_release(about: Json) -> list[str]:
-    """Return all types in force, then those that only the release described by *about* (``release.json``) has."""
+def types_of_release(about: Json, taxonomy: Taxonomy) -> list[str]:
+    """Return all types of *taxonomy*, then those that only the release described by *about* (``release.json``) has."""
     splits = about.get("splits")
     counts = [split.get("types", {}) for split in splits.values()] if isinstance(splits, dict) else []
-    return types_and(name for types in counts for name in types)
+    return types_and((name for types in counts for name in types), taxonomy)
 
 
-def types_and(others: Iterable[str]) -> list[str]:
-    """Return all types in force, then *others* by name."""
-    known = list(load_taxonomy().types)
+def types_and(others: Iterable[str], taxonomy: Taxonomy) -> list[str]:
+    """Return all types of *taxonomy*, then *others* by name."""
+    known = list(taxonomy.types)
     return [*known, *sorted(set(others).difference(known))]

@@ -15,16 +15,18 @@ alone, a value that somebody guesses could be proved by its surrogate.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, WriteOptions
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.replacing import with_values
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.entity_types import Taxonomy
 
 MASK: Final = "[MASKED]"
 NOT_REDRAWN: Final = "no other value of its type is known; its surrogate is the placeholder"
@@ -33,6 +35,9 @@ LEFT_IN_QUESTION: Final = "the question holds the value in another form or insid
 _FIELDS: Final = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
 _ARTICLE_LENGTH: Final = 5  # of "an", what is before it and a blank or two
 _NO_NAME: Final = re.compile(r"\W+")
+
+# Returns another value for (span, its value, values to avoid), or None.
+_Redraw = Callable[[Span, str, Container[str]], str | None]
 
 
 class MaskedFormat:
@@ -44,18 +49,18 @@ class MaskedFormat:
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record."""
         losses: list[LossEntry] = []
-        write_rows(_rows(records, losses, options.key), path)
+        write_rows(_rows(records, losses, options), path)
         return LossReport(fields=_FIELDS, entries=tuple(losses))
 
 
-def _rows(records: Iterable[Record], losses: list[LossEntry], key: bytes) -> Iterator[Json]:
+def _rows(records: Iterable[Record], losses: list[LossEntry], options: WriteOptions) -> Iterator[Json]:
     for record in records:
-        row, lost = masked_row(record, key)
+        row, lost = masked_row(record, options.taxonomy, options.key)
         losses += (LossEntry(record_id=record.id, value=value, reason=reason) for value, reason in lost)
         yield row
 
 
-def masked_row(record: Record, key: bytes = b"") -> tuple[Json, list[tuple[str, str]]]:
+def masked_row(record: Record, taxonomy: Taxonomy, key: bytes = b"") -> tuple[Json, list[tuple[str, str]]]:
     """Return the row of *record*, and (value, reason) for each loss. Without *key*, anybody can compute the surrogates."""
     values = [span.text_in(record.context) for span in record.spans]
     typed = numbered_placeholders(record)
@@ -71,7 +76,7 @@ def masked_row(record: Record, key: bytes = b"") -> tuple[Json, list[tuple[str, 
         "masked": masked_variant(record, [MASK] * len(values)),
         "typed": masked_variant(record, typed),
         "relevance_aware": masked_variant(record, kept) if judged else None,
-        "surrogates": masked_variant(record, _surrogates(record, values, typed, lost, key)),
+        "surrogates": masked_variant(record, _surrogates(record, values, typed, lost, partial(_redrawn, record, taxonomy, key))),
     }
     return row, lost
 
@@ -92,8 +97,8 @@ def placeholder_label(name: str) -> str:
     return _NO_NAME.sub("_", name).upper()
 
 
-def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]], secret: bytes) -> list[str]:
-    """Return the surrogate of each span. Seeds are of *secret*, contrast group and value, so the question plays no part."""
+def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], lost: list[tuple[str, str]], redrawn: _Redraw) -> list[str]:
+    """Return the surrogate of each span. The seeds of *redrawn* are of the key, contrast group and value, so the question plays no part."""
     from piiloom.pii_values.redrawing import AfterArticle  # noqa: PLC0415 - loads the lists of values
 
     drawn: dict[tuple[str, str], str] = {}
@@ -103,21 +108,21 @@ def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], los
         if key in drawn:
             continue
         before = record.context[max(0, span.start - _ARTICLE_LENGTH) : span.start]
-        new = _redrawn(record, span, value, AfterArticle(before, record.locale, taken), secret)
+        new = redrawn(span, value, AfterArticle(before, record.locale, taken))
         if new is None:
-            new = _redrawn(record, span, value, taken, secret)
+            new = redrawn(span, value, taken)
             lost.append((value, NOT_REDRAWN if new is None else WRONG_ARTICLE))
         drawn[key] = placeholder if new is None else new
         taken.add(drawn[key])
     return [drawn[span.entity_type, value] for span, value in zip(record.spans, values, strict=True)]
 
 
-def _redrawn(record: Record, span: Span, value: str, avoid: Container[str], secret: bytes) -> str | None:
+def _redrawn(record: Record, taxonomy: Taxonomy, key: bytes, span: Span, value: str, avoid: Container[str]) -> str | None:
     from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
 
     known = ("surrogate of a masked text", record.contrast_group or record.id, span.entity_type, value)
-    rng = derive_rng(*known, *([secret.hex()] if secret else []))
-    return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, avoid=avoid)
+    rng = derive_rng(*known, *([key.hex()] if key else []))
+    return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, taxonomy=taxonomy, avoid=avoid)
 
 
 class _Taken:

@@ -14,10 +14,11 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS
 from piiloom.corpus.formats.instructions import asks_relevance, extracting, message, message_parts
-from piiloom.corpus.formats.json_rows import numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.mention_lists import MentionReader, mention_list
+from piiloom.corpus.formats.native_rows import numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
 class MentionListFormat(NativeShapedFormat):
@@ -44,14 +45,14 @@ class MentionListFormat(NativeShapedFormat):
 
         return read_rows(numbered_lines(path), made, tally)
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record and report what the rows do not express."""
         entries: list[LossEntry] = []
-        write_rows((self._row(record, entries) for record in records), path)
+        write_rows((self._row(record, entries, options.taxonomy) for record in records), path)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def _row(self, record: Record, entries: list[LossEntry]) -> Json:
-        mentions, losses = mention_list(record)
+    def _row(self, record: Record, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
+        mentions, losses = mention_list(record, taxonomy)
         entries += losses
-        instruction = extracting(relevance=asks_relevance(record))
+        instruction = extracting(taxonomy, relevance=asks_relevance(record))
         return self.row_of(instruction, message(record.context, record.question), json.dumps(mentions, ensure_ascii=False))

@@ -21,11 +21,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, LossEntry, ReadOptions, ReadTally, SkippedValue, quoted
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
 from piiloom.corpus.formats.instructions import asks_relevance
-from piiloom.corpus.formats.json_rows import RowFault, fault_of, parse_list
+from piiloom.corpus.formats.native_rows import RowFault, fault_of, parse_list
 from piiloom.corpus.formats.placing import Range
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record
-from piiloom.corpus.word_edges import stands_alone
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 BLANK = "blank value: left out"
 NO_QUESTION = "relevance without a question it could refer to: left out"
@@ -44,7 +44,7 @@ class _Mention(BaseModel):
     relevance: Literal["high", "low"] | None = None
 
 
-def mention_list(record: Record) -> tuple[list[Json], list[LossEntry]]:
+def mention_list(record: Record, taxonomy: Taxonomy) -> tuple[list[Json], list[LossEntry]]:
     """Return the list of the mentions of *record*, and what reading it would not bring back, in text order."""
     with_relevance = asks_relevance(record)
     written = [span for span in record.spans if span.text_in(record.context).strip()]
@@ -54,11 +54,10 @@ def mention_list(record: Record) -> tuple[list[Json], list[LossEntry]]:
         mentions.append({**mention, "relevance": span.relevance} if with_relevance else mention)
     placed = _place(record.context, [span.text_in(record.context) for span in written])
     places = {span.id: place for span, place in zip(written, placed, strict=True)}
-    return mentions, list(_losses(record, places, with_relevance=with_relevance))
+    return mentions, list(_losses(record, places, taxonomy, with_relevance=with_relevance))
 
 
-def _losses(record: Record, places: dict[str, Range | None], *, with_relevance: bool) -> Iterator[LossEntry]:
-    known = load_taxonomy().types
+def _losses(record: Record, places: dict[str, Range | None], taxonomy: Taxonomy, *, with_relevance: bool) -> Iterator[LossEntry]:
     for span in record.spans:
         value = span.text_in(record.context)
         reasons: list[str] = []
@@ -70,7 +69,7 @@ def _losses(record: Record, places: dict[str, Range | None], *, with_relevance: 
             reasons.append(ELSEWHERE)
         if span.relevance is not None and not with_relevance and span.id in places:
             reasons.append(NO_QUESTION)
-        if span.entity_type not in known:
+        if span.entity_type not in taxonomy.types:
             reasons.append(UNKNOWN_TYPE)
         yield from (LossEntry(record_id=record.id, value=value, reason=reason) for reason in reasons)
 
@@ -91,7 +90,7 @@ class MentionReader:
         mentions = self._parsed(answer)
         places = _place(context, [mention.value for mention in mentions])
         unplaced = [mention for mention, place in zip(mentions, places, strict=True) if place is None]
-        lost = [] if self._options.all_mentions else _lost(context, unplaced)
+        lost = [] if self._options.all_mentions else _lost(context, unplaced, self._options.taxonomy)
         if lost and not self._options.skip_values:
             raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         placed = sorted(((place, mention) for mention, place in zip(mentions, places, strict=True) if place is not None), key=_start)
@@ -176,16 +175,15 @@ def _find_free(context: str, value: str, taken: list[Range], searched: dict[str,
     return None
 
 
-def _lost(context: str, mentions: Sequence[_Mention]) -> list[LostValue]:
+def _lost(context: str, mentions: Sequence[_Mention], taxonomy: Taxonomy) -> list[LostValue]:
     """Return the mentions that have no place, and why."""
     reasons: dict[str, str] = {}
     for value in dict.fromkeys(mention.value for mention in mentions):
         reasons[value] = TOO_OFTEN
         if _find(context, value, 0) is None:
             reasons[value] = INSIDE_WORD if value in context else ABSENT
-    resolve = load_taxonomy().resolve
     return [
-        LostValue(text=one.value, entity_type=resolve(one.type) or one.type, relevance=one.relevance, reason=reasons[one.value])
+        LostValue(text=one.value, entity_type=taxonomy.resolve(one.type) or one.type, relevance=one.relevance, reason=reasons[one.value])
         for one in mentions
     ]
 

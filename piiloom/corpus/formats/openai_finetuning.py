@@ -16,11 +16,11 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS, UNKNOWN_TYPE, chat_row, read_chat
 from piiloom.corpus.formats.instructions import asks_relevance, marking, message, message_parts
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.markers import MarkerFault, marked_text, unmarked
 from piiloom.corpus.record import Record
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 FEWEST_EXAMPLES = 10
 MOST_TOKENS = 65_536
@@ -40,10 +40,10 @@ class OpenAIFineTuningFormat(NativeShapedFormat):
         """Yield the rows of *path*, see ``NativeShapedFormat``. The system's message is not stored."""
         return read_rows(numbered_lines(path), lambda number, line: make(number, _read(line, tally)), tally)
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record; the report tells what OpenAI would refuse or cut. A split with too few has an entry without an id."""
         entries: list[LossEntry] = []
-        rows = _Counted(_row(record, entries) for record in records)
+        rows = _Counted(_row(record, entries, options.taxonomy) for record in records)
         write_rows(rows, path)
         if rows.count < FEWEST_EXAMPLES:
             entries.append(LossEntry(record_id="", value=None, reason=TOO_FEW))
@@ -63,16 +63,15 @@ class _Counted:
             yield row
 
 
-def _row(record: Record, entries: list[LossEntry]) -> Json:
+def _row(record: Record, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
     texts = (
-        marking(relevance=asks_relevance(record)),
+        marking(taxonomy, relevance=asks_relevance(record)),
         message(record.context, record.question),
         marked_text(record.context, record.spans),
     )
     if sum(len(text.encode("utf-8")) for text in texts) > MOST_TOKENS * _BYTES_PER_TOKEN:
         entries.append(LossEntry(record_id=record.id, value=None, reason=TOO_LONG))
-    known = load_taxonomy().types
-    unknown = (span.text_in(record.context) for span in record.spans if span.entity_type not in known)
+    unknown = (span.text_in(record.context) for span in record.spans if span.entity_type not in taxonomy.types)
     entries += (LossEntry(record_id=record.id, value=value, reason=UNKNOWN_TYPE) for value in unknown)
     return chat_row(*texts)
 

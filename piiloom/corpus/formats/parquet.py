@@ -13,7 +13,7 @@ from pathlib import Path
 from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows, write_parquet
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
-from piiloom.corpus.formats.json_rows import RowFault, read_rows
+from piiloom.corpus.formats.native_rows import RowFault, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 

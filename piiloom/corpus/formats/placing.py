@@ -10,8 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from piiloom.corpus.mention_search import exact_mentions
-from piiloom.corpus.word_edges import ends_at_seams
+from piiloom.corpus.mention_search import ends_at_seams, exact_mentions
 
 Range = tuple[int, int]
 
@@ -42,7 +41,7 @@ def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
-    """Return for each value its exact mentions in *context*: whole words (``piiloom.corpus.word_edges``), or else its place at a seam."""
+    """Return for each value its exact mentions in *context*: whole words (``mention_search``), or else its place at a seam."""
     return [exact_mentions(context, value) or _at_seam(context, value) for value in values]
 
 

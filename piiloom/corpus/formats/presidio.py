@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, parse_object, read_rows, write_array
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, parse_object, read_rows, write_array
 from piiloom.corpus.formats.rejoining import kept_aside, rejoined
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record

@@ -1,14 +1,25 @@
-"""The formats by name."""
+"""The registry of formats, and the native format.
+
+Native JSONL: lossless, so that a record that is written and read again is equal.
+
+Reading verifies that every span's ``text`` equals ``context[start:end]``; ``piiloom.corpus.formats.row_reading`` has the rules.
+
+The formats by name.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
 from piiloom.corpus.formats.alpaca import AlpacaFormat
 from piiloom.corpus.formats.argilla import ArgillaFormat
-from piiloom.corpus.formats.base import Format, ReadableFormat
+from piiloom.corpus.formats.base import Format, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.bio import BioFormat
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.chat import ChatFormat
+from piiloom.corpus.formats.columns import ALL_FIELDS
 from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
 from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.docbin import DocBinFormat
@@ -18,13 +29,35 @@ from piiloom.corpus.formats.i2b2 import I2b2Format
 from piiloom.corpus.formats.json_objects import JsonFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.masked import MaskedFormat
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import numbered_lines, parse_object, read_rows, row_of, write_rows
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.tab import TabFormat
 from piiloom.corpus.formats.verifier import VerifierFormat
+from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
+
+
+class NativeFormat(NativeShapedFormat):
+    """The native format; see the module docstring."""
+
+    name = "native"
+    suffix = ".jsonl"
+    column_fields = ALL_FIELDS
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``; a row without ``id`` gets a digest of its content."""
+        if options.columns:
+            return JsonFormat().read_with(path, options, tally, make)
+        return read_rows(numbered_lines(path), lambda number, line: make(number, parse_object(line)), tally)
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one row per record; nothing is lost."""
+        write_rows(map(row_of, records), path)
+        return LossReport()
+
 
 _ALL: tuple[Format, ...] = (
     NativeFormat(),

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.json_rows import objects_in
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import objects_in, row_of
 from piiloom.corpus.record import Record, Span
 
 

@@ -16,9 +16,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, RowReject, SkippedValue, quoted
-from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, fault_of
 from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Label, Labels
-from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, as_text, extra_keys
+from piiloom.corpus.formats.native_rows import ImportedIds, MetaRow, NativeRow, RowFault, SpanRow, as_text, extra_keys, fault_of
 from piiloom.corpus.formats.placing import keep_disjoint
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.foundation.errors import UsageError
@@ -43,7 +42,7 @@ class NativeShapedFormat(ABC):
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
         """Yield the rows of *path* as records, see ``ReadableFormat.read``."""
         if self.label_map_name is not None:
-            options = replace(options, label_map={**label_map(self.label_map_name), **options.label_map})
+            options = replace(options, label_map={**label_map(self.label_map_name, options.taxonomy), **options.label_map})
         return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
 
 

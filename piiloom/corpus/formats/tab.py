@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import array_rows, fault_of, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import array_rows, fault_of, parse_object, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 
 _IDENTIFIERS = {"DIRECT": "direct", "QUASI": "quasi", "NO_MASK": "none"}

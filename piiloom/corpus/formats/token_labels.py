@@ -22,10 +22,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, ReadTally, quoted
-from piiloom.corpus.formats.json_rows import RowFault, fault_of
+from piiloom.corpus.formats.native_rows import RowFault, fault_of
 from piiloom.corpus.formats.tokenizing import Range
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 WIDENED = "begins or ends within a token: widened to whole tokens"
 TRIMMED = "begins or ends with white space that is in no token, or not wholly in the span: written without it"
@@ -59,14 +59,15 @@ def label_of(entity_type: str) -> str:
     return "_".join(entity_type.upper().split())
 
 
-def on_tokens(record: Record, tokens: Sequence[Range]) -> tuple[list[TokenSpan], list[LossEntry]]:
+def on_tokens(record: Record, tokens: Sequence[Range], taxonomy: Taxonomy) -> tuple[list[TokenSpan], list[LossEntry]]:
     """Place the spans of *record* on sorted, disjoint *tokens*; return them in text order, with the losses.
+
+    A label that a reader does not take for the type in *taxonomy* is a loss, too.
 
     Tokens hold either no white space or nothing else; of the latter a span takes those that lie in it whole.
     """
     placed: list[TokenSpan] = []
     losses: list[LossEntry] = []
-    taxonomy = load_taxonomy()
     free = 0  # the first token that no earlier span has
     for span in record.spans:
         first, last = _overlapped(record.context, tokens, span)

@@ -18,11 +18,12 @@ from pathlib import Path
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.chat_rows import LOST_FIELDS, chat_row
 from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier_candidates import Candidate, candidates
 from piiloom.corpus.formats.verifier_messages import MOST_BESIDE, verifier_message
 from piiloom.corpus.formats.verifier_reasons import reasoning
 from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import Taxonomy
 
 FILES = ("verifier_1.jsonl", "verifier_2.jsonl")
 COUNTS = "counts.json"
@@ -40,7 +41,7 @@ class VerifierFormat:
     name = "verifier"
     suffix = ""
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write both sets to the new folder *path*, in one pass."""
         entries: list[LossEntry] = []
         kinds: Counter[str] = Counter()
@@ -50,10 +51,10 @@ class VerifierFormat:
             for record in records:
                 for candidate in chosen_candidates(record, entries):
                     kinds[candidate.kind] += 1
-                    asked, answer = asked_of(record, candidate), "T" if candidate.right else "F"
-                    labels.write(row_line(chat_row(verifying(reasoned=False), asked, answer)))
-                    said = json.dumps({"reasoning": reasoning(record, candidate), "answer": answer}, ensure_ascii=False)
-                    reasons.write(row_line(chat_row(verifying(reasoned=True), asked, said)))
+                    asked, answer = asked_of(record, candidate, options.taxonomy), "T" if candidate.right else "F"
+                    labels.write(row_line(chat_row(verifying(options.taxonomy, reasoned=False), asked, answer)))
+                    said = json.dumps({"reasoning": reasoning(record, candidate, options.taxonomy), "answer": answer}, ensure_ascii=False)
+                    reasons.write(row_line(chat_row(verifying(options.taxonomy, reasoned=True), asked, said)))
         (path / COUNTS).write_text(json.dumps(counts_of(kinds), indent=2) + "\n", encoding="utf-8", newline="\n")
         return LossReport(fields=_LOST_FIELDS, entries=tuple(entries))
 
@@ -72,9 +73,9 @@ def chosen_candidates(record: Record, entries: list[LossEntry]) -> Iterator[Cand
         yield wrong
 
 
-def asked_of(record: Record, candidate: Candidate) -> str:
+def asked_of(record: Record, candidate: Candidate, taxonomy: Taxonomy) -> str:
     """Return the user's message."""
-    return verifier_message(record.context, record.question, candidate.start, candidate.end, candidate.entity_type)
+    return verifier_message(record.context, record.question, candidate.start, candidate.end, candidate.entity_type, taxonomy)
 
 
 def counts_of(kinds: Counter[str]) -> Json:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import STOP_WORDS
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -11,15 +11,15 @@ from typing import Final
 from piiloom.corpus.formats.instructions import message
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Span
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 MOST_BESIDE: Final = 2000
 _MARKED: Final = "candidate"
 
 
-def verifier_message(context: str, question: str | None, start: int, end: int, entity_type: str) -> str:
+def verifier_message(context: str, question: str | None, start: int, end: int, entity_type: str, taxonomy: Taxonomy) -> str:
     """Return the user's message, which asks whether ``context[start:end]`` is an *entity_type*."""
-    known = load_taxonomy().types.get(entity_type)
+    known = taxonomy.types.get(entity_type)
     asked = f"Type: {entity_type}" + (f" ({known.described()})" if known else "")
     return f"{asked}\n{message(_marked(context, start, end), question)}"
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from piiloom.corpus.formats.verifier_candidates import Candidate, Kind
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _SHOWN = 80  # characters of a value
 _AROUND = 45  # characters on each side of it
@@ -21,9 +21,11 @@ _MOST_VALUES = 3
 _BLANKS = re.compile(r"\s+")
 
 
-def reasoning(record: Record, candidate: Candidate) -> str:
+def reasoning(record: Record, candidate: Candidate, taxonomy: Taxonomy) -> str:
     """Return why *candidate* is a right or wrong finding in *record*."""
     rng = derive_rng("verifier reasoning", record.id, record.revision, candidate.span.id, candidate.kind)
+    if candidate.kind == "other type":
+        return _other_type(record, candidate, taxonomy, rng)
     return _SAYING[candidate.kind](record, candidate, rng)
 
 
@@ -40,10 +42,10 @@ def _right(record: Record, candidate: Candidate, rng: random.Random) -> str:
     return " ".join(part for part in (stated, _bearing(record, span)) if part)
 
 
-def _other_type(record: Record, candidate: Candidate, rng: random.Random) -> str:
+def _other_type(record: Record, candidate: Candidate, taxonomy: Taxonomy, rng: random.Random) -> str:
     span = candidate.span
     value, what, asked = _quote(span.text_in(record.context)), _what(span), candidate.entity_type
-    found = load_taxonomy().types.get(asked)
+    found = taxonomy.types.get(asked)
     meaning = f" {asked.capitalize()} would be: {found.definition}" if found else ""
     first = rng.choice(
         (
@@ -91,7 +93,6 @@ def _boundary(record: Record, candidate: Candidate, rng: random.Random) -> str:
 
 _SAYING: dict[Kind, Callable[[Record, Candidate, random.Random], str]] = {
     "span": _right,
-    "other type": _other_type,
     "no span": _no_span,
     "boundary": _boundary,
 }

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from piiloom.corpus.formats.base import Format, WriteOptions
-from piiloom.corpus.releases.exporting import DEFAULT_WRITING, MANIFEST, ExportReport, export_formats
+from piiloom.corpus.formats.base import Format
+from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_formats
 from piiloom.corpus.releases.freezing import ReleaseDraft, draft_release, freeze
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
@@ -33,7 +33,7 @@ def create_or_confirm_release(store: Store, name: str, asked: ReleaseOptions) ->
     if all(release.name != name for release in list_releases(store)):
         return freeze(store, draft_release(store, request))
     known = get_release(store, name)
-    difference = _difference(store, known, draft_release(store, request, known=True))
+    difference = _difference(store, known, draft_release(store, request, known=known))
     if difference is not None:
         raise ReleaseError(
             f"there is a release {name!r} already, {difference}",
@@ -46,12 +46,12 @@ def create_or_confirm_release(store: Store, name: str, asked: ReleaseOptions) ->
 def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | None:
     if any(getattr(known, name) != getattr(draft.row, name) for name in _SETTINGS):
         return "made with other settings"
-    before, now = set(members_of(store, known.name)), set(draft.members)
+    before, now = set(members_of(store, known)), set(draft.members)
     if before != now:
         there = {record_id for record_id, _, _ in before}
         new = sum(record_id not in there for record_id, _, _ in now)
         return f"of other records ({len(before):,}; now there would be {len(now):,}, {new:,} of them not in it)"
-    if set(withheld_of(store, known.name)) != set(draft.withheld):
+    if set(withheld_of(store, known)) != set(draft.withheld):
         return "which withholds other records"
     return "with other texts or labels" if known.content_sha256 not in {None, draft.row.content_sha256} else None
 
@@ -63,7 +63,8 @@ def export_or_confirm(
     out: Path,
     *,
     splits: Sequence[str] = (),
-    options: WriteOptions = DEFAULT_WRITING,
+    tokenizer: str = "whitespace",
+    seed: int | None = None,
 ) -> list[ExportReport]:
     """Like ``export_formats``, but leave *out* unchanged if it already holds the same exports, byte for byte.
 
@@ -71,11 +72,11 @@ def export_or_confirm(
     """
     if any(out.glob(MANIFEST)) or any(out.glob(f"*/{MANIFEST}")):
         with TemporaryDirectory(prefix="piiloom-export-") as folder:
-            made = export_formats(store, name, formats, Path(folder) / "export", splits=splits, options=options)
+            made = export_formats(store, name, formats, Path(folder) / "export", splits=splits, tokenizer=tokenizer, seed=seed)
             places = [out / report.out.relative_to(Path(folder) / "export") for report in made]
             if all(_holds(place, report.out) for place, report in zip(places, made, strict=True)):
                 return [replace(report, out=place) for place, report in zip(places, made, strict=True)]
-    return export_formats(store, name, formats, out, splits=splits, options=options)
+    return export_formats(store, name, formats, out, splits=splits, tokenizer=tokenizer, seed=seed)
 
 
 def _holds(folder: Path, wanted: Path) -> bool:

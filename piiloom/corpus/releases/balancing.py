@@ -10,8 +10,8 @@ import numpy as np
 
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.settings import Balance
-from piiloom.foundation.counting import counted
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.words import counted
 
 # At most this share of the records is left out.
 _MOST_LEFT_OUT = 0.5

@@ -87,7 +87,7 @@ class ReleaseDiff:
 def compare_releases(store: Store, before: str, after: str) -> ReleaseDiff:
     """Compare two releases of *store*. Raises ``ReleaseError`` if one is unknown."""
     old, new = get_release(store, before), get_release(store, after)
-    left, right = places_of(store, before), places_of(store, after)
+    left, right = places_of(store, old), places_of(store, new)
     both = [record_id for record_id in left if record_id in right]
     return ReleaseDiff(
         before=before,
@@ -121,12 +121,12 @@ def _settings(old: ReleaseRow, new: ReleaseRow) -> Iterator[tuple[str, object, o
 
 def _changed(store: Store, old: ReleaseRow, new: ReleaseRow, orders: Mapping[str, tuple[int, int]]) -> Iterator[RecordChange]:
     """Compare the records whose stored revisions differ, or which have values drawn anew in one of the releases."""
-    drawn = {one.record_id for row in (old, new) for one in new_values_of(store, row.name)}
+    drawn = {one.record_id for row in (old, new) for one in new_values_of(store, row)}
     wanted = [pair for record_id, pair in orders.items() if pair[0] != pair[1] or record_id in drawn]
     for at in range(0, len(wanted), _CHUNK):
         chunk = wanted[at : at + _CHUNK]
-        ones = release_records_at(store, old.name, [one for one, _ in chunk])
-        others = release_records_at(store, new.name, [other for _, other in chunk])
+        ones = release_records_at(store, old, [one for one, _ in chunk])
+        others = release_records_at(store, new, [other for _, other in chunk])
         yield from (change for pair in zip(ones, others, strict=True) if (change := change_between(*pair)) is not None)
 
 

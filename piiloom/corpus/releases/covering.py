@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from piiloom.corpus.releases.grouping import Group
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.split_names import TRAIN
-from piiloom.foundation.counting import counted, plural
+from piiloom.foundation.words import counted, plural
 
 Kind = Literal["pair", "type"]
 Name = tuple[Kind, str]

@@ -6,8 +6,9 @@ is complete. The same release gives the same bytes, and a release whose rows are
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,16 +16,22 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import FORMATS, get_format
-from piiloom.corpus.releases.content_hash import ContentHash
-from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
-from piiloom.corpus.releases.foreign_files import sha256_of
-from piiloom.corpus.releases.import_losses import ImportLosses
-from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ReleaseFacts, SplitCounts, files_to_json, manifest
+from piiloom.corpus.formats.native_rows import row_line, row_of
+from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
+from piiloom.corpus.releases.manifest import (
+    MANIFEST,
+    ExportedFile,
+    ImportLosses,
+    ReleaseFacts,
+    SplitCounts,
+    files_to_json,
+    manifest,
+)
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import judged_in_release
+from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import (
     count_members,
@@ -35,17 +42,44 @@ from piiloom.corpus.store.releases import (
     types_in,
     withheld_of,
 )
-from piiloom.corpus.store.suggestion_figures import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.seeding import secret_key
 from piiloom.foundation.settings import Settings, setting
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
-from piiloom.taxonomy.own_types import only, types_in_force
+from piiloom.taxonomy.own_types import extended, only
 
-__all__ = ["MANIFEST", "ExportReport", "export_formats", "export_release"]
+__all__ = ["MANIFEST", "ContentHash", "ExportReport", "export_formats", "export_release"]
 
-DEFAULT_WRITING = WriteOptions()
+_CHUNK = 1 << 20
+
+
+class ContentHash:
+    """SHA-256 over the name and the native rows of each split, updated while the records pass through ``watching``."""
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+
+    def watching(self, split: str, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield *records*, all those of *split*, unchanged."""
+        self._add({"split": split})
+        for record in records:
+            self._add(row_of(record))
+            yield record
+
+    def add_file(self, split: str, path: Path) -> None:
+        """Add all rows of *split* as they stand in the native file *path*, which is cheaper than making them again."""
+        self._add({"split": split})
+        with path.open("rb") as fh:
+            while chunk := fh.read(_CHUNK):
+                self._sha256.update(chunk)
+
+    def hexdigest(self) -> str:
+        """Return the hash of what has passed so far."""
+        return self._sha256.hexdigest()
+
+    def _add(self, row: Json) -> None:
+        self._sha256.update(row_line(row))
 
 
 WRITTEN_FORMATS: Final = f"Format of what is written: {', '.join(FORMATS)}; several go to a folder each, DIR/FORMAT."
@@ -63,10 +97,6 @@ class ExportSettings(Settings):
     def formats(self) -> list[Format]:
         """Return the formats to write. Raises ``UsageError`` for one that is not known."""
         return [get_format(name) for name in ([self.format] if isinstance(self.format, str) else self.format)]
-
-    def writing(self) -> WriteOptions:
-        """Return the options for a writer."""
-        return WriteOptions(tokenizer=self.tokenizer, key=secret_key(self.seed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +133,13 @@ def export_release(
     out: Path,
     *,
     splits: Sequence[str] = (),
-    options: WriteOptions = DEFAULT_WRITING,
+    tokenizer: str = "whitespace",
+    seed: int | None = None,
     force: bool = False,
 ) -> ExportReport:
     """Write release *name* (only *splits* of it, if any are given) to the folder *out*; see ``export_formats``."""
     chosen = get_format(file_format) if isinstance(file_format, str) else file_format
-    return export_formats(store, name, [chosen], out, splits=splits, options=options, force=force)[0]
+    return export_formats(store, name, [chosen], out, splits=splits, tokenizer=tokenizer, seed=seed, force=force)[0]
 
 
 def export_formats(
@@ -118,12 +149,14 @@ def export_formats(
     out: Path,
     *,
     splits: Sequence[str] = (),
-    options: WriteOptions = DEFAULT_WRITING,
+    tokenizer: str = "whitespace",
+    seed: int | None = None,
     force: bool = False,
 ) -> list[ExportReport]:
     """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
-    Files have mode 0640, or less by the umask.
+    For *tokenizer* see ``formats.tokenizing``; with *seed*, anybody can compute the surrogates. Files have mode 0640, or less by the
+    umask.
 
     *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
     and that is unchanged is replaced; any other file with the name of a split file is an error. Nothing is moved to its place before
@@ -134,6 +167,7 @@ def export_formats(
     _refuse_repeated([one.name for one in formats], "format")
     facts = _facts(store, name)
     wanted = _wanted_splits(facts, splits)
+    options = WriteOptions(taxonomy=extended(facts.own_types), tokenizer=tokenizer, key=secret_key(seed))
     places = [out] if len(formats) == 1 else [out / one.name for one in formats]
     with _output_errors(out):
         for one in formats:
@@ -142,7 +176,7 @@ def export_formats(
             check_folder(out, (), force=force)
         for place, one in zip(places, formats, strict=True):
             check_folder(place, {f"{split}{one.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
-        with created_without(OWNER_AND_GROUP), new_folders(places), types_in_force(facts.own_types), ExitStack() as stack:
+        with created_without(OWNER_AND_GROUP), new_folders(places), ExitStack() as stack:
             drafts = [stack.enter_context(ExportDrafts(place)) for place in places]
             reports = []
             for number, (one, draft) in enumerate(zip(formats, drafts, strict=True)):
@@ -163,7 +197,7 @@ def _write(
     check: bool,
 ) -> ExportReport:
     """Write one export into the folder of *drafts*. *check*: whether to compare the content hash, for which all splits are read."""
-    name, folder = facts.row.name, drafts.folder
+    release, folder = facts.row, drafts.folder
     files: list[ExportedFile] = []
     counts = {split: SplitCounts() for split in wanted}
     losses: list[LossReport] = []
@@ -171,7 +205,7 @@ def _write(
     for split in facts.splits:
         if split not in wanted and not check:
             continue
-        records = iter_release_records(store, name, split)
+        records = iter_release_records(store, release, split)
         is_native = file_format.name == NativeFormat.name and split in wanted
         if check and not is_native:
             records = content.watching(split, records)
@@ -189,10 +223,12 @@ def _write(
     loss = joined_losses(losses, lost.entries)
     about = manifest(facts, file_format.name, counts=counts, files=files, loss=loss)
     if isinstance(file_format, FormatWithExtras):
-        files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about))
+        files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about, options.taxonomy))
         about["files"] = files_to_json(files)
     (folder / MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
-    return ExportReport(release=name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss)
+    return ExportReport(
+        release=release.name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss
+    )
 
 
 def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> LossReport:
@@ -204,14 +240,15 @@ def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> 
 
 
 def _facts(store: Store, name: str) -> ReleaseFacts:
+    release = get_release(store, name)
     return ReleaseFacts(
-        row=get_release(store, name),
-        splits=tuple(count_members(store, name)),
-        withheld=withheld_of(store, name),
-        statuses=count_statuses(store, name),
+        row=release,
+        splits=tuple(count_members(store, release)),
+        withheld=withheld_of(store, release),
+        statuses=count_statuses(store, release),
         judged=judged_in_release(store, name),
-        new_values=len(new_values_of(store, name)),
-        own_types=only(types_of(store), types_in(store, name)),
+        new_values=len(new_values_of(store, release)),
+        own_types=only(types_of(store), types_in(store, release)),
         suggested=suggested_spans(store, name),
     )
 

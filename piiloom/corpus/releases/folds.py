@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from piiloom.corpus.releases.grouping import Group
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _EXCHANGES = 1000
 

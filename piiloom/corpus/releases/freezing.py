@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Final
 
-from piiloom.corpus.releases.content_hash import ContentHash
-from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.keeping import Places
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.releases.manifest import piiloom_version
@@ -22,7 +22,7 @@ from piiloom.corpus.releases.sizes import IndivisibleError
 from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.migrations import MIGRATIONS
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import (
     WARNING,
     NewValue,
@@ -36,8 +36,10 @@ from piiloom.corpus.store.releases import (
     new_values_of,
 )
 from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.upgrading import MIGRATIONS
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.settings import takes_keywords
+from piiloom.taxonomy.own_types import extended
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
 
@@ -73,13 +75,13 @@ def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
     return insert_release(store, draft.row, draft.members, draft.withheld, draft.new_values)
 
 
-def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False) -> ReleaseDraft:
+def draft_release(store: Store, request: ReleaseRequest, *, known: ReleaseRow | None = None) -> ReleaseDraft:
     """Do the slow part of ``create_release``; *store* is only read, so others may write to it at the same time.
 
-    With *known*, an existing release of that name is no error: the draft is to be compared with it, and has its drawn values where it
+    With *known*, the stored release of that name is no error: the draft is to be compared with it, and has its drawn values where it
     would have some itself.
     """
-    if not known and any(release.name == request.name for release in list_releases(store)):
+    if known is None and any(release.name == request.name for release in list_releases(store)):
         raise ReleaseError(f"there is a release {request.name!r} already", where=str(store.path), remedy="Choose another name")
     run_id = request.choice.run_id
     choice = replace(request.choice, run_id=None if run_id is None else get_run(store, run_id).id)
@@ -89,7 +91,8 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
     from piiloom.pii_values.redrawing import redraw  # noqa: PLC0415 - loads the lists of values
 
     request, places = _with_places(store, request)
-    settings, split = _split(selection.members, request, redraw, places)
+    draw = partial(redraw, taxonomy=extended(types_of(store)))
+    settings, split = _split(selection.members, request, draw, places)
     revisions = {member.id: member.revision for member in selection.members}
     members = [(record_id, revisions[record_id], name) for name in in_order(split.ids) for record_id in split.ids[name]]
     row = ReleaseRow(
@@ -107,7 +110,7 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: bool = False)
         left_out=selection.left_out,
         notes=(*split.notes, *(WARNING + warning for warning in split.warnings)),
     )
-    drawn, before = split.redrawn, tuple(new_values_of(store, request.name)) if known else ()
+    drawn, before = split.redrawn, () if known is None else tuple(new_values_of(store, known))
     if set(map(_place, before)) == set(map(_place, drawn)):
         drawn = before
     draft = ReleaseDraft(row, members, list(split.withheld), drawn)
@@ -126,22 +129,21 @@ def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest,
     kept = request.split.keep_split_of
     if kept is None:
         return request, None
-    sizes = {
-        name: size for name, size in get_release(store, kept).split_settings.items() if name in {"test_size", "validation_size", "folds"}
-    }
+    release = get_release(store, kept)
+    sizes = {name: size for name, size in release.split_settings.items() if name in {"test_size", "validation_size", "folds"}}
     if request.test_if_divisible:
         request = replace(request, split=replace(request.split, **sizes), test_if_divisible=False)
     split = request.split
     names = [TRAIN, *(name for name, size in ((TEST, split.test_size), (VALIDATION, split.validation_size)) if size)]
     if split.folds:
         names = [fold_name(number + 1) for number in range(split.folds)]
-    missing = [name for name in count_members(store, kept) if name not in names]
+    missing = [name for name in count_members(store, release) if name not in names]
     if missing:
         what = f"release {kept} has splits that this one would not have: {', '.join(missing)}"
         raise UsageError(
             what, where="keep split of", remedy="Give no sizes, so that those of that release are used, or sizes for the same splits"
         )
-    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, kept)}
+    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, release)}
 
 
 def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw, places: Places | None) -> tuple[SplitSettings, Split]:
@@ -165,7 +167,7 @@ def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:
         for split in in_order(split for _, _, split in draft.members)
     }
     # The records are read once for both: the leakage report goes through the splits in the order that the hash is defined by.
-    leakage = measure_leakage(splits).to_json() if len(splits) > 1 else None
+    leakage = measure_leakage(splits, extended(types_of(store))).to_json() if len(splits) > 1 else None
     if leakage is None:
         for _ in chain(*splits.values()):
             pass

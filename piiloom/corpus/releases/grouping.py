@@ -19,7 +19,7 @@ from piiloom.corpus.releases.links import Links
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.rare_values import link_rare_values
 from piiloom.corpus.releases.settings import GROUP_BY, GroupBy
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 __all__ = ["Group", "Grouping", "Member", "cure_of_few", "group_members"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from piiloom.corpus.releases.grouping import Group, Grouping, group_of
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.split_names import in_order
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 # The revision and the split of each record of a release.
 Places = Mapping[str, tuple[int, str]]

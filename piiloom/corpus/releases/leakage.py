@@ -18,7 +18,7 @@ from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.grouping import NEAR
 from piiloom.corpus.split_names import TRAIN, in_order
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 OTHER_FOLDS = "other folds"
 _STORIES = ("story:", "scenario:")
@@ -102,7 +102,7 @@ class _Contents:
     keys: list[tuple[str, ...]] = field(default_factory=list)
 
 
-def measure_leakage(splits: Mapping[str, Iterable[Record]]) -> Leakage:
+def measure_leakage(splits: Mapping[str, Iterable[Record]], taxonomy: Taxonomy) -> Leakage:
     """Measure the leakage between *splits*, whose records are read once, split by split in order (``split_names``).
 
     Nothing is compared if there is only one split.
@@ -126,7 +126,7 @@ def measure_leakage(splits: Mapping[str, Iterable[Record]]) -> Leakage:
         others = [contents[TRAIN]] if TRAIN in contents else [contents[other] for other in names if other != name]
         if name != TRAIN and others:
             texts = (*in_contexts[number], *in_questions[number])
-            found[name] = _compared(contents[name], others, TRAIN if TRAIN in contents else OTHER_FOLDS, texts)
+            found[name] = _compared(contents[name], others, TRAIN if TRAIN in contents else OTHER_FOLDS, texts, taxonomy)
     return Leakage(splits=found)
 
 
@@ -175,10 +175,12 @@ def _compared_with(held: NDArray[np.bool_], train: int | None) -> NDArray[np.boo
     return np.repeat(held[:, [train]], held.shape[1], axis=1)
 
 
-def _compared(held: _Contents, others: Sequence[_Contents], against: str, texts: tuple[Seen, Seen, Seen, Seen]) -> SplitLeakage:
+def _compared(
+    held: _Contents, others: Sequence[_Contents], against: str, texts: tuple[Seen, Seen, Seen, Seen], taxonomy: Taxonomy
+) -> SplitLeakage:
     known: set[tuple[str, str]] = set().union(*(other.values for other in others))
     keys = {key for other in others for own in other.keys for key in own}
-    types = load_taxonomy().types
+    types = taxonomy.types
     order = [*(name for name in types), *sorted({name for name, _ in held.values if name not in types})]
     by_type = {name: {value for value in held.values if value[0] == name} for name in order}
     return SplitLeakage(

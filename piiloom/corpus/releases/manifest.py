@@ -1,6 +1,10 @@
-"""The content of ``release.json``: counts, producers, files and losses of a release.
+"""The manifest of a release: its counts, and the losses at import.
+
+The content of ``release.json``: counts, producers, files and losses of a release.
 
 It has no time, no path and no run id, so equal releases give equal bytes on every machine with the same version of piiloom.
+
+Collect the values that records lost when they were imported, for the loss report of an export.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Json, LossReport
+from piiloom.corpus.formats.base import Json, LossEntry, LossReport
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.corpus.store.releases import ReleaseRow
@@ -227,3 +231,21 @@ def piiloom_version() -> str:
         return version("piiloom")
     except PackageNotFoundError:
         return "not installed"
+
+
+# Prefix of the reason that the format's reader gave.
+AT_IMPORT = "lost at import"
+
+
+class ImportLosses:
+    """Collects the losses of records that pass through ``watching``."""
+
+    def __init__(self) -> None:
+        self.entries: list[LossEntry] = []
+
+    def watching(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield *records* unchanged and add their losses to ``entries``."""
+        for record in records:
+            for value in record.source.lost if record.source is not None else ():
+                self.entries.append(LossEntry(record_id=record.id, value=value.text, reason=f"{AT_IMPORT}: {value.reason}"))
+            yield record

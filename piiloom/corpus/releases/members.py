@@ -7,7 +7,7 @@ from sys import intern
 
 from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import Record, Relevance
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,9 @@ class Member:
     values: tuple[Value, ...] = ()
 
     @classmethod
-    def of(cls, record: Record) -> Member:
-        """Make the member for *record*."""
-        types = load_taxonomy().types
+    def of(cls, record: Record, taxonomy: Taxonomy) -> Member:
+        """Make the member for *record*, whose values are of the types of *taxonomy*."""
+        types = taxonomy.types
         return cls(
             id=record.id,
             revision=record.revision,

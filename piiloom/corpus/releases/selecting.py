@@ -13,7 +13,10 @@ from piiloom.corpus.releases.settings import RecordChoice
 from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import records_judged_otherwise
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import iter_records, record_ids
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import extended
 
 _ADJUDICATED = "adjudicated"
 # Outcomes in force that mean that people agreed on a record, or that their versions were merged into one.
@@ -42,7 +45,7 @@ def select_members(store: Store, choice: RecordChoice) -> Selection:
         left_out[name] = len(wanted) - len(passed)
         wanted = passed
     records = (record for record in iter_records(store, run_id=choice.run_id, status=stored_status) if record.id in wanted)
-    members = _latest(records)
+    members = _latest(records, extended(types_of(store)))
     if choice.locale is not None:
         chosen = [member for member in members if member.locale == choice.locale]
         left_out["locale"] = len(members) - len(chosen)
@@ -71,11 +74,11 @@ def _filters(store: Store, choice: RecordChoice, stored_status: str | None) -> I
         yield "judged", lambda ids: ids - otherwise
 
 
-def _latest(records: Iterator[Record]) -> list[Member]:
+def _latest(records: Iterator[Record], taxonomy: Taxonomy) -> list[Member]:
     """Return the members of the latest revisions, in order of first appearance."""
     members: dict[str, Member] = {}
     for record in records:
         known = members.get(record.id)
         if known is None or record.revision > known.revision:
-            members[record.id] = Member.of(record)
+            members[record.id] = Member.of(record, taxonomy)
     return list(members.values())

@@ -6,8 +6,8 @@ import math
 
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.split_names import TEST, VALIDATION
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 0 for no such split"
 

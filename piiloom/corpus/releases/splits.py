@@ -30,9 +30,10 @@ from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
 from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import counted
+from piiloom.taxonomy.entity_types import Taxonomy
 
 __all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
 
@@ -57,9 +58,9 @@ class Split:
     warnings: tuple[str, ...] = ()
 
 
-def split_records(records: Iterable[Record], settings: SplitSettings, *, draw: Draw | None = None) -> Split:
+def split_records(records: Iterable[Record], settings: SplitSettings, taxonomy: Taxonomy, *, draw: Draw | None = None) -> Split:
     """Split *records*, an iterable that is read once; see ``split_members``."""
-    return split_members([Member.of(record) for record in records], settings, draw=draw)
+    return split_members([Member.of(record, taxonomy) for record in records], settings, draw=draw)
 
 
 def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: Draw | None = None, places: Places | None = None) -> Split:

@@ -20,8 +20,8 @@ from piiloom.corpus.releases.redrawing import Draw, Key, TextRedraw, can_redraw,
 from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
 from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, in_order
 from piiloom.corpus.store.releases import NewValue
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
 
 _ROUNDING = 1e-9
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 Outcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 State = Literal["assigned", "leased", "released", "skipped"]
 Why = Literal["resumed", "assigned", "new", "skipped"]

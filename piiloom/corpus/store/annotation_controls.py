@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 _COLUMNS = ("record_id", "kind", "source_id", "entry")
 _KINDS = "WHERE (?::VARCHAR[] IS NULL OR list_contains(?::VARCHAR[], kind)) ORDER BY record_id"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

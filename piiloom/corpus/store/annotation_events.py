@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 # The kind of an edit that ``actor`` made to another person's document; its entry names that person as "annotator".
 FOR_ANOTHER = "edit_for"

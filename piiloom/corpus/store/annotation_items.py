@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import records_in
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import records_in, select
 
 Role = Literal["work", "practice", "qualifying", "control"]
 Status = Literal["generated", "annotated", "agreed", "adjudicated", "validated", "rejected"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, field, fields
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal, cast, get_args
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 BatchState = Literal["preparing", "submitted", "ended", "collected", "cancelled", "failed"]
 BATCH_STATES: tuple[BatchState, ...] = get_args(BatchState)

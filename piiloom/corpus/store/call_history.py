@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 # The memory limit to open a store with for summing up a journal of a million calls. A run itself needs less.
 MEMORY_FOR_SUMS = "256MB"

@@ -12,11 +12,18 @@ from typing import Any, Self
 
 import duckdb
 
-from piiloom.corpus.store.connecting import Settings, bounded, connect_to_write, hide_progress_bar
 from piiloom.corpus.store.copying import log_of
-from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
-from piiloom.corpus.store.upgrading import upgrade
+from piiloom.corpus.store.faults import (
+    Settings,
+    bounded,
+    connect_to_write,
+    duckdb_errors,
+    hide_progress_bar,
+    not_a_store,
+    opening_fault,
+    refuse_lone_surrogates,
+)
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 

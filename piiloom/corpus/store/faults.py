@@ -1,12 +1,17 @@
-"""Translate DuckDB's errors into piiloom's: a file that cannot be written or opened, and the process that holds it.
+"""Connecting to a store, and the faults of a file that is not one or is held by another process.
+
+Translate DuckDB's errors into piiloom's: a file that cannot be written or opened, and the process that holds it.
 
 DuckDB may quote stored data in a message ("could not convert string …"). So its class is reported with our own text for known
 causes. Only messages about the statement itself, the schema and settings are shown. The original error stays attached as the cause.
+
+Connect to a store's file: the DuckDB settings, and retries when a writer has to wait for readers.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -193,3 +198,42 @@ def refuse_lone_surrogates(table: str, columns: Sequence[str], rows: Iterable[Se
                     where=f"{table}, {columns[0]} {row[0]!a}",
                     remedy="Decode the text again, or replace the half character",
                 )
+
+
+# How long a writer waits for readers. Most finish in seconds, but one that prints into a pager may hold the file indefinitely.
+PATIENCE_S = 10.0
+_PAUSE_S = 0.05
+
+Settings = dict[str, str | bool | int | float | list[str]]
+
+
+def bounded(memory_limit: str, threads: int) -> Settings:
+    """Return the settings of every connection: memory and thread limits, and nothing is read but the given file (no extensions)."""
+    return {
+        "memory_limit": memory_limit,
+        "threads": str(threads),
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "python_enable_replacements": "false",  # else DuckDB reads a Python variable in place of a missing table of that name
+    }
+
+
+def connect_to_write(target: str, settings: Settings) -> duckdb.DuckDBPyConnection:
+    """Connect to the file *target* for writing. Retry for ``PATIENCE_S`` while other processes read it; raise DuckDB's own errors."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return duckdb.connect(target, config=settings)
+        except duckdb.Error as error:
+            if not is_read_elsewhere(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(_PAUSE_S)
+
+
+def hide_progress_bar(connection: duckdb.DuckDBPyConnection) -> None:
+    """Turn off the progress bar, which DuckDB draws on standard output in interactive Python.
+
+    In Jupyter without ipywidgets the bar is off already, and DuckDB refuses every statement that names the setting.
+    """
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")

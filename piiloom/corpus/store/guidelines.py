@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 _COLUMNS = ("version", "markdown", "made_by", "made_at")
 _ASKED = ("question", "record_id", "asked_by", "asked_at", "text", "answer", "answered_by", "answered_at")

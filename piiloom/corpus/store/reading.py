@@ -18,13 +18,20 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.connecting import Settings, bounded, hide_progress_bar
 from piiloom.corpus.store.copying import remove
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.faults import duckdb_errors, holder_command, holding_process, is_locked, opening_fault
+from piiloom.corpus.store.faults import (
+    Settings,
+    bounded,
+    duckdb_errors,
+    hide_progress_bar,
+    holder_command,
+    holding_process,
+    is_locked,
+    opening_fault,
+)
 from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
-from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
-from piiloom.corpus.store.upgrading import refuse_newer, upgrade, version_of
+from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, refuse_newer, upgrade, version_of
 from piiloom.foundation.errors import NotAStore, StoreError
 
 _COPY = "copy.duckdb"

@@ -12,10 +12,9 @@ from typing import Literal
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import READING_ORDER, records_at
+from piiloom.corpus.store.records import READING_ORDER, records_at, select
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.statements import select
 from piiloom.foundation.errors import StoreError, UsageError
 from piiloom.foundation.settings import Settings, setting
 from piiloom.taxonomy.locales import resolve_locale
@@ -99,8 +98,7 @@ def filter_of(store: Store, asked: RecordConditions) -> RecordFilter:
     if asked.split is not None and asked.release is None:
         raise UsageError("only a release has splits", where="--split", remedy="Name one with --release")
     if asked.release is not None:
-        get_release(store, asked.release)
-        _check("--split", asked.split, list(count_members(store, asked.release)))
+        _check("--split", asked.split, list(count_members(store, get_release(store, asked.release))))
     types = tuple(name.strip() for name in asked.only_types.split(",")) if asked.only_types else ()
     for option, value, column in [("--status", asked.status, "status"), *(("--only-types", name, "entity_type") for name in types)]:
         if value is not None:

@@ -1,4 +1,12 @@
-"""Records and their spans.
+"""Records in the store: their statements, their JSON columns, and reading and writing them.
+
+Encode and decode the JSON columns of the table ``records``: plan, source, group keys and provenance.
+
+Many records share a plan or a provenance. Both are immutable, so results are cached and equal ones are converted only once.
+
+Build SELECT statements. Table and column names are constants of the query modules; values are always passed as parameters.
+
+Records and their spans.
 
 A stored record never changes. Adding a record that exists already is a no-op, so adding the same rows again is harmless and releases
 stay as they were. A record's identity is (run, plan index, revision), or (run, id, revision) if it has no plan index.
@@ -9,15 +17,78 @@ store may therefore be written while records are read; records added meanwhile a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from piiloom.corpus.record import Record, Span
+from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.encoding import decode_keys, decode_plan, decode_provenance, decode_source, encode, encode_keys
-from piiloom.corpus.store.statements import select
+
+Encodable = RecordPlan | SourceReference | Provenance
+
+
+@lru_cache(maxsize=4096)
+def encode(value: Encodable | None) -> str | None:
+    """Return the fields of *value* that are not None as a JSON object (an empty ``lost`` is left out, too); None for None."""
+    if value is None:
+        return None
+    found = _set_fields(value)
+    if not found.get("lost", True):
+        del found["lost"]
+    return json.dumps(found, ensure_ascii=False, default=_set_fields)
+
+
+def encode_keys(keys: tuple[str, ...]) -> str | None:
+    """Return group keys as a JSON array, or None if there are none."""
+    return json.dumps(keys, ensure_ascii=False) if keys else None
+
+
+def decode_keys(text: str | None) -> tuple[str, ...]:
+    """The inverse of ``encode_keys``."""
+    return tuple(json.loads(text)) if text else ()
+
+
+@lru_cache(maxsize=4096)
+def decode_plan(text: str | None) -> RecordPlan | None:
+    """The inverse of ``encode`` for a plan."""
+    if text is None:
+        return None
+    held = json.loads(text)
+    first, second = held.pop("pair")
+    return RecordPlan(pair=(first, second), **held)
+
+
+def decode_source(text: str | None) -> SourceReference | None:
+    """The inverse of ``encode`` for a source."""
+    if text is None:
+        return None
+    held = json.loads(text)
+    return SourceReference(lost=tuple(LostValue(**lost) for lost in held.pop("lost", ())), **held)
+
+
+@lru_cache(maxsize=4096)
+def decode_provenance(text: str | None) -> Provenance | None:
+    """The inverse of ``encode`` for a provenance."""
+    if text is None:
+        return None
+    held = json.loads(text)
+    templates = tuple((name, sha256) for name, sha256 in held.pop("templates"))
+    return Provenance(templates=templates, parents=tuple(held.pop("parents")), **held)
+
+
+def _set_fields(value: Any) -> dict[str, Any]:
+    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: held for name, held in found.items() if held is not None}
+
+
+def select(columns: Sequence[str], table: str, rest: str = "") -> str:
+    """Return ``SELECT columns FROM table rest``. No argument may contain a value from outside: nothing is escaped here."""
+    return f"SELECT {', '.join(columns)} FROM {table} {rest}"  # noqa: S608 - see the docstring
+
 
 _CHUNK = 2_000
 _RECORD_COLUMNS = (

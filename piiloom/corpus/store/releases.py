@@ -15,8 +15,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.replacing import with_values
 from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import records_at, records_in
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import records_at, records_in, select
 from piiloom.foundation.errors import ReleaseError
 from piiloom.foundation.frames import Framed
 
@@ -157,18 +156,14 @@ def list_releases(store: Store) -> list[ReleaseRow]:
     return [_release(row) for row in store.rows(f"{_SELECT}ORDER BY created_order")]
 
 
-def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record]:
-    """Iterate over the records of one split in plan order, imports last, with the values of the release. An unknown split yields nothing.
-
-    Raises ``ReleaseError`` for an unknown release, at the call rather than at the first iteration.
-    """
-    get_release(store, name)
+def iter_release_records(store: Store, release: ReleaseRow, split: str) -> Iterator[Record]:
+    """Iterate over the records of one split in plan order, imports last, with the values of *release*. An unknown split yields nothing."""
     records = records_in(
         store,
         "JOIN release_members AS m ON m.record_order = records.record_order WHERE m.release_name = ? AND m.split = ?",
-        [name, split],
+        [release.name, split],
     )
-    return _with_new_values(records, new_values_of(store, name))
+    return _with_new_values(records, new_values_of(store, release))
 
 
 def iter_draft_records(
@@ -181,67 +176,62 @@ def iter_draft_records(
     return _with_new_values(records, new_values)
 
 
-def release_records_at(store: Store, name: str, orders: Sequence[int]) -> Iterator[Record]:
-    """Iterate over the members of the release *name* with these ``record_order`` numbers, in the order given."""
-    return _with_new_values(records_at(store, orders), new_values_of(store, name))
+def release_records_at(store: Store, release: ReleaseRow, orders: Sequence[int]) -> Iterator[Record]:
+    """Iterate over the members of *release* with these ``record_order`` numbers, in the order given."""
+    return _with_new_values(records_at(store, orders), new_values_of(store, release))
 
 
-def types_in(store: Store, name: str) -> set[str]:
-    """Return the types of the spans in the release, in all of its splits. Raises ``ReleaseError`` if it is unknown."""
-    get_release(store, name)
+def types_in(store: Store, release: ReleaseRow) -> set[str]:
+    """Return the types of the spans in the release, in all of its splits."""
     sql = "SELECT DISTINCT s.entity_type FROM release_members AS m JOIN spans AS s USING (record_order) WHERE m.release_name = ?"
-    return {entity_type for (entity_type,) in store.rows(sql, [name])}
+    return {entity_type for (entity_type,) in store.rows(sql, [release.name])}
 
 
-def members_of(store: Store, name: str) -> list[tuple[str, int, str]]:
-    """Return the members of the release as (record id, revision, split), in no particular order. Raises ``ReleaseError`` if unknown."""
-    get_release(store, name)
+def members_of(store: Store, release: ReleaseRow) -> list[tuple[str, int, str]]:
+    """Return the members of the release as (record id, revision, split), in no particular order."""
     sql = "SELECT r.id, r.revision, m.split FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ?"
-    return [(record_id, revision, split) for record_id, revision, split in store.rows(sql, [name])]
+    return [(record_id, revision, split) for record_id, revision, split in store.rows(sql, [release.name])]
 
 
-def places_of(store: Store, name: str) -> dict[str, tuple[int, str]]:
-    """Return (``record_order``, split) of each member by record id, sorted by id. Raises ``ReleaseError`` for an unknown release."""
-    get_release(store, name)
+def places_of(store: Store, release: ReleaseRow) -> dict[str, tuple[int, str]]:
+    """Return (``record_order``, split) of each member by record id, sorted by id."""
     sql = (
         "SELECT r.id, m.record_order, m.split FROM release_members AS m JOIN records AS r USING (record_order) "
         "WHERE m.release_name = ? ORDER BY r.id"
     )
-    return {record_id: (order, split) for record_id, order, split in store.rows(sql, [name])}
+    return {record_id: (order, split) for record_id, order, split in store.rows(sql, [release.name])}
 
 
-def count_members(store: Store, name: str) -> dict[str, int]:
-    """Return the number of records of each split, in order (``split_names``). Raises ``ReleaseError`` for an unknown release."""
-    get_release(store, name)
-    counts = dict(store.rows("SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split", [name]))
+def count_members(store: Store, release: ReleaseRow) -> dict[str, int]:
+    """Return the number of records of each split, in order (``split_names``)."""
+    counts = dict(store.rows("SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split", [release.name]))
     return {split: int(counts[split]) for split in in_order(counts)}
 
 
-def count_statuses(store: Store, name: str) -> dict[str, int]:
+def count_statuses(store: Store, release: ReleaseRow) -> dict[str, int]:
     """Return the number of members by the status of their revision, sorted by status."""
     sql = (
         "SELECT r.status, count(*) FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ? "
         "GROUP BY r.status ORDER BY r.status"
     )
-    return {status: int(count) for status, count in store.rows(sql, [name])}
+    return {status: int(count) for status, count in store.rows(sql, [release.name])}
 
 
-def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:
-    """Return the withheld records as (record id, reason), in the order given. Raises ``ReleaseError`` for an unknown release."""
-    get_release(store, name)
+def withheld_of(store: Store, release: ReleaseRow) -> list[tuple[str, str]]:
+    """Return the withheld records as (record id, reason), in the order given."""
     sql = "SELECT record_id, reason FROM release_withheld WHERE release_name = ? ORDER BY position"
-    return [(record_id, reason) for record_id, reason in store.rows(sql, [name])]
+    return [(record_id, reason) for record_id, reason in store.rows(sql, [release.name])]
 
 
-def new_values_of(store: Store, name: str) -> list[NewValue]:
-    """Return the values that were drawn anew for the release, by record id and place. An unknown release has none."""
+def new_values_of(store: Store, release: ReleaseRow) -> list[NewValue]:
+    """Return the values that were drawn anew for the release, by record id and place."""
     sql = (
         "SELECT r.id, r.revision, v.span_start, v.span_end, v.value FROM release_values AS v JOIN records AS r USING (record_order) "
         "WHERE v.release_name = ? ORDER BY r.id, v.span_start"
     )
     return [
         NewValue(record_id=record_id, revision=revision, start=start, end=end, value=value)
-        for record_id, revision, start, end, value in store.rows(sql, [name])
+        for record_id, revision, start, end, value in store.rows(sql, [release.name])
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 
 _REJECT_COLUMNS = ("plan_index", "key", "stage", "reason_code", "detail", "attempts", "last_reply")
 _JUDGEMENT_COLUMNS = ("kind", "value_id", "span_id", "planned", "score", "verdict", "agrees", "reason", "provider", "model")

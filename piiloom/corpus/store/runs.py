@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, Literal, cast
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 from piiloom.foundation.errors import RunError
 
 RunStatus = Literal["running", "interrupted", "finished", "failed"]

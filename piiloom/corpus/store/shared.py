@@ -11,13 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
+from piiloom.taxonomy.own_types import extended
 
 
 class SharedStore:
-    """A thread-safe wrapper around *store*. After wrapping, use the store only through this object."""
+    """A thread-safe wrapper around *store*. After wrapping, use the store only through this object.
+
+    ``taxonomy``: the types that ship and those of the store, as they were then.
+    """
 
     def __init__(self, store: Store) -> None:
-        self.path = store.path
+        self.path, self.taxonomy = store.path, extended(types_of(store))
         self._store = store
         self._writer = threading.Lock()
         self._next = threading.Lock()

@@ -14,9 +14,8 @@ import duckdb
 from piiloom.corpus.store.copying import identifier, locked, log_of, remove, sync, text_literal
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.faults import duckdb_errors, opening_fault
-from piiloom.corpus.store.migrations import MIGRATIONS
 from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
-from piiloom.corpus.store.upgrading import refuse_newer, version_of
+from piiloom.corpus.store.upgrading import MIGRATIONS, refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 

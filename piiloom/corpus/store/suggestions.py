@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 
 from piiloom.corpus.record import Relevance
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.statements import select
+from piiloom.corpus.store.records import select
 from piiloom.foundation.seeding import digest
 
 # How the id of a span begins that an annotator made of a suggestion; the suggestion's id follows.

@@ -1,6 +1,6 @@
 """The detector "gliner": a GLiNER model, which finds what its labels say in words.
 
-The labels are the keys of the label map ``gliner``, or of the user's own; own types that are in force are asked for by their names.
+The labels are the keys of the label map ``gliner``, or of the user's own; own types of the taxonomy are asked for by their names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.protocol import Provider
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "gliner"
 EXTRA: Final = "gliner"
@@ -39,7 +39,12 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
     return GlinerDetector(
-        local.path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
+        local.path,
+        taxonomy=settings.taxonomy,
+        threshold=settings.threshold,
+        label_map=local.label_map,
+        device=local.device,
+        batch_size=local.batch_size,
     )
 
 
@@ -64,6 +69,7 @@ class GlinerDetector:
         self,
         folder: str,
         *,
+        taxonomy: Taxonomy,
         threshold: float = 0.5,
         label_map: Path | None = None,
         device: str = "auto",
@@ -72,7 +78,7 @@ class GlinerDetector:
         self.name = NAME
         self._threshold = threshold
         self._batch_size = batch_size
-        self._targets = label_targets([] if label_map is not None else [NAME], label_map)
+        self._targets = label_targets([] if label_map is not None else [NAME], label_map, taxonomy)
         self._labels = asked_labels(self._targets)
         self._model = _loaded(Path(folder), device)
         self._limit = _most_words(self._model, self._labels)
@@ -112,7 +118,7 @@ class GlinerDetector:
 
 def asked_labels(targets: LabelTargets) -> tuple[str, ...]:
     """Return the labels that a model is asked for: those of *targets* that mean something, and the names of own types."""
-    own = [name for name, kind in load_taxonomy().types.items() if kind.own]
+    own = [name for name, kind in targets.taxonomy.types.items() if kind.own]
     return tuple(dict.fromkeys([*(label for label, target in targets.targets.items() if target is not None), *own]))
 
 

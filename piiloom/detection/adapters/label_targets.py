@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
-from piiloom.taxonomy.entity_types import bare_spelling, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
 
 _SUFFIX: Final = ".yaml"
@@ -40,10 +40,11 @@ class LabelTargets:
 
     targets: Targets
     bare: Targets
+    taxonomy: Taxonomy
 
     def knows(self, label: str) -> bool:
         """Whether it is known what *label* means, and be it nothing personal."""
-        return label in self.targets or bare_spelling(label) in self.bare or load_taxonomy().resolve(label) is not None
+        return label in self.targets or bare_spelling(label) in self.bare or self.taxonomy.resolve(label) is not None
 
     def of(self, label: str) -> Target | None:
         """Return what *label* means; None if that is nothing personal, or not known."""
@@ -52,11 +53,11 @@ class LabelTargets:
         bare = bare_spelling(label)
         if bare in self.bare:
             return self.bare[bare]
-        named = load_taxonomy().resolve(label)
+        named = self.taxonomy.resolve(label)
         return Target(named, None) if named else None
 
 
-def label_targets(names: Sequence[str], own: Path | None = None) -> LabelTargets:
+def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) -> LabelTargets:
     """Return the shipped maps *names*, later ones over earlier ones, under the user's map *own*: a file, or the name of a shipped map.
 
     Raises ``ConfigError`` (file, line, label) for the first fault in a file, and ``UsageError`` if there is no file *own*.
@@ -65,18 +66,18 @@ def label_targets(names: Sequence[str], own: Path | None = None) -> LabelTargets
     for name in names:
         targets |= shipped_targets(name)
     if own is not None:
-        targets |= _given(own)
+        targets |= _given(own, taxonomy)
     bare = {bare_spelling(label): target for label, target in targets.items()}
-    return LabelTargets(targets=targets, bare=bare)
+    return LabelTargets(targets=targets, bare=bare, taxonomy=taxonomy)
 
 
 def shipped_targets(name: str) -> dict[str, Target | None]:
     """Return the map *name* of the taxonomy, with that of the same name here laid over it; one of the two may be missing."""
     found: dict[str, Target | None] = {}
     if name in shipped_label_maps():
-        found |= {label: None if said is None else _known(said) for label, said in label_map(name).items()}
+        found |= {label: None if said is None else _known(said) for label, said in label_map(name, shipped_taxonomy()).items()}
     over = _folder() / f"{name}{_SUFFIX}"
-    return found | read_targets(over) if over.is_file() else found
+    return found | read_targets(over, shipped_taxonomy()) if over.is_file() else found
 
 
 def likeliest_map(labels: Collection[str], names: Sequence[str]) -> str | None:
@@ -93,28 +94,28 @@ def detection_maps() -> list[str]:
     return sorted({*here, *shipped_label_maps()})
 
 
-def read_targets(source: Traversable | Path) -> dict[str, Target | None]:
+def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, Target | None]:
     """Return the map in the file *source*. Raises ``ConfigError`` (file, line, label) for the first fault."""
     document = read_document(source)
     if not isinstance(document.data, dict) or not document.data:
         raise ConfigError("is no label map", where=document.where(), remedy="Write a line a label, such as: PER: name")
-    return {label_key(document, key): _target(document, key, value) for key, value in document.data.items()}
+    return {label_key(document, key): _target(document, key, value, taxonomy) for key, value in document.data.items()}
 
 
-def _given(own: Path) -> dict[str, Target | None]:
+def _given(own: Path, taxonomy: Taxonomy) -> dict[str, Target | None]:
     if str(own) in detection_maps():
         return shipped_targets(str(own))
     if not own.is_file():
         remedy = f"Name a YAML file, or one of: {', '.join(detection_maps())}"
         raise UsageError(f"there is no label map {str(own)!r}", where="--label-map", remedy=remedy)
-    return read_targets(own)
+    return read_targets(own, taxonomy)
 
 
 def _folder() -> Traversable:
     return files("piiloom.detection.adapters") / "label_maps"
 
 
-def _target(document: YamlDocument, label: str, value: object) -> Target | None:
+def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonomy) -> Target | None:
     if value is None:
         return None
     where = document.where([label])
@@ -122,7 +123,6 @@ def _target(document: YamlDocument, label: str, value: object) -> Target | None:
         remedy = "Write a type, type/subtype, or null for what is no personal information."
         raise ConfigError(f"{key_name([label])}: must be text or null", where=where, remedy=remedy)
     name, slash, subtype = value.partition("/")
-    taxonomy = load_taxonomy()
     found = taxonomy.resolve(name) or name
     try:
         taxonomy.get(found)

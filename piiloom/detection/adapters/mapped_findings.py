@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from piiloom.detection.adapters.label_targets import LabelTargets
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.running.native_lines import disjoint_spans
+from piiloom.detection.running.worker import disjoint_spans
 
 WITHOUT_PHASES: Final = 0
 UNMAPPED: Final = "unmapped_label"  # nobody said what the label means

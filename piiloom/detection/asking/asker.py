@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from piiloom.execution.asking import FailureLimit, Lost, ask_model
-from piiloom.execution.calls import Calls
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, SamplingSettings

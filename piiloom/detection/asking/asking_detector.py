@@ -78,7 +78,9 @@ class AskingDetector(ABC):
         return (await self.examine_async(text, locale, question, item_id=item_id)).spans
 
     @abstractmethod
-    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
+    async def examine_async(
+        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
+    ) -> Findings:
         """See ``findings.ModelDetector``."""
 
     def share(self, session: ModelSession | None) -> None:

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.json_rows import row_line
-from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.detection.benchmark.making import BenchmarkCounts, BenchmarkDocument, BenchmarkOptions
 from piiloom.foundation.errors import DataError, OutputError
 from piiloom.foundation.whole_files import drafted, output_errors

@@ -12,7 +12,7 @@ import yaml
 from piiloom.detection.benchmark.carrier_rounds import Outcome
 from piiloom.detection.benchmark.carrier_writing import WritingOptions, Written
 from piiloom.detection.benchmark.carriers import Carrier
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import output_errors, write_folder
 from piiloom.taxonomy.entities.entity import DOMAINS

@@ -11,8 +11,8 @@ from piiloom.corpus.near_duplicates import NearDuplicateIndex
 from piiloom.detection.benchmark.carrier_orders import CarrierOrder
 from piiloom.detection.benchmark.carriers import Carrier, shipped_carriers
 from piiloom.detection.benchmark.written_carriers import carrier_of, comparable, reply_schema
-from piiloom.execution.asking import FailureLimit, Lost, ask_model
 from piiloom.execution.call_channel import CallChannel
+from piiloom.execution.calls import FailureLimit, Lost, ask_model
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.noop import noop

@@ -17,12 +17,11 @@ from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.benchmark.carrier_orders import carrier_orders
 from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
 from piiloom.detection.benchmark.carriers import LENGTHS, Length
-from piiloom.execution.asking import AGAIN
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.calls import AGAIN
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.interrupting import stopped_by_ctrl_c
-from piiloom.execution.ordering import StopSignal
+from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.event_loops import run_in_own_loop

@@ -11,7 +11,7 @@ from piiloom.detection.benchmark.carriers import Carrier, Length, check_slot, gr
 from piiloom.detection.benchmark.composing import compose
 from piiloom.detection.benchmark.literal_text import SLOT, literal_text, personal_parts
 from piiloom.detection.benchmark.slots import Slot, parse_carrier
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.protocol import JsonSchema

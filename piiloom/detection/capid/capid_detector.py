@@ -6,6 +6,7 @@ what it learnt, and a schema would be another form.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from piiloom.corpus.formats.instructions import extracting, message
@@ -20,10 +21,11 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.sentences import Sentences
-from piiloom.execution.asking import Fault, Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "capid"
 TEMPLATE: Final = "detect_capid"
@@ -46,15 +48,24 @@ class CapidDetector(AskingDetector):
         self,
         model: ModelSettings,
         *,
+        taxonomy: Taxonomy,
         chunk_chars: int,
         threshold: float = 0.0,
         provider: Provider | None = None,
         policy: CallPolicy | None = None,
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
-        self._chunk_chars, self._threshold = chunk_chars, threshold
+        self._taxonomy, self._chunk_chars, self._threshold = taxonomy, chunk_chars, threshold
 
-    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
+    async def examine_async(
+        self,
+        text: str,
+        locale: str,
+        question: str | None = None,
+        *,
+        item_id: str = "",
+        group_keys: Sequence[str] = (),  # noqa: ARG002 - it is shown no examples
+    ) -> Findings:
         """Ask for the personal values of *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         session = self.session()
         item_id = item_id or digest(locale, text)[:16]
@@ -91,7 +102,7 @@ class CapidDetector(AskingDetector):
             return [one for read in reads if not isinstance(read, Lost) for one in read]
         if lost is not None and lost.code != _CUT:
             return lost
-        whole = _whole_entries(answer, relevance=question is not None)
+        whole = _whole_entries(answer, self._taxonomy, relevance=question is not None)
         return whole if isinstance(whole, Lost) else [(piece, whole)]
 
     async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
@@ -99,11 +110,11 @@ class CapidDetector(AskingDetector):
         relevance = question is not None
 
         def read(reply: str) -> Listed:
-            return read_entries(reply, relevance=relevance)
+            return read_entries(reply, self._taxonomy, relevance=relevance)
 
         return await self.session().asker.ask(
             TEMPLATE,
-            {"instruction": extracting(relevance=relevance), "message": message(text[start:end], question)},
+            {"instruction": extracting(self._taxonomy, relevance=relevance), "message": message(text[start:end], question)},
             item_id=f"{item_id} {start}",
             read=read,
             schema=None,
@@ -136,10 +147,10 @@ def _pieces(text: str, of: Range, limit: int) -> list[Range]:
     return [(a + start, b + start) for a, b in pieces if not part[a:b].isspace()]
 
 
-def _whole_entries(lost: Lost, *, relevance: bool) -> Listed | Lost:
+def _whole_entries(lost: Lost, taxonomy: Taxonomy, *, relevance: bool) -> Listed | Lost:
     """The entries that are whole in a reply that reached the token limit at every attempt, if there are any."""
     try:
-        return read_entries(lost.last_reply or "", relevance=relevance)._replace(cut_off=True)
+        return read_entries(lost.last_reply or "", taxonomy, relevance=relevance)._replace(cut_off=True)
     except Fault:
         return lost
 
@@ -152,4 +163,11 @@ def why_lost(lost: Lost) -> str:
 def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> CapidDetector:
     """See ``registry.Make``."""
     assert settings.model is not None  # noqa: S101 - checked when the settings were made
-    return CapidDetector(settings.model, chunk_chars=settings.chunk_chars, threshold=settings.threshold, provider=provider, policy=policy)
+    return CapidDetector(
+        settings.model,
+        taxonomy=settings.taxonomy,
+        chunk_chars=settings.chunk_chars,
+        threshold=settings.threshold,
+        provider=provider,
+        policy=policy,
+    )

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.record import Relevance
 from piiloom.detection.findings import SetAside
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.foundation.lenient_json import LenientJson, read_leniently
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 PHASE: Final = 0  # of a detector without phases
 _VALUE: Final = ("value", "text", "mention", "span", "pii")
@@ -41,14 +41,14 @@ class Listed(NamedTuple):
     cut_off: bool
 
 
-def read_entries(reply: str, *, relevance: bool) -> Listed:
+def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool) -> Listed:
     """Return the entries of *reply*; with *relevance*, each should have one.
 
     An entry without a usable relevance stays an entry, and is told as "unknown_relevance". Others are refused: "empty", "unknown_type",
     "no_entry" (something else stands in the list). Raises ``Fault`` if there is no list, or if it ends before its first entry.
     """
     read = read_leniently(reply)
-    judged = [_judged(one, relevance=relevance) for one in _entries_in(read)]
+    judged = [_judged(one, taxonomy, relevance=relevance) for one in _entries_in(read)]
     if not judged and (read.cut_off or not any(_is_empty(one) for one in read.values)):
         raise Fault("no_list", _WANTED)
     entries = [one for one in judged if isinstance(one, Entry)]
@@ -103,7 +103,7 @@ def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((entry[name] for name in names if name in entry), None)
 
 
-def _judged(said: Any, *, relevance: bool) -> Entry | SetAside:
+def _judged(said: Any, taxonomy: Taxonomy, *, relevance: bool) -> Entry | SetAside:
     if not isinstance(said, dict):
         return _refused("no_entry")
     value, kind = _first(said, _VALUE), _first(said, _TYPE)
@@ -114,7 +114,7 @@ def _judged(said: Any, *, relevance: bool) -> Entry | SetAside:
         return _refused("no_entry", subtype=shown)
     if not value.strip():
         return _refused("empty", subtype=shown)
-    known = load_taxonomy().resolve(kind) if isinstance(kind, str) else None
+    known = taxonomy.resolve(kind) if isinstance(kind, str) else None
     if known is None:
         return _refused("unknown_type", value, shown)
     return Entry(value, known, _relevance(_first(said, _RELEVANCE)) if relevance else None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piiloom.corpus.word_edges import is_word_character
+from piiloom.corpus.mention_search import is_word_character
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

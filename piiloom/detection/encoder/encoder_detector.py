@@ -20,6 +20,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.calibration import Calibration, log_odds_of
 from piiloom.tagging.model_card import CARD, About, read_about, unknown_types
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
@@ -41,10 +42,10 @@ class EncoderDetector:
 
     name = NAME
 
-    def __init__(self, local: LocalModel, *, threshold: float = 0.0) -> None:
+    def __init__(self, local: LocalModel, *, taxonomy: Taxonomy, threshold: float = 0.0) -> None:
         self._folder, self._local, self._threshold = Path(local.path), local, threshold
         self._about = read_about(self._folder, NAME, needs=(TOKENIZER, HEADS))
-        self._types = _types_by_number(self._about, local.label_map)
+        self._types = _types_by_number(self._about, local.label_map, taxonomy)
         settings = self._about.settings
         try:
             self._windows, self._pad = Windows(**settings["windows"]), int(settings["pad"])
@@ -115,7 +116,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     """See ``registry.Make``."""
     del provider, policy
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    return EncoderDetector(settings.local, threshold=settings.threshold)
+    return EncoderDetector(settings.local, taxonomy=settings.taxonomy, threshold=settings.threshold)
 
 
 def _backend(folder: Path, types: int, device: str) -> Backend:
@@ -130,10 +131,10 @@ def _backend(folder: Path, types: int, device: str) -> Backend:
     return open_backend(folder, tag_count(types), device)
 
 
-def _types_by_number(about: About, mapping: Path | None) -> list[str | None]:
+def _types_by_number(about: About, mapping: Path | None, taxonomy: Taxonomy) -> list[str | None]:
     """Return the type that each type of the model stands for; None for one that a label map leaves out."""
-    mapped: dict[str, Any] = dict(label_map(mapping)) if mapping is not None else {}
-    unknown = [name for name in unknown_types(about.types, about.own_types) if name not in mapped]
+    mapped: dict[str, Any] = dict(label_map(mapping, taxonomy)) if mapping is not None else {}
+    unknown = [name for name in unknown_types(about.types, about.own_types, taxonomy) if name not in mapped]
     if unknown:
         listed = ", ".join(map(repr, unknown))
         problem = f"the model was trained on types that are not known here: {listed}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of, each_once
@@ -12,8 +14,8 @@ from piiloom.detection.hybrid.offline.offline_reader import read_by_rules
 from piiloom.detection.hybrid.phases import PhaseSettings, TextUnderWay
 from piiloom.detection.hybrid.places import Ambiguity, by_context
 from piiloom.detection.hybrid.short_numbers import Check, by_cues
-from piiloom.execution.asking import Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider
 
@@ -42,6 +44,7 @@ class HybridDetector(AskingDetector):
         question: str | None = None,  # noqa: ARG002 - it judges no relevance
         *,
         item_id: str = "",
+        group_keys: Sequence[str] = (),  # noqa: ARG002 - it is shown no examples
     ) -> Findings:
         """Take *text* through the phases. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         under_way = TextUnderWay(text, locale, self._settings)

@@ -9,7 +9,7 @@ from typing import Final
 
 from piiloom.detection.hybrid.candidates import Candidate, in_order
 from piiloom.detection.sentences import Sentences
-from piiloom.patterns.context_words import last_of
+from piiloom.patterns.engine import last_of
 from piiloom.patterns.resolving import OF_THE_LOCALE
 from piiloom.taxonomy.entities.entity import UNIVERSAL
 

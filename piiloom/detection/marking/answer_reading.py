@@ -29,7 +29,7 @@ from piiloom.detection.marking.lookalikes import beside_their_like, key_of, text
 from piiloom.detection.marking.marker_sites import Marker, Site, sites_in
 from piiloom.detection.marking.pairing import LostMark, Mark, paired
 from piiloom.foundation.words import trimmed
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _Way = Literal["escapes", "as they are", "too many"]
 _WAYS: Final[tuple[_Way, ...]] = ("escapes", "as they are", "too many")
@@ -48,16 +48,16 @@ class Answer:
     lost: Sequence[LostMark] = ()
 
 
-def read_answer(reply: str, original: str) -> Answer:
-    """Return what *reply*, the answer to *original*, says."""
+def read_answer(reply: str, original: str, taxonomy: Taxonomy) -> Answer:
+    """Return what *reply*, the answer to *original*, says with markers of the types of *taxonomy*."""
     body = _bare(reply, original)
-    exact = _as_written(body, original)
+    exact = _as_written(body, original, taxonomy)
     if exact is not None:
         return exact
-    sites = sites_in(body)
-    texts = texts_like(sites, original)
+    sites, ours = sites_in(body, taxonomy), sites_in(original, taxonomy)
+    texts = texts_like(sites, ours)
     slashes = any(site.slashes for site in sites)
-    readings = [_read(body, original, sites, texts, way) for way in (_WAYS if slashes else _WAYS[:1])]
+    readings = [_read(body, original, ours, sites, texts, way) for way in (_WAYS if slashes else _WAYS[:1])]
     faults = len(readings[0].lost)
     return min(readings, key=lambda one: Levenshtein.distance(one.text, original) + _FAULT * max(0, len(one.lost) - faults))
 
@@ -76,10 +76,10 @@ def _bare(reply: str, original: str) -> str:
     return body
 
 
-def _as_written(body: str, original: str) -> Answer | None:
+def _as_written(body: str, original: str, taxonomy: Taxonomy) -> Answer | None:
     """The answer if it has the form that is asked for and gives the text back exactly."""
     try:
-        found = unmarked(body, load_taxonomy().types)
+        found = unmarked(body, taxonomy.types)
     except MarkerFault:
         return None
     if found.context != original:
@@ -93,8 +93,8 @@ def _as_written(body: str, original: str) -> Answer | None:
     return Answer(original, marks)
 
 
-def _read(body: str, original: str, sites: Sequence[Site], texts: Counter[str], way: _Way) -> Answer:
-    kept, found = text_among(body, original, sites, texts, escapes=way == "escapes")
+def _read(body: str, original: str, ours: Sequence[Site], sites: Sequence[Site], texts: Counter[str], way: _Way) -> Answer:
+    kept, found = text_among(body, original, ours, sites, texts, escapes=way == "escapes")
     escapes = way == "escapes" and any(sites[number].slashes % 2 for number in found)
     missing = Counter() if escapes else texts - Counter(key_of(sites[number]) for number in found)
     beside = beside_their_like(sites, kept, escapes=way == "escapes")

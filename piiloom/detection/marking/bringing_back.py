@@ -21,6 +21,7 @@ from piiloom.detection.marking.answer_reading import Answer, read_answer
 from piiloom.detection.marking.pairing import LostMark
 from piiloom.detection.marking.placing import Placed, Placing, Unplaced
 from piiloom.foundation.words import trimmed
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _PHASE: Final = 0
 _TYPICAL_NAME: Final = 60  # longest name of a type that is told
@@ -35,12 +36,12 @@ class Brought:
     lost: int
 
 
-def bring_back(reply: str, original: str, *, relevance: bool = False) -> Brought:
+def bring_back(reply: str, original: str, taxonomy: Taxonomy, *, relevance: bool = False) -> Brought:
     """Return what *reply*, the answer to *original*, says of it. *relevance*: markers were to say what matters to a question.
 
     The ranges of all that is placed are exact, and it has no blanks at its ends.
     """
-    answer = read_answer(reply, original)
+    answer = read_answer(reply, original, taxonomy)
     alignment = Alignment(original, answer.text)
     placed, unplaced = _placed(answer, alignment)
     otherwise = [one.mark for one in unplaced] + [one.mark for one in placed if one.respelled]

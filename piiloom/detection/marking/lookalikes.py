@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from piiloom.detection.marking.marker_sites import Site, sites_in
+from piiloom.detection.marking.marker_sites import Site
 from piiloom.detection.marking.tokens import Token, token_changes, tokens_of
 
 
-def texts_like(sites: Sequence[Site], original: str) -> Counter[str]:
-    """How often *original* itself has what looks like one of *sites*."""
+def texts_like(sites: Sequence[Site], ours: Sequence[Site]) -> Counter[str]:
+    """How often the text itself, whose sites are *ours*, has what looks like one of *sites*."""
     surfaces = {key_of(site) for site in sites}
-    return Counter(key for site in sites_in(original) if (key := key_of(site)) in surfaces)
+    return Counter(key for site in ours if (key := key_of(site)) in surfaces)
 
 
 def key_of(site: Site) -> str:
@@ -21,16 +21,19 @@ def key_of(site: Site) -> str:
 
 
 def text_among(
-    body: str, original: str, sites: Sequence[Site], texts: Counter[str], *, escapes: bool
+    body: str, original: str, ours: Sequence[Site], sites: Sequence[Site], texts: Counter[str], *, escapes: bool
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """The numbers of those *sites* that are text, and of those of them that *original* has. *escapes*: all that are escaped are text."""
+    """The numbers of those *sites* that are text, and of those of them that *original* has, in which *ours* look like markers.
+
+    *escapes*: all that are escaped are text.
+    """
     alike = frozenset(number for number, site in enumerate(sites) if key_of(site) in texts)
     escaped = frozenset(
         number for number, site in enumerate(sites) if escapes and site.slashes % 2 and (number in alike or site.marker.misspelt)
     )
     if not alike:
         return escaped, frozenset()
-    matching = _Matching(body, original, sites)
+    matching = _Matching(body, original, ours, sites)
     matching.match(escaped & alike)
     matching.match(alike - escaped, between=True)
     found = frozenset(matching.found)
@@ -40,11 +43,11 @@ def text_among(
 class _Matching:
     """Finds the sites of an answer that stand where *original* has what looks like them; once found, a site stays with its place."""
 
-    def __init__(self, body: str, original: str, sites: Sequence[Site]) -> None:
+    def __init__(self, body: str, original: str, ours: Sequence[Site], sites: Sequence[Site]) -> None:
         self._body, self._sites = body, sites
         self._ours: list[Token] = []
         done = 0
-        for site in sites_in(original):
+        for site in ours:
             self._ours += (*tokens_of(original[done : site.start - site.slashes]), Token(0, 0, key_of(site)))
             done = site.end
         self._ours += tokens_of(original[done:])

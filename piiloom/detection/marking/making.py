@@ -19,6 +19,7 @@ def make(settings: DetectorSettings, provider: Provider | None = None, policy: C
     assert settings.model is not None  # noqa: S101 - checked when the settings were made
     return MarkingDetector(
         settings.model,
+        taxonomy=settings.taxonomy,
         chunk_chars=settings.chunk_chars,
         threshold=settings.threshold,
         shots=_shots(settings),
@@ -32,7 +33,7 @@ def _shots(settings: DetectorSettings) -> Shots | None:
     prompting, model = settings.prompting, settings.model
     if prompting is None or prompting.examples is None or model is None:
         return None
-    return Shots.read(prompting.examples, prompting.shots, seed=model.seed, longest=settings.chunk_chars)
+    return Shots.read(prompting.examples, prompting.shots, settings.taxonomy, seed=model.seed, longest=settings.chunk_chars)
 
 
 class _Matches:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from rapidfuzz.distance import OSA
 
 from piiloom.corpus.record import Relevance
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _LONGEST: Final = 80  # characters within a marker
 _SITE: Final = re.compile(rf"<([^<>\n]{{0,{_LONGEST}}})>")
@@ -53,11 +53,10 @@ class Site:
     marker: Marker
 
 
-def sites_in(text: str) -> list[Site]:
-    """Return what looks like a marker in *text*, in its order."""
+def sites_in(text: str, taxonomy: Taxonomy) -> list[Site]:
+    """Return what looks like a marker of a type of *taxonomy* in *text*, in its order."""
     if "<" not in text:
         return []
-    taxonomy = load_taxonomy()
     found: list[Site] = []
     at = text.find("<")
     while at >= 0:

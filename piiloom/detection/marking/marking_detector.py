@@ -7,6 +7,7 @@ patterns know. A piece whose answer was cut off, or did not give the text back, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -15,17 +16,17 @@ from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
 from piiloom.detection.asking.model_settings import ModelSettings
-from piiloom.detection.asking.text_groups import groups_of_text
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.marking.bringing_back import Brought, bring_back
 from piiloom.detection.marking.cutting import Cutting, WholeRanges
 from piiloom.detection.marking.placing import Placed
 from piiloom.detection.marking.shots import Shots
-from piiloom.execution.asking import Fault, Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Message, Provider, SamplingSettings
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "markers"
 TEMPLATE: Final = "detect_marking"
@@ -61,6 +62,7 @@ class MarkingDetector(AskingDetector):
         self,
         model: ModelSettings,
         *,
+        taxonomy: Taxonomy,
         chunk_chars: int,
         threshold: float = 0.0,
         shots: Shots | None = None,
@@ -69,15 +71,17 @@ class MarkingDetector(AskingDetector):
         policy: CallPolicy | None = None,
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
-        self._chunk_chars, self._threshold = chunk_chars, threshold
+        self.taxonomy, self._chunk_chars, self._threshold = taxonomy, chunk_chars, threshold
         self._shots, self._whole = shots, whole
 
-    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
+    async def examine_async(
+        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
+    ) -> Findings:
         """Ask for the marked *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         session = self.session()
         shown: tuple[Message, ...] = ()
         if self._shots is not None:
-            shown = self._shots.messages(text, relevance=question is not None, group_keys=groups_of_text())
+            shown = self._shots.messages(text, relevance=question is not None, group_keys=group_keys)
         asking = _Asking(self, Cutting(text, locale, self._whole), question, shown, item_id or digest(locale, text)[:16])
         session.channel.items(1)
         try:
@@ -121,12 +125,12 @@ class _Asking:
     async def _ask(self, piece: Range) -> list[_Piece] | Lost:
         start, end = piece
         text = self._cutting.text[start:end]
-        relevance = self._question is not None
+        relevance, taxonomy = self._question is not None, self._detector.taxonomy
         answer = await self._detector.session().asker.ask(
             TEMPLATE,
-            {"instruction": marking(relevance=relevance), "message": message(text, self._question)},
+            {"instruction": marking(taxonomy, relevance=relevance), "message": message(text, self._question)},
             item_id=f"{self._item_id} {start}",
-            read=lambda reply: _usable(reply, text, relevance=relevance),
+            read=lambda reply: _usable(reply, text, taxonomy, relevance=relevance),
             schema=None,
             settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + len(text.encode())),  # a token has a byte at least
             shown=self._shown,
@@ -141,12 +145,12 @@ class _Asking:
         return await self.ask_all(piece, half)
 
 
-def _usable(reply: str, text: str, *, relevance: bool) -> Brought:
+def _usable(reply: str, text: str, taxonomy: Taxonomy, *, relevance: bool) -> Brought:
     """Return what *reply* says. Raises ``Fault`` if it does not give *text* back."""
     fault = Fault(_NOT_THE_TEXT, "it does not give the text back; give back all of it, character by character, with the markers in it")
     if len(reply) > _LONGER * len(text) + _LEAST_TOKENS:
         raise fault
-    brought = bring_back(reply, text, relevance=relevance)
+    brought = bring_back(reply, text, taxonomy, relevance=relevance)
     size = len("".join(text.split()))
     if 2 * brought.lost > size or brought.lost > max(_FEW, size // 4):
         raise fault

@@ -19,9 +19,8 @@ from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
 
-from piiloom.corpus.mention_search import Range, is_same_spelling
+from piiloom.corpus.mention_search import Range, is_same_spelling, is_word_character, stands_alone
 from piiloom.corpus.normalising import Folded, extends, fold
-from piiloom.corpus.word_edges import is_word_character, stands_alone
 from piiloom.detection.marking.aligning import Alignment, Window
 from piiloom.detection.marking.pairing import Mark
 from piiloom.detection.marking.tokens import is_unspaced

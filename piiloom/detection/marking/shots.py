@@ -14,15 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.instructions import asks_relevance, message
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.markers import marked_text
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.protocol import Message
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _MOST_KEPT: Final = 256  # draws without certain groups, each kept in case that another text of the group comes
 
@@ -44,11 +44,11 @@ class Candidate(NamedTuple):
 class Shots:
     """Up to *count* examples of *records* for a text.
 
-    No example is what has no spans, a type that is not known, or more than *longest* characters. *where* names the file in errors.
+    No example is what has no spans, a type that is not of *taxonomy*, or more than *longest* characters. *where* names the file in errors.
     """
 
-    def __init__(self, records: Iterable[Record], count: int, *, seed: int, longest: int, where: str) -> None:
-        known = load_taxonomy().types
+    def __init__(self, records: Iterable[Record], count: int, taxonomy: Taxonomy, *, seed: int, longest: int, where: str) -> None:
+        known = taxonomy.types
         groups: defaultdict[str, set[str]] = defaultdict(set)
         usable: list[Candidate] = []
         for record in records:
@@ -61,9 +61,10 @@ class Shots:
         self._drawn: dict[tuple[bool, frozenset[str]], list[Candidate]] = {}
 
     @classmethod
-    def read(cls, path: Path, count: int, *, seed: int, longest: int) -> Self:
+    def read(cls, path: Path, count: int, taxonomy: Taxonomy, *, seed: int, longest: int) -> Self:
         """Return those of *path*, native rows. Raises ``DataError`` (file, line, field) for a row that is no record."""
-        return cls(read_records(NativeFormat(), path), count, seed=seed, longest=longest, where=str(path))
+        options = ReadOptions(taxonomy=taxonomy, blank_contexts=True)
+        return cls(read_records(NativeFormat(), path, options), count, taxonomy, seed=seed, longest=longest, where=str(path))
 
     def messages(self, text: str, *, relevance: bool, group_keys: Collection[str] = ()) -> tuple[Message, ...]:
         """Return the examples for *text*, each a message of the user and the assistant's answer. *relevance*: a question is asked.

@@ -13,13 +13,12 @@ from typing import Any, Final
 import orjson
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossReport, WriteOptions
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders
+from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
 from piiloom.corpus.releases.exporting import try_out
-from piiloom.corpus.releases.foreign_files import sha256_of
 from piiloom.corpus.releases.manifest import MANIFEST, OWN_TYPES, SCHEMA, ExportedFile, SplitCounts, files_to_json, piiloom_version
-from piiloom.detection.running.native_lines import OWN_KEYS, RELEVANCE_SCORE, record_from
+from piiloom.detection.running.worker import OWN_KEYS, RELEVANCE_SCORE, record_from
 from piiloom.foundation.errors import OutputError
 
 SPLIT: Final = "detected"
@@ -69,7 +68,7 @@ class Export:
                 files.append(ExportedFile(name=name, split=None, records=0, sha256=sha256_of(path)))
             manifest = self._manifest(counts, files, loss, {"figures": figures, **about})
             if isinstance(self.format, FormatWithExtras):
-                extras = self.format.write_extras(drafts.folder, manifest)
+                extras = self.format.write_extras(drafts.folder, manifest, self.options.taxonomy)
                 files += (ExportedFile(name=one, split=None, records=0, sha256=sha256_of(drafts.folder / one)) for one in extras)
                 manifest["files"] = files_to_json(files)
             text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"

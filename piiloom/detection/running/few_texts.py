@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Chunk, Document
 from piiloom.detection.running.input_settings import detection_locale
 from piiloom.detection.running.model_driver import ModelDriver
-from piiloom.detection.running.native_lines import disjoint_spans
-from piiloom.detection.running.worker import examiner_of
+from piiloom.detection.running.worker import disjoint_spans, examiner_of
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.noop import noop
-from piiloom.taxonomy.own_types import types_in_force
 
 
 def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
@@ -24,8 +21,7 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
     Raises ``UsageError`` for an unknown locale, and ``DataError`` if a text could not be detected.
     """
     locale = detection_locale(locale, any_locale=not settings.family.catalogue)
-    with types_in_force(settings.own_types):
-        found = _found(texts, locale, question, settings)
+    found = _found(texts, locale, question, settings)
     for number, one in enumerate(found, start=1):
         if one.failed is not None:
             raise DataError(f"the text was not detected: {one.failed}", where=f"text {number}")

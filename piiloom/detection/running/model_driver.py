@@ -6,14 +6,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from piiloom.detection.asking.text_groups import text_of_groups
 from piiloom.detection.findings import Findings, ModelDetector
 from piiloom.detection.registry import DetectorSettings, make_detector
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.documents import Document
+from piiloom.detection.running.chunks import Chunk, Document
 from piiloom.detection.running.worker import failed
-from piiloom.execution.interrupting import stopped_by_ctrl_c
-from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import Interrupted, PiiloomError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.protocol import Provider
@@ -79,8 +76,7 @@ class ModelDriver:
 
     async def _examined(self, chunk: Chunk, one: Document) -> tuple[Chunk, Findings]:
         try:
-            with text_of_groups(one.group_keys):
-                return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id)
+            return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
         except (PiiloomError, OSError):
             raise
         except Exception as error:

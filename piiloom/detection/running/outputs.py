@@ -12,6 +12,7 @@ from piiloom.corpus.formats.registry import get_format
 from piiloom.detection.running.exporting import Export
 from piiloom.detection.running.unfinished import MASKED, REJECTS, SET_ASIDE, UnfinishedRun
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
 
 SUFFIX: Final = ".jsonl"
 NATIVE: Final = "native"
@@ -83,7 +84,7 @@ class OutputFolder:
         return files, loss
 
 
-def target_of(out: Path, format_name: str | None, *, tokenizer: str, force: bool) -> Target:
+def target_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> Target:
     """Return what *out* names: a file if it ends in ``.jsonl``, else a folder. Raises ``UsageError`` for what makes no sense."""
     if out.suffix == SUFFIX and not out.is_dir():
         if format_name not in {None, NATIVE}:
@@ -94,4 +95,4 @@ def target_of(out: Path, format_name: str | None, *, tokenizer: str, force: bool
         remedy = f"Name a file that ends in {SUFFIX}, or a folder and a --format"
         raise UsageError(f"the output is a {SUFFIX} file or a folder", where=f"--out {out}", remedy=remedy)
     chosen = get_format(format_name or NATIVE)
-    return OutputFolder(Export(out=out, format=chosen, options=WriteOptions(tokenizer=tokenizer), force=force))
+    return OutputFolder(Export(out=out, format=chosen, options=WriteOptions(taxonomy=taxonomy, tokenizer=tokenizer), force=force))

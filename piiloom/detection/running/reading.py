@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_rows
-from piiloom.corpus.formats.json_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.detection.running.documents import Document, Refused
+from piiloom.detection.running.chunks import Document, Refused
 from piiloom.detection.running.input_files import ROWS, TABLES, TXT, InputFile, find_files
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.detection.running.row_documents import TEXTS, RowDocuments
 from piiloom.foundation.errors import DataError
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _OWN_COLUMNS = {"context", "spans", "meta"}  # a table that piiloom wrote, whose cells are to be unescaped
 _MOST_SHOWN = 40
@@ -105,7 +106,7 @@ def _rows(file: InputFile, maker: RowDocuments, settings: InputSettings) -> Iter
 def _registered(name: str, file: InputFile, maker: RowDocuments, tally: ReadTally) -> Iterator[Document | RowReject]:
     found = READABLE[name]
     assert isinstance(found, NativeShapedFormat)  # noqa: S101 - ``input_files.KNOWN`` has no others
-    return found.read_with(file.path, ReadOptions(blank_contexts=True, all_mentions=True), tally, maker.of_row)
+    return found.read_with(file.path, ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True, all_mentions=True), tally, maker.of_row)
 
 
 def _is_array(file: InputFile) -> bool:

@@ -61,7 +61,7 @@ class DetectionRequest:
 
     def target(self) -> Target:
         """Return what is written. Raises ``UsageError`` for an unknown format, or one that does not fit ``out``."""
-        return target_of(self.out, self.format, tokenizer=self.tokenizer, force=self.force)
+        return target_of(self.out, self.format, taxonomy=self.work.detector.taxonomy, tokenizer=self.tokenizer, force=self.force)
 
     @property
     def about(self) -> dict[str, Any]:

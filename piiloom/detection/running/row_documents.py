@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.columns import MISSING, reached
-from piiloom.corpus.formats.json_rows import RowFault
-from piiloom.detection.running.documents import Document
+from piiloom.corpus.formats.native_rows import RowFault
+from piiloom.detection.running.chunks import Document
 from piiloom.detection.running.input_settings import InputSettings
 from piiloom.foundation.errors import UsageError
 

@@ -20,7 +20,6 @@ from piiloom.detection.running.unfinished import UnfinishedRun, cannot_write
 from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.providers.protocol import Provider
-from piiloom.taxonomy.own_types import types_in_force
 
 
 def run_detection(
@@ -38,7 +37,6 @@ def run_detection(
     target = request.target()
     reader = DocumentReader(request.inputs)
     with ExitStack() as stack:
-        stack.enter_context(types_in_force(request.work.detector.own_types))
         try:
             stack.enter_context(new_folders([request.out.parent]))
         except OSError as error:

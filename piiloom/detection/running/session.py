@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from piiloom.detection.findings import Findings
-from piiloom.detection.running.chunks import MOST_DOCUMENTS, Chunk, chunks
-from piiloom.detection.running.documents import Refused
+from piiloom.detection.running.chunks import MOST_DOCUMENTS, Chunk, Refused, Tally, chunks
 from piiloom.detection.running.model_driver import ModelDriver
 from piiloom.detection.running.outputs import Target
 from piiloom.detection.running.progress import DetectionProgress, Watch
 from piiloom.detection.running.reading import DocumentReader
 from piiloom.detection.running.request import DetectionRequest
-from piiloom.detection.running.tally import Tally
 from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun
 from piiloom.detection.running.unique_rows import with_unique_ids
 from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, make_worker

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple, Self, TextIO
 
-from piiloom.detection.running.chunks import Chunk
-from piiloom.detection.running.tally import Tally
+from piiloom.detection.running.chunks import Chunk, Tally
 from piiloom.detection.running.worker import Detected
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts

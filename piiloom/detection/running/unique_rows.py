@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.foundation.repeated_ids import RepeatedIds, unique_ids
 
 _AT_ONCE: Final = 1000

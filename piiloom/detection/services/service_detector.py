@@ -22,6 +22,7 @@ from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.taxonomy.entity_types import Taxonomy
 
 OUTSIDE: Final = "outside_text"  # the service gave a place that the text does not have, or another value than stands there
 
@@ -41,12 +42,13 @@ class ServiceDetector(ABC):
         settings: Service,
         threshold: float,
         *,
+        taxonomy: Taxonomy,
         policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.settings, self._threshold = settings, threshold
         self._policy, self._sleep = policy or RetryPolicy(attempts=settings.attempts), sleep
-        self._targets = label_targets([self.name], settings.label_map)
+        self._targets = label_targets([self.name], settings.label_map, taxonomy)
         self._totals = CallTotals()
         self._caller: ServiceCaller | None = None
 
@@ -122,6 +124,7 @@ class ServiceDetector(ABC):
         question: str | None = None,  # noqa: ARG002 - services judge no relevance
         *,
         item_id: str = "",  # noqa: ARG002 - nothing is journaled
+        group_keys: Sequence[str] = (),  # noqa: ARG002 - services are shown no examples
     ) -> Findings:
         """Send *text*, a long one in pieces. Raises errors that would hit every other text."""
         try:

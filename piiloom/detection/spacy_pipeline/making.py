@@ -19,6 +19,7 @@ from piiloom.corpus.formats.spacy_pipelines import blank_pipeline, import_spacy
 from piiloom.corpus.record import Record
 from piiloom.detection.adapters.languages import ANY_LANGUAGE, language_of
 from piiloom.detection.spacy_pipeline.loading import load_any
+from piiloom.taxonomy.entity_types import Taxonomy
 
 RECOGNIZER: Final = "ner"
 _WORDS: Final = "tok2vec"
@@ -87,7 +88,7 @@ def initialize(made: Made, examples: Sequence[Any], seed: int) -> Any:
     return optimizer
 
 
-def make_examples(nlp: Any, *splits: Sequence[Record]) -> tuple[list[list[Any]], Counter[str]]:
+def make_examples(nlp: Any, taxonomy: Taxonomy, *splits: Sequence[Record]) -> tuple[list[list[Any]], Counter[str]]:
     """Return the records of *splits* as examples for *nlp*, by our export for spaCy; and how many spans that changes, by reason."""
     spacy = import_spacy()
     with TemporaryDirectory() as folder:
@@ -96,7 +97,7 @@ def make_examples(nlp: Any, *splits: Sequence[Record]) -> tuple[list[list[Any]],
         blank.tokenizer = nlp.tokenizer
         blank.to_disk(pipeline)
         records = [record for split in splits for record in split]
-        losses = DocBinFormat().write(records, written, WriteOptions(tokenizer=f"spacy:{pipeline}"))
+        losses = DocBinFormat().write(records, written, WriteOptions(taxonomy=taxonomy, tokenizer=f"spacy:{pipeline}"))
         docs = iter(list(spacy.tokens.DocBin().from_disk(written).get_docs(nlp.vocab)))
     examples = [[spacy.training.Example(nlp.make_doc(doc.text), doc) for doc in islice(docs, len(split))] for split in splits]
     return examples, Counter(entry.reason for entry in losses.entries)

@@ -16,7 +16,7 @@ from piiloom.detection.spacy_pipeline.loading import load_pipeline
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
 from piiloom.tagging.model_card import CARD, read_about
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.own_types import extended
 
 NAME: Final = "spacy"
 FAMILY: Final = "spacy"
@@ -48,12 +48,9 @@ class SpacyDetector:
         self.name = NAME
         self._threshold, self._batch_size = threshold, batch_size
         folder = Path(path)
-        self._own: OwnTypes = ()
         ours = (folder / CARD).is_file()
-        if ours:
-            self._own = read_about(folder, FAMILY).own_types
-        with types_in_force(self._own):
-            self._targets = label_targets([] if ours else MAPS, label_map)
+        taxonomy = extended(read_about(folder, FAMILY).own_types if ours else ())
+        self._targets = label_targets([] if ours else MAPS, label_map, taxonomy)
         self._nlp = load_pipeline(path)
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
@@ -75,13 +72,12 @@ class SpacyDetector:
                 altered.add(number)
             elif self._threshold <= SCORE:
                 found[number] += _entities(doc, start)
-        with types_in_force(self._own):
-            return [
-                Findings(spans=(), failed="the tokenizer of the spaCy pipeline changes this text, so that no place in it is known")
-                if number in altered
-                else mapped(one.text, found[number], self._targets, self.name)
-                for number, one in enumerate(texts)
-            ]
+        return [
+            Findings(spans=(), failed="the tokenizer of the spaCy pipeline changes this text, so that no place in it is known")
+            if number in altered
+            else mapped(one.text, found[number], self._targets, self.name)
+            for number, one in enumerate(texts)
+        ]
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:

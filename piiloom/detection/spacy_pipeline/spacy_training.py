@@ -23,13 +23,12 @@ from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress, Watch
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
 from piiloom.foundation.whole_files import output_errors
+from piiloom.foundation.words import counted
 from piiloom.tagging.model_card import CARD, About, write_about
-from piiloom.taxonomy.own_types import types_in_force
 
 FAMILY: Final = "spacy"
 _NAME: Final = "pii"
@@ -69,8 +68,7 @@ def train_spacy(
     began = time.monotonic()
     made = make_pipeline(place.base, language_for(data.train))
     about_base = {name: value for name, value in made.base.items() if not name.startswith("_")}
-    with types_in_force(data.own_types):
-        (train, validation), changed = make_examples(made.nlp, data.train, data.validation)
+    (train, validation), changed = make_examples(made.nlp, data.taxonomy, data.train, data.validation)
     notes = [*([made.note] if made.note else []), *_told(changed, has_validation=bool(validation))]
     for note in notes:
         tell(note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.foundation.errors import UsageError
 
 # One of these files is what a tokenizer is loaded from.

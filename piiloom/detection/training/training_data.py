@@ -22,10 +22,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in
 from piiloom.detection.training.training_files import OneFile, read_file
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
-from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.own_types import OwnTypes, only
+from piiloom.foundation.words import counted
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
+from piiloom.taxonomy.own_types import OwnTypes, extended, only
 
 DEFAULT_VALIDATION: Final = 0.1
 RELEASE_OPTION, TRAIN_OPTION, VALIDATION_OPTION = "--release", "--train", "--validation"
@@ -76,6 +76,11 @@ class TrainingData:
     notes: tuple[str, ...] = ()
 
     @property
+    def taxonomy(self) -> Taxonomy:
+        """The types that ship and ``own_types``."""
+        return extended(self.own_types)
+
+    @property
     def digest(self) -> str:
         """The digest of the training and validation records: equal if a training would see the same."""
         return str(self.about["digest"])
@@ -93,7 +98,7 @@ def read_training(choice: TrainingChoice, store: Store | None = None) -> Trainin
     if not train:
         raise DataError("there are no records to train on", where=found.where, remedy="Give data with at least one record")
     if not validation and choice.validation_size:
-        train, validation, told = _split_off(train, choice)
+        train, validation, told = _split_off(train, choice, extended(found.own_types))
         notes += told
     _check_spans(train, choice, found.where)
     return TrainingData(
@@ -126,20 +131,20 @@ def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
     if store is None:
         raise UsageError("a release is read from a store", where=RELEASE_OPTION, remedy="Name the store with --store")
     row = get_release(store, choice.release)
-    there = count_members(store, choice.release)
+    there = count_members(store, row)
     for split in choice.train_splits:
         if not there.get(split):
             having = ", ".join(name for name, count in there.items() if count) or "none"
             problem = f"the release {choice.release!r} has no records in the split {split!r}"
             raise UsageError(problem, where="--split", remedy=f"Its splits: {having}")
-    splits = {TRAIN: [record for split in choice.train_splits for record in iter_release_records(store, choice.release, split)]}
+    splits = {TRAIN: [record for split in choice.train_splits for record in iter_release_records(store, row, split)]}
     for split in {VALIDATION, TEST} - set(choice.train_splits):
-        splits[split] = list(iter_release_records(store, choice.release, split))
+        splits[split] = list(iter_release_records(store, row, split))
     if choice.validation is not None:
         splits[VALIDATION] = _validation_of_file(choice).records
     return _Found(
         splits=splits,
-        own_types=only(types_of(store), types_in(store, choice.release)),
+        own_types=only(types_of(store), types_in(store, row)),
         about={
             "release": row.name,
             "version": row.version,
@@ -174,12 +179,12 @@ def _validation_of_file(choice: TrainingChoice) -> OneFile:
     return found
 
 
-def _split_off(train: Sequence[Record], choice: TrainingChoice) -> tuple[list[Record], list[Record], list[str]]:
+def _split_off(train: Sequence[Record], choice: TrainingChoice, taxonomy: Taxonomy) -> tuple[list[Record], list[Record], list[str]]:
     """Take validation records off *train*; ids of several files may repeat, so records are known by their number here."""
     numbered = [_renamed(record, number) for number, record in enumerate(train)]
     settings = SplitSettings(test_size=0, validation_size=choice.validation_size, seed=choice.seed)
     try:
-        split = split_records(numbered, settings)
+        split = split_records(numbered, settings, taxonomy)
     except PiiloomError as error:
         remedy = "Give validation records of their own with --validation, or 0 as --validation-size to train without"
         raise UsageError(f"no validation records can be taken off: {error.message}", where="--validation-size", remedy=remedy) from error

@@ -9,14 +9,13 @@ from typing import Final
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.capid import CapidFormat
-from piiloom.corpus.formats.native import NativeFormat
-from piiloom.corpus.formats.registry import get_readable_format
+from piiloom.corpus.formats.registry import NativeFormat, get_readable_format
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.foundation.words import counted
+from piiloom.taxonomy.own_types import OwnTypes, extended
 
 _LONGEST_ROW: Final = 1 << 24
 
@@ -41,17 +40,17 @@ def read_file(path: Path, format_name: str | None, *, skip_values: bool, where: 
         raise DataError("there is no such file", where=f"{where} {path}", remedy="Check the path")
     chosen = get_readable_format(format_name or _guessed(path))
     own_types, tally, records, left_out = types_beside(path), ReadTally(), [], 0
-    with types_in_force(own_types):
-        for row in chosen.read(path, ReadOptions(blank_contexts=True, skip_values=skip_values), tally):
-            if isinstance(row, RowReject) and row.left_out:
-                left_out += 1
-                continue
-            if isinstance(row, RowReject):
-                remedy = (
-                    "Correct the row, or leave such values out with --skip-values" if chosen.name == CapidFormat.name else "Correct the row"
-                )
-                raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
-            records.append(row)
+    options = ReadOptions(taxonomy=extended(own_types), blank_contexts=True, skip_values=skip_values)
+    for row in chosen.read(path, options, tally):
+        if isinstance(row, RowReject) and row.left_out:
+            left_out += 1
+            continue
+        if isinstance(row, RowReject):
+            remedy = (
+                "Correct the row, or leave such values out with --skip-values" if chosen.name == CapidFormat.name else "Correct the row"
+            )
+            raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
+        records.append(row)
     notes = [f"{path.name}: {counted(left_out, 'row')} that nobody accepted left out"] if left_out else []
     if tally.skipped_values:
         notes.append(f"{path.name}: {counted(len(tally.skipped_values), 'value')} without an exact place left out")

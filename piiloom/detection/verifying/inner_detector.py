@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from contextvars import copy_context
 from typing import Final
 
 from piiloom.detection.asking.asking_detector import AskingDetector
@@ -53,10 +52,10 @@ class InnerDetector:
             self._work = None
         await self._stack.aclose()
 
-    async def examine(self, text: Text, item_id: str) -> Findings:
-        """Return the findings of *text*."""
+    async def examine(self, text: Text, item_id: str, group_keys: Sequence[str]) -> Findings:
+        """Return the findings of *text*; see ``ModelDetector`` for the rest."""
         if isinstance(self._detector, ModelDetector):
-            return await self._detector.examine_async(*text, item_id=item_id)
+            return await self._detector.examine_async(*text, item_id=item_id, group_keys=group_keys)
         future: asyncio.Future[Findings] = asyncio.get_running_loop().create_future()
         self._waiting.append((text, future))
         if self._work is None or self._work.done():
@@ -68,7 +67,7 @@ class InnerDetector:
         while self._waiting:
             texts, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             try:
-                found = await loop.run_in_executor(self._pool, copy_context().run, self._examined, [text for text, _ in texts])
+                found = await loop.run_in_executor(self._pool, self._examined, [text for text, _ in texts])
             except Exception as error:  # noqa: BLE001 - each who waits gets it
                 for _, future in texts:
                     if not future.done():

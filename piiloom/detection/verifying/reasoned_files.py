@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier import COUNTS, FILES, counts_of
 from piiloom.corpus.split_names import TRAIN, VALIDATION
 from piiloom.detection.verifying.reasonings import HOW, Reasoned
@@ -40,8 +40,8 @@ def write_split(out: Path, split: str, rows: Sequence[Reasoned]) -> list[Path]:
     for one in rows:
         asked, answer = one.case.asked, "T" if one.right else "F"
         said = json.dumps({"reasoning": one.reasoning, "answer": answer}, ensure_ascii=False)
-        labels.append(row_line(chat_row(verifying(reasoned=False), asked, answer)))
-        reasons.append(row_line(chat_row(verifying(reasoned=True), asked, said)))
+        labels.append(row_line(chat_row(verifying(one.case.taxonomy, reasoned=False), asked, answer)))
+        reasons.append(row_line(chat_row(verifying(one.case.taxonomy, reasoned=True), asked, said)))
     write_folder(out / split, dict(zip(FILES, (b"".join(labels), b"".join(reasons)), strict=True)))
     return [out / split / name for name in FILES]
 

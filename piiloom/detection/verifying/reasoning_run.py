@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from piiloom.detection.asking.model_settings import ModelSettings
 from piiloom.detection.asking.session import ModelSession
 from piiloom.detection.verifying.reasonings import INSTRUCTION, TEMPLATES, Case, Reasoned, ReasoningProgress, reasoned
-from piiloom.execution.asking import AGAIN
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.interrupting import stopped_by_ctrl_c
-from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.calls import AGAIN
+from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop

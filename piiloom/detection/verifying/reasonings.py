@@ -20,7 +20,8 @@ from piiloom.corpus.record import Record
 from piiloom.detection.asking.asker import Asker
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict
 from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE
-from piiloom.execution.asking import Fault, Lost
+from piiloom.execution.calls import Fault, Lost
+from piiloom.taxonomy.entity_types import Taxonomy
 
 TRIES: Final = 6
 TEMPLATES: Final = (TEMPLATE,)
@@ -30,16 +31,17 @@ HOW: Final[tuple[How, ...]] = ("by the model", "T by default", "by rule")
 
 
 class Case(NamedTuple):
-    """A candidate to be reasoned about; ``number`` makes its id in the journal."""
+    """A candidate to be reasoned about; ``number`` makes its id in the journal, ``taxonomy`` has its type."""
 
     record: Record
     candidate: Candidate
     number: int
+    taxonomy: Taxonomy
 
     @property
     def asked(self) -> str:
         """The message that the verifier gets."""
-        return asked_of(self.record, self.candidate)
+        return asked_of(self.record, self.candidate, self.taxonomy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +58,11 @@ class Reasoned:
     replies: int
 
 
-def cases_of(records: Iterable[Record], lost: list[LossEntry]) -> Iterator[Case]:
+def cases_of(records: Iterable[Record], lost: list[LossEntry], taxonomy: Taxonomy) -> Iterator[Case]:
     """Yield the candidates of *records*, and append to *lost* what has none."""
     for record in records:
         for number, candidate in enumerate(chosen_candidates(record, lost)):
-            yield Case(record, candidate, number)
+            yield Case(record, candidate, number, taxonomy)
 
 
 async def reasoned(case: Case, asker: Asker) -> Reasoned:
@@ -79,7 +81,7 @@ async def reasoned(case: Case, asker: Asker) -> Reasoned:
 
     answer = await asker.ask(
         TEMPLATE,
-        {"instruction": verifying(reasoned=True), "message": case.asked},
+        {"instruction": verifying(case.taxonomy, reasoned=True), "message": case.asked},
         item_id=f"{case.record.id} {case.record.revision} {case.number}",
         read=read,
         schema=None,
@@ -91,7 +93,7 @@ async def reasoned(case: Case, asker: Asker) -> Reasoned:
 
     if not isinstance(answer, Lost):
         return row(answer, "by the model")
-    ruled = Verdict(right, reasoning(case.record, case.candidate))
+    ruled = Verdict(right, reasoning(case.record, case.candidate, case.taxonomy))
     if not judged:
         return row(ruled, "by rule")
     return row(ruled if right else judged[-1], "T by default")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.foundation.lenient_json import read_leniently
 
 _TRUE: Final = frozenset(("t", "true", "right", "yes", "correct"))

@@ -5,7 +5,7 @@ It asks in the form of the training sets for verifiers (``corpus.formats.verifie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -20,10 +20,11 @@ from piiloom.detection.detector import Detector, ScoredSpan
 from piiloom.detection.findings import Findings, SetAside, Text
 from piiloom.detection.verifying.inner_detector import InnerDetector
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict
-from piiloom.execution.asking import Lost
 from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
+from piiloom.taxonomy.entity_types import Taxonomy
 
 TEMPLATE: Final = "detect_verdict"
 REFUSED: Final = "refused_by_verifier"
@@ -51,12 +52,13 @@ class VerifyingDetector(AskingDetector):
         inner: Detector,
         model: ModelSettings,
         *,
+        taxonomy: Taxonomy,
         reasoned: bool,
         provider: Provider | None = None,
         policy: CallPolicy | None = None,
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
-        self._inner, self._reasoned = InnerDetector(inner), reasoned
+        self._inner, self._taxonomy, self._reasoned = InnerDetector(inner), taxonomy, reasoned
         self.name = inner.name
         self.templates, self.instructions = (TEMPLATE,), (INSTRUCTIONS[reasoned],)
         if isinstance(inner, AskingDetector):
@@ -77,14 +79,18 @@ class VerifyingDetector(AskingDetector):
         finally:
             await super().__aexit__(kind, error, trace)
 
-    async def examine_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Findings:
+    async def examine_async(
+        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
+    ) -> Findings:
         """Judge what is found in *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         item_id = item_id or digest(locale, text)[:16]
         with self._in_progress(itself=not self._inner.asks):
-            found = await self._inner.examine(Text(text, locale, question), item_id)
+            found = await self._inner.examine(Text(text, locale, question), item_id, group_keys)
         if found.failed is not None or not found.spans:
             return found
-        asked = [_Finding(one, verifier_message(text, question, one.start, one.end, one.entity_type)) for one in found.spans]
+        asked = [
+            _Finding(one, verifier_message(text, question, one.start, one.end, one.entity_type, self._taxonomy)) for one in found.spans
+        ]
         with self._in_progress():
             judged = await each_once(asked, lambda one: self._judge(one, item_id))
         kept = [one.span for one, verdict in judged if isinstance(verdict, Lost) or verdict.right]
@@ -105,7 +111,7 @@ class VerifyingDetector(AskingDetector):
         reasoned = self._reasoned
         return await self.session().asker.ask(
             TEMPLATE,
-            {"instruction": verifying(reasoned=reasoned), "message": one.key},
+            {"instruction": verifying(self._taxonomy, reasoned=reasoned), "message": one.key},
             item_id=f"{item_id} {one.span.start}",
             read=lambda reply: read_verdict(reply, reasoned=reasoned),
             schema=None,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
 from piiloom.evaluation.scoring.bootstrap import Interval
-from piiloom.foundation.counting import counted
 from piiloom.foundation.markdown import one_line
+from piiloom.foundation.words import counted
 
 NOTHING = "–"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.foundation.errors import DataError
 from piiloom.providers.protocol import TokenUsage
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.evaluation.gallery.errors import Row
 from piiloom.evaluation.inputs.documents import Mention, Pair
 from piiloom.foundation.whole_files import drafted

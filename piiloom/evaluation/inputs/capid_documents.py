@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, ReadTally, quoted
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.placing import find_values
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Relevance
-from piiloom.corpus.word_edges import stands_alone
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 from piiloom.evaluation.inputs.native_documents import document_id, text_or_none
 from piiloom.evaluation.inputs.type_map import TypeNames

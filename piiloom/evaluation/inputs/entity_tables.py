@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.inputs.type_map import TypeNames
 from piiloom.evaluation.inputs.unplaced import Unplaced

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from piiloom.corpus.formats.base import Json, quoted
-from piiloom.corpus.formats.json_rows import RowFault
-from piiloom.corpus.formats.native_rows import as_text
+from piiloom.corpus.formats.native_rows import RowFault, as_text
 from piiloom.corpus.record import Relevance
 from piiloom.evaluation.inputs.documents import Document, Identifier, Mention
 from piiloom.evaluation.inputs.type_map import TypeNames

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
 
 from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS
 from piiloom.corpus.releases.manifest import types_beside
@@ -21,10 +19,10 @@ from piiloom.evaluation.inputs.tab_files import read_tab_predictions
 from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, refuse_disjoint_types
 from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import resolve_locale
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended
 
-_Item = TypeVar("_Item")
 # Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
 _SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
 _AS_WRITTEN = frozenset({"capid", TABLE})
@@ -78,21 +76,27 @@ def open_pairs(gold: Path, found: Path, options: InputOptions) -> tuple[Iterator
     if options.needs == "mentions" and "capid" in formats:
         options = replace(options, needs="values")
     summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
-    own = _own_types(gold, found)
-    with types_in_force(own) if own else nullcontext():
-        sides = [
-            _Opened(gold, summary.gold, options, columns[0], is_gold=True, respelled=_respelled(*formats)),
-            _Opened(found, summary.found, options, columns[1], is_gold=False, respelled=_respelled(*formats)),
-        ]
-    taken = _all_pairs(sides, summary, options)
-    return (_in_force(own, taken) if own else taken), summary
+    taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
+    sides = [
+        _Opened(gold, summary.gold, options, columns[0], taxonomy, is_gold=True, respelled=respelled),
+        _Opened(found, summary.found, options, columns[1], taxonomy, is_gold=False, respelled=respelled),
+    ]
+    return _all_pairs(sides, summary, options), summary
 
 
 class _Opened:
     """One side: how its types and values without a place are handled, and its documents."""
 
     def __init__(
-        self, path: Path, summary: SideSummary, options: InputOptions, columns: Mapping[str, str], *, is_gold: bool, respelled: bool
+        self,
+        path: Path,
+        summary: SideSummary,
+        options: InputOptions,
+        columns: Mapping[str, str],
+        taxonomy: Taxonomy,
+        *,
+        is_gold: bool,
+        respelled: bool,
     ) -> None:
         self._path = path
         self._columns = columns
@@ -101,7 +105,7 @@ class _Opened:
         self._is_gold = is_gold
         handling: Handling = "leave out" if options.skip_values else "refuse"
         self.unplaced = Unplaced(handling if is_gold else "keep", summary)
-        self.types = TypeNames(options.type_map, options.types, summary, of_taxonomy=respelled)
+        self.types = TypeNames(options.type_map, options.types, summary, taxonomy, of_taxonomy=respelled)
 
     def documents(self) -> Side:
         """Return the documents; a table is read as a whole."""
@@ -138,17 +142,7 @@ def _all_pairs(sides: list[_Opened], summary: InputsSummary, options: InputOptio
     used = gold.types.used_keys | found.types.used_keys
     summary.unused_map_keys = tuple(key for key in options.type_map if key not in used)
     if options.types_matter and options.types is None and options.needs != "values":
-        refuse_disjoint_types(summary)
-
-
-def _in_force(own: OwnTypes, items: Iterator[_Item]) -> Iterator[_Item]:
-    """Yield *items*; the types *own* are in force while each of them is made, and not in between."""
-    while True:
-        with types_in_force(own):
-            item = next(items, None)
-        if item is None:
-            return
-        yield item
+        refuse_disjoint_types(summary, gold.types.taxonomy)
 
 
 def _own_types(*paths: Path) -> OwnTypes:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import chain
 
 from piiloom.corpus.formats.base import quoted
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.inputs.entity_tables import EntityTable
 from piiloom.evaluation.inputs.summary import InputsSummary

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import array_rows, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.evaluation.inputs.capid_documents import RELEVANCES, CapidDocuments
@@ -92,4 +92,5 @@ def _rows(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unpla
     if not isinstance(found, NativeShapedFormat):
         raise UsageError(f"the format {options.format!r} cannot be read", where=str(path))
     native = NativeDocuments(str(path), options.locale, types, unplaced)
-    return found.read_with(path, ReadOptions(blank_contexts=True, columns=options.columns, all_mentions=True), tally, native.document)
+    reading = ReadOptions(taxonomy=types.taxonomy, blank_contexts=True, columns=options.columns, all_mentions=True)
+    return found.read_with(path, reading, tally, native.document)

@@ -13,7 +13,7 @@ from pathlib import Path
 from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from piiloom.foundation.yaml_files import key_name, read_document
-from piiloom.taxonomy.entity_types import bare_spelling, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, bare_spelling
 from piiloom.taxonomy.label_maps import label_key
 
 TypeMap = Mapping[str, str | None]
@@ -59,11 +59,13 @@ class TypeNames:
     precedence: it may name either spelling.
     """
 
-    def __init__(self, type_map: TypeMap, only: Collection[str] | None, summary: SideSummary, *, of_taxonomy: bool = False) -> None:
+    def __init__(
+        self, type_map: TypeMap, only: Collection[str] | None, summary: SideSummary, taxonomy: Taxonomy, *, of_taxonomy: bool = False
+    ) -> None:
         self._map = type_map
-        self._only = only
+        self._only, self.taxonomy = only, taxonomy
         self._summary = summary
-        self._of_taxonomy = {bare_spelling(name): name for name in load_taxonomy().types} if of_taxonomy else {}
+        self._of_taxonomy = {bare_spelling(name): name for name in taxonomy.types} if of_taxonomy else {}
         self._names: dict[str, str | None] = {}
         self.used_keys: set[str] = set()
 
@@ -91,14 +93,14 @@ class TypeNames:
         return spelled
 
 
-def refuse_disjoint_types(summary: InputsSummary) -> None:
+def refuse_disjoint_types(summary: InputsSummary, taxonomy: Taxonomy) -> None:
     """Raise ``DataError``, naming the types of both sides, if they have none in common, so that they rather need a map.
 
-    Not if either side has few mentions, or if all are types of the taxonomy: then the prediction may just be wrong.
+    Not if either side has few mentions, or if all are types of *taxonomy*: then the prediction may just be wrong.
     """
     gold, found = summary.gold.types, summary.found.types
     few = min(gold.total(), found.total()) < _ENOUGH
-    if few or gold.keys() & found.keys() or (gold.keys() | found.keys()) <= load_taxonomy().types.keys():
+    if few or gold.keys() & found.keys() or (gold.keys() | found.keys()) <= taxonomy.types.keys():
         return
     raise DataError(
         f"gold and prediction have no type in common: {_listed(gold)} in the gold, {_listed(found)} in the prediction",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from piiloom.corpus.formats.json_rows import RowFault
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.evaluation.inputs.summary import SideSummary
 
 Handling = Literal["refuse", "leave out", "keep"]

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.base import ReadOptions, read_records
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
 from piiloom.tagging.examples import Example, GoldSpan
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types import extended
 
 # Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.
 OVERLAPPING = "overlapping"
@@ -60,9 +60,9 @@ def read_corpus(path: Path, format_name: str | None = None) -> ProbeCorpus:
     left_out: Counter[str] = Counter()
     records: list[ProbeRecord] = []
     if format_name is not None:
-        with types_in_force(types_beside(path)):
-            found = read_records(get_readable_format(format_name), path)
-            records = [_probe_record(number, record) for number, record in enumerate(found, start=1)]
+        options = ReadOptions(taxonomy=extended(types_beside(path)), blank_contexts=True)
+        found = read_records(get_readable_format(format_name), path, options)
+        records = [_probe_record(number, record) for number, record in enumerate(found, start=1)]
         if not records:
             raise DataError("the file holds no records", where=str(path), remedy="Give a file with at least one row")
         return ProbeCorpus(file=str(path), records=tuple(records), left_out=MappingProxyType({}))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from piiloom.corpus.formats.json_rows import write_rows
+from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.matching import error_rows
 from piiloom.evaluation.probe.run import DEFAULT_SEED, ProbeResult, Trained, Watch, run_probe

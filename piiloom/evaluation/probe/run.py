@@ -25,9 +25,9 @@ from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
 from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.scores import Figures, TypeScore, count_table, figures, intervals, type_scores
 from piiloom.evaluation.scoring.bootstrap import Interval
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 from piiloom.tagging.relevance_model import RelevanceModel
 from piiloom.tagging.span_finder import SpanFinder
 from piiloom.tagging.training import judged_features, train_relevance, train_spans

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, TestResult, Trained, Watch

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.masked import masked_row
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
@@ -21,7 +21,8 @@ from piiloom.evaluation.inputs.opening import InputOptions, open_pairs
 from piiloom.evaluation.reidentification.subjects import Subject, key_of
 from piiloom.evaluation.report.sources import Tell, format_of
 from piiloom.foundation.errors import DataError
-from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import extended
 
 MASKED: Final = "masked"
 _PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
@@ -30,11 +31,11 @@ _PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
 def subjects_of_release(store: Path, name: str, *, surrogates: bool = False, tell: Tell | None = None) -> Iterator[Subject]:
     """Yield the records of a release, split by split; with *surrogates*, those that ``piiloom export --format masked`` would write."""
     with open_to_read(store, tell=tell) as opened:
-        get_release(opened, name)
-        with types_in_force(types_of(opened)):
-            for split in count_members(opened, name):
-                for record in iter_release_records(opened, name, split):
-                    yield _subject(record, surrogates=surrogates)
+        release = get_release(opened, name)
+        taxonomy = extended(types_of(opened))
+        for split in count_members(opened, release):
+            for record in iter_release_records(opened, release, split):
+                yield _subject(record, taxonomy, surrogates=surrogates)
 
 
 @dataclass(slots=True)
@@ -54,8 +55,9 @@ def subjects_of_file(path: Path, reading: Reading, format_name: str | None = Non
     if format_name == MASKED or (format_name is None and is_masked_export(path)):
         yield from _masked_rows(path)
         return
+    taxonomy = extended(types_beside(path))
     for record in _records(path, format_name, reading):
-        yield _subject(record, surrogates=surrogates)
+        yield _subject(record, taxonomy, surrogates=surrogates)
 
 
 def subjects_masked_by(
@@ -106,16 +108,16 @@ def _records(path: Path, format_name: str | None, reading: Reading | None = None
     tally = ReadTally()
     refused: RowReject | None = None
     records = 0
-    with types_in_force(types_beside(path)):
-        for row in file_format.read(path, ReadOptions(skip_values=True, blank_contexts=True), tally):
-            if isinstance(row, Record):
-                records += 1
-                yield row
-                continue
-            refused = refused or row
-            if reading is None:
-                break
-            reading.refused_rows += 1
+    options = ReadOptions(taxonomy=extended(types_beside(path)), skip_values=True, blank_contexts=True)
+    for row in file_format.read(path, options, tally):
+        if isinstance(row, Record):
+            records += 1
+            yield row
+            continue
+        refused = refused or row
+        if reading is None:
+            break
+        reading.refused_rows += 1
     if refused is not None and (reading is None or not records):
         remedy = f"It was read as {file_format.name}; correct the row, or name another format"
         raise DataError(refused.reason, where=f"{path.name}:{refused.line}", remedy=remedy)
@@ -123,10 +125,10 @@ def _records(path: Path, format_name: str | None, reading: Reading | None = None
         reading.values_without_place = len(tally.skipped_values)
 
 
-def _subject(record: Record, *, surrogates: bool) -> Subject:
+def _subject(record: Record, taxonomy: Taxonomy, *, surrogates: bool) -> Subject:
     if not surrogates:
         return Subject(document=_document(record))
-    replaced: Any = masked_row(record)[0]["surrogates"]
+    replaced: Any = masked_row(record, taxonomy)[0]["surrogates"]
     return Subject(document=_document(record), surrogates=tuple(span["text"] for span in replaced["spans"]))
 
 

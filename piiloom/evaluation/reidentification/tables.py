@@ -8,7 +8,7 @@ from piiloom.evaluation.pages.cells import count, with_share
 from piiloom.evaluation.pages.tables import ReportTable, Row
 from piiloom.evaluation.reidentification.figures import SMALL, AttackFigures
 from piiloom.evaluation.reidentification.surrogate_names import SurrogateLinks
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 _BY: Final = {1: "… by one value", 2: "… by two at most", 3: "… by three at most"}
 _NOTE: Final = (

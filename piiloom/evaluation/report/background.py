@@ -13,7 +13,7 @@ from piiloom.corpus.store.adjudications import last_decisions
 from piiloom.corpus.store.costs import ReplyCosts, reply_costs
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import JudgedCount, JudgementRow, judged_among, judgements_of
-from piiloom.corpus.store.outcomes import count_reasons, records_by_origin
+from piiloom.corpus.store.progress import count_reasons, records_by_origin
 from piiloom.corpus.store.releases import ReleaseRow, withheld_of
 from piiloom.corpus.store.runs import get_run
 from piiloom.evaluation.report.samples import draw_samples
@@ -98,7 +98,7 @@ class Wanted:
 
 def release_facts(store: Store, row: ReleaseRow) -> ReleaseFacts:
     """Return what *store* states about a release."""
-    withheld = Counter(reason for _, reason in withheld_of(store, row.name))
+    withheld = Counter(reason for _, reason in withheld_of(store, row))
     return ReleaseFacts(
         name=row.name,
         version=row.version,

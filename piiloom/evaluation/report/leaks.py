@@ -10,6 +10,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.foundation.words import whole_word, words
+from piiloom.taxonomy.entity_types import Taxonomy
 
 # Deliberately shorter than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: a word that a gate ignores as a
 # function word is still counted here.
@@ -60,9 +61,9 @@ def measure_question_leaks(records: Iterable[Record]) -> QuestionLeaks:
     )
 
 
-def measure_split_leaks(train: Sequence[Record], test: Sequence[Record]) -> SplitLeaks:
+def measure_split_leaks(train: Sequence[Record], test: Sequence[Record], taxonomy: Taxonomy) -> SplitLeaks:
     """Measure how much of *test* occurs in *train*."""
-    leakage = measure_leakage({TRAIN: train, TEST: test}).splits[TEST]
+    leakage = measure_leakage({TRAIN: train, TEST: test}, taxonomy).splits[TEST]
     return SplitLeaks(
         values_share=leakage.values.share,
         contexts_share=leakage.contexts_near.share,

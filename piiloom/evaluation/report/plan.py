@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import producer_of
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _DIGITS = 12
 # Provider, model, stage and templates.
@@ -47,7 +47,7 @@ class PlanFigures:
     origins: tuple[Origin, ...]
 
 
-def measure_plan(records: Iterable[Record]) -> PlanFigures:
+def measure_plan(records: Iterable[Record], taxonomy: Taxonomy) -> PlanFigures:
     """Count the records; missing metadata is not counted."""
     counts: dict[str, Counter[str]] = {}
     topics: set[tuple[str, ...]] = set()
@@ -79,7 +79,7 @@ def measure_plan(records: Iterable[Record]) -> PlanFigures:
     ranked = {name: _ranked(counts.get(name, Counter())) for name in ("pairs", "registers", "cue_levels", "locales", "producers")}
     return PlanFigures(
         planned=planned,
-        pairs_possible=len(load_taxonomy().pairs),
+        pairs_possible=len(taxonomy.pairs),
         topics=len(topics),
         subtopics=len(subtopics),
         scenarios=len(counts.get("scenarios", ())),

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, fault_kinds
-from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
@@ -24,7 +24,8 @@ from piiloom.corpus.store.releases import count_members, get_release, iter_relea
 from piiloom.corpus.store.runs import get_run
 from piiloom.evaluation.report.background import Background, Wanted, read_background
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
-from piiloom.taxonomy.own_types import OwnTypes, types_in_force
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import OwnTypes, extended
 
 ALL = "all"
 Tell = Callable[[Sight, Store], None]
@@ -89,6 +90,11 @@ class Corpus:
     types: OwnTypes = ()  # the user-defined types of the source
     background: Background = field(default_factory=Background)
 
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The types that ship and those of the source."""
+        return extended(self.types)
+
 
 def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None, wanted: Wanted | None = None) -> Corpus:
     """Return the records of a run (``"last"`` works), or of all runs and imports: the latest revisions that a release would take.
@@ -115,7 +121,7 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None, wanted
     """Return the records of a release by split; with *wanted*, the background, too. Raises ``ReleaseError`` if it is unknown or empty."""
     with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
-        splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
+        splits = {split: list(iter_release_records(store, row, split)) for split in count_members(store, row)}
         own = types_of(store)
         if not splits:
             raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")
@@ -135,12 +141,12 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
     records: list[Record] = []
     rejects: list[RowReject] = []
     own = types_beside(path) if types is None else types
-    with types_in_force(own):
-        for row in file_format.read(path, ReadOptions(locale=NO_LOCALE, blank_contexts=True), tally):
-            if isinstance(row, RowReject):
-                rejects.append(row)
-            else:
-                records.append(row)
+    options = ReadOptions(taxonomy=extended(own), locale=NO_LOCALE, blank_contexts=True)
+    for row in file_format.read(path, options, tally):
+        if isinstance(row, RowReject):
+            rejects.append(row)
+        else:
+            records.append(row)
     if not records:
         first = f"; line {rejects[0].line}: {rejects[0].reason}" if rejects else ""
         remedy = f"It was read as {file_format.name}; name another format with --format, or correct the rows"

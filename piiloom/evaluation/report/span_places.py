@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from piiloom.corpus.record import Record
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 TENTHS = 10
 
@@ -44,12 +44,12 @@ class SpanPlaces:
     pairs: tuple[TypePair, ...]
 
 
-def measure_places(records: Iterable[Record]) -> SpanPlaces:
+def measure_places(records: Iterable[Record], taxonomy: Taxonomy) -> SpanPlaces:
     """Count the spans of *records* by place, the records by number of spans, and the pairs of types."""
     tenths = [Counter[str | None]() for _ in range(TENTHS)]
     sizes = Counter[int]()
     planned, together = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    order = {name: place for place, name in enumerate(load_taxonomy().types)}
+    order = {name: place for place, name in enumerate(taxonomy.types)}
 
     def rank(name: str) -> tuple[int, str]:
         return order.get(name, len(order)), name

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from stdnum import luhn
 
 from piiloom.corpus.record import Record
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 TOP_VALUES = 5
 _CARD = re.compile(r"[0-9]{13,19}")
@@ -64,8 +64,8 @@ class _Tally:
     records: int = 0
 
 
-def measure_types(records: Iterable[Record]) -> tuple[TypeFigures, ...]:
-    """Measure all types that occur, in taxonomy order; unknown types follow, sorted by name."""
+def measure_types(records: Iterable[Record], taxonomy: Taxonomy) -> tuple[TypeFigures, ...]:
+    """Measure all types that occur, in the order of *taxonomy*; unknown types follow, sorted by name."""
     tallies: dict[str, _Tally] = {}
     for record in records:
         for span in record.spans:
@@ -74,8 +74,8 @@ def measure_types(records: Iterable[Record]) -> tuple[TypeFigures, ...]:
             tally.values[span.text_in(record.context).lower()] += 1
         for name in {span.entity_type for span in record.spans}:
             tallies[name].records += 1
-    order = {name: place for place, name in enumerate(load_taxonomy().types)}
-    return tuple(_figures(name, tallies[name]) for name in sorted(tallies, key=lambda name: (order.get(name, len(order)), name)))
+    order = {name: place for place, name in enumerate(taxonomy.types)}
+    return tuple(_figures(name, tallies[name], taxonomy) for name in sorted(tallies, key=lambda name: (order.get(name, len(order)), name)))
 
 
 def measure_cards(records: Iterable[Record]) -> CardFigures:
@@ -85,9 +85,9 @@ def measure_cards(records: Iterable[Record]) -> CardFigures:
     return CardFigures(numbers=len(cards), passing_luhn=sum(luhn.is_valid(card) for card in cards))
 
 
-def _figures(name: str, tally: _Tally) -> TypeFigures:
+def _figures(name: str, tally: _Tally, taxonomy: Taxonomy) -> TypeFigures:
     mentions = tally.values.total()
-    known = load_taxonomy().types.get(name)
+    known = taxonomy.types.get(name)
     ranked = sorted(tally.values.items(), key=lambda item: (-item[1], item[0]))
     return TypeFigures(
         type=name,

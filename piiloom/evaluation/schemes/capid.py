@@ -23,7 +23,7 @@ from piiloom.evaluation.inputs.summary import SideSummary
 from piiloom.evaluation.schemes.base import SchemeOptions
 from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
 from piiloom.evaluation.schemes.sample_means import SampleMeans
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
     import numpy as np

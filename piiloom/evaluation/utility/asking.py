@@ -9,8 +9,8 @@ from typing import Any
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.outcomes import Outcomes
 from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR, Task, answer_tasks, judge_tasks
-from piiloom.execution.asking import FailureLimit, Lost, ask_model
 from piiloom.execution.call_channel import CallChannel
+from piiloom.execution.calls import FailureLimit, Lost, ask_model
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.foundation.noop import noop
 from piiloom.prompts.library import PromptLibrary

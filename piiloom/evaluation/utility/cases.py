@@ -15,6 +15,7 @@ from typing import Any, Final
 from piiloom.corpus.formats.masked import masked_row
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
 
 ORIGINAL: Final = "original"
 # The names of the variants, with their keys in a row of the masked format (None: the row itself).
@@ -91,10 +92,10 @@ def checked_variants(names: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def cases_of(records: Iterable[Record], variants: Sequence[str] = VARIANTS) -> tuple[list[Case], Counter[str]]:
-    """Return the cases of *records*, and how many records were left out for which reason. Call it with own types in force.
+def cases_of(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str] = VARIANTS) -> tuple[list[Case], Counter[str]]:
+    """Return the cases of *records*, and how many records were left out for which reason.
 
-    *variants* are as ``checked_variants`` gives them. Raises ``DataError`` if a record id repeats.
+    *taxonomy* has the types of their spans; *variants* are as ``checked_variants`` gives them. Raises ``DataError`` if a record id repeats.
     """
     cases: dict[str, Case] = {}
     left_out: Counter[str] = Counter()
@@ -106,12 +107,12 @@ def cases_of(records: Iterable[Record], variants: Sequence[str] = VARIANTS) -> t
         elif not any(span.relevance for span in record.spans):
             left_out[NO_RELEVANCE] += 1
         else:
-            cases[record.id] = _case(record, variants)
+            cases[record.id] = _case(record, taxonomy, variants)
     return list(cases.values()), left_out
 
 
-def _case(record: Record, variants: Sequence[str]) -> Case:
-    row: Any = masked_row(record)[0]
+def _case(record: Record, taxonomy: Taxonomy, variants: Sequence[str]) -> Case:
+    row: Any = masked_row(record, taxonomy)[0]
     parts = {name: row if _KEYS[name] is None else row[_KEYS[name]] for name in variants}
     facts: dict[Fact, bool] = {}
     for span in record.spans:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from piiloom.corpus.word_edges import stands_alone
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.words import content_words
 
 

@@ -20,6 +20,7 @@ from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.noop import noop
 from piiloom.providers.prices import load_models
+from piiloom.taxonomy.entity_types import Taxonomy
 
 SCHEMA: Final = 1
 
@@ -88,9 +89,9 @@ class UtilityResult:
         }
 
 
-def prepared(records: Iterable[Record], variants: Sequence[str]) -> tuple[list[Case], dict[str, int]]:
+def prepared(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str]) -> tuple[list[Case], dict[str, int]]:
     """Return the cases of *records*, and how many records were left out for which reason. Raises ``DataError`` if no case is left."""
-    cases, left_out = cases_of(records, variants)
+    cases, left_out = cases_of(records, taxonomy, variants)
     if not cases:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items()) or "there are no records"
         raise DataError(f"nothing can be compared ({reasons})", remedy="Give records with a question and spans of known relevance")

@@ -16,7 +16,7 @@ from piiloom.evaluation.utility.intervals import Figure, MeanTable
 from piiloom.evaluation.utility.outcomes import TIES, Outcomes, PairResult, usable
 from piiloom.evaluation.utility.stand_in import kept_share
 from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
 from piiloom.foundation.words import count_words
 
 PairOf = Callable[[Case, str, str], PairResult | None]

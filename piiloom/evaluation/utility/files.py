@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.json_rows import row_line
+from piiloom.corpus.formats.native_rows import row_line
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.outcomes import Outcomes, Verdict
 from piiloom.evaluation.utility.stand_in import NAME, kept_share
 from piiloom.evaluation.utility.tables import UtilityTable, pair_table, remarks, variant_table
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
 from piiloom.foundation.markdown import escaped
 from piiloom.foundation.whole_files import write_folder
 

@@ -22,8 +22,7 @@ from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.interrupting import stopped_by_ctrl_c
-from piiloom.execution.ordering import StopSignal
+from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.event_loops import run_in_own_loop

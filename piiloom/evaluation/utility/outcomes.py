@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar
 
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
 
 K = TypeVar("K")
 R = TypeVar("R")

@@ -9,7 +9,7 @@ from typing import Final
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.intervals import Figure
 from piiloom.evaluation.utility.outcomes import TIES
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 # The title of each figure of a variant.
 _TITLES: Final[Mapping[str, str]] = {

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from piiloom.evaluation.utility.cases import Case, Fact
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import JsonSchema, PromptCall, SamplingSettings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.store.batches import BatchRow
-from piiloom.foundation.counting import counted
+from piiloom.foundation.words import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

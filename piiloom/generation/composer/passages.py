@@ -12,6 +12,7 @@ from piiloom.generation.composer.filling import capitalised
 from piiloom.generation.composer.layouts import lay_out
 from piiloom.generation.composer.surfaces import wear
 from piiloom.generation.composer.wording import expand_clear, folded, marked_length
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
 from piiloom.taxonomy.scenarios import Talk
 
@@ -35,6 +36,7 @@ class Brief:
 
     relevance: Mapping[str, str]
     kinds: Mapping[str, str]
+    taxonomy: Taxonomy
     texts: Sequence[str]
     opening: str | None
     ends: frozenset[str]
@@ -61,7 +63,7 @@ def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: ran
     quoted = expand_clear(rng.choice(talk.quoted), avoid, rng) if talk.quoted and register.layout == "mail" and rng.random() < 0.2 else None
     subject = rng.choice(talk.subject_words) if talk.subject_words else None
     text = lay_out([*units, *last], register, opener=opener, closer=closer, quoted=quoted, subject_word=subject, topic=brief.topic, rng=rng)
-    return wear(text, register, talk, brief.kinds, rng)
+    return wear(text, register, talk, brief.kinds, brief.taxonomy, rng)
 
 
 def _leads(sentence: str, brief: Brief) -> str | None:

@@ -20,6 +20,7 @@ from piiloom.pii_values.drawing import ValueRequest, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import Completion, PromptCall
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.scenarios import Bank
 
 Variables = Mapping[str, Any]
@@ -33,13 +34,13 @@ class ComposerProvider:
     endpoint = "embedded"
     paid = False
 
-    def __init__(self, bank: Bank, *, distractors: bool = True, locale: str | None = None) -> None:
-        """Set up a composer over *bank*.
+    def __init__(self, bank: Bank, taxonomy: Taxonomy, *, distractors: bool = True, locale: str | None = None) -> None:
+        """Set up a composer over *bank*, for values of the types of *taxonomy*.
 
         *distractors* false leaves out text that looks like PII and is none (for ablations). *locale* decides between articles ("an herb",
         "a herb"); by default the bank's language does.
         """
-        self.bank, self._distractors = bank, distractors
+        self.bank, self._taxonomy, self._distractors = bank, taxonomy, distractors
         self._locale = locale or bank.language
         self._answers: dict[str, Callable[[Variables, random.Random], dict[str, Any]]] = {
             "topics": self._topics,
@@ -86,7 +87,7 @@ class ComposerProvider:
         )
         # Seeded by the item, not by the value, so that all values of an item belong to one persona.
         persona = draw_persona(derive_rng("composer persona", variables["seed"]), variables["locale"])
-        return {"value": draw_values(persona, [request], rng)[0].text}
+        return {"value": draw_values(persona, [request], rng, self._taxonomy)[0].text}
 
     def _situation(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         band = (variables["words"]["min"], variables["words"]["max"])
@@ -113,6 +114,7 @@ class ComposerProvider:
         brief = Brief(
             relevance={value["id"]: value["relevance"] for value in values},
             kinds={value["id"]: value["type"] for value in values},
+            taxonomy=self._taxonomy,
             texts=[value["text"] for value in values],
             opening=next((value["id"] for value in values if value["subtype"] == "asked_for"), None),
             ends=frozenset(variables["ends"]),

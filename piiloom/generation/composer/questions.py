@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from piiloom.generation.composer.filling import capitalised, fill
 from piiloom.generation.composer.wording import says_any, to_avoid
-from piiloom.screening.stemming import content_stems
+from piiloom.screening.question_leaks import content_stems
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.scenarios import Scenario, Talk
 

@@ -8,8 +8,7 @@ from functools import lru_cache
 from piiloom.foundation.yaml_files import KeyPath
 from piiloom.generation.composer.story_writing import mentions
 from piiloom.screening.identifiers import find_identifiers
-from piiloom.screening.question_leaks import ANYBODYS
-from piiloom.screening.stemming import content_stems
+from piiloom.screening.question_leaks import ANYBODYS, content_stems
 from piiloom.taxonomy.bank_style import StyleFinding
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.stories import Counted, Fact, Story, StoryQuestion

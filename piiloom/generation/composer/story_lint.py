@@ -13,7 +13,7 @@ from piiloom.generation.composer.story_trials import TRIALS, trial_findings, try
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_lint import Finding, lint_files
 from piiloom.taxonomy.bank_loading import load_bank, user_sources
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale, load_locales
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_checks import story_faults
@@ -43,18 +43,18 @@ def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, lang
     return sorted(findings, key=lambda finding: (places.get(finding.file, 0), finding.line or 0))
 
 
-def lint_bank(path: Path) -> tuple[list[Finding], bool]:
+def lint_bank(path: Path, taxonomy: Taxonomy) -> tuple[list[Finding], bool]:
     """Return the findings of *path*, a bank of the user's own, and whether the composer can use it.
 
     Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
     """
     if not path.exists():
         raise UsageError(f"there is no {path}", where="--bank", remedy="Name a YAML file or a folder of them.")
-    findings = lint_stories(user_sources(path), load_taxonomy())
+    findings = lint_stories(user_sources(path), taxonomy)
     usable = not any(finding.rule in _REFUSED for finding in findings)
     if usable:  # ids that what ships has already are refused here
-        load_bank("en", path)
-        load_stories("en", path)
+        load_bank("en", path, taxonomy)
+        load_stories("en", path, taxonomy)
     return findings, usable
 
 
@@ -72,7 +72,7 @@ def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale, trial
         story = read_story(entry, document.where(path))
         for place, rule, message in leak_findings(path, story, locale.phone_region):
             findings.append(Finding(rule=rule, file=document.file, line=document.line(place), entry=key_name(place), message=message))
-        for key, message in trial_findings(story, try_story(story, locale.code, trials)):
+        for key, message in trial_findings(story, try_story(story, locale.code, taxonomy, trials)):
             line, where = document.line(_place(path, story, key)), f"{entry.id} {key}"
             findings.append(Finding(rule="trial", file=document.file, line=line, entry=where, message=message))
     return findings

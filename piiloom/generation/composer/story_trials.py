@@ -10,6 +10,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.telling import StoryUntold, choose_questions, tell, tell_once
 from piiloom.generation.composer.telling_plan import TellingPlan, plan_of
 from piiloom.generation.composer.told import ToldStory
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.stories import Story
 
 TRIALS = 200
@@ -31,7 +32,7 @@ class Trials:
     low: set[tuple[str, str]] = field(default_factory=set)
 
 
-def try_story(story: Story, locale: str, number: int = TRIALS) -> Trials:
+def try_story(story: Story, locale: str, taxonomy: Taxonomy, number: int = TRIALS) -> Trials:
     """Try *number* times to write *story* with two questions; deterministic for a given story."""
     rng = derive_rng("trials", story.id)
     trials, plan = Trials(), plan_of(story)
@@ -39,7 +40,7 @@ def try_story(story: Story, locale: str, number: int = TRIALS) -> Trials:
         asked = choose_questions(plan, 2, rng)
         if asked is None:
             break
-        told = tell_once(story, asked, rng, locale=locale)
+        told = tell_once(story, asked, rng, taxonomy, locale=locale)
         if isinstance(told, str):
             trials.spoiled[told] += 1
             continue
@@ -106,10 +107,10 @@ def _why(trials: Trials) -> str:
     return f" (spoiled: {trials.spoiled.most_common(1)[0][0]})" if trials.spoiled else ""
 
 
-def samples(story: Story, locale: str, *, seed: int, number: int) -> Iterator[ToldStory | StoryUntold]:
+def samples(story: Story, locale: str, taxonomy: Taxonomy, *, seed: int, number: int) -> Iterator[ToldStory | StoryUntold]:
     """Yield *number* texts of *story* drawn by *seed*; an error is yielded in place of a text that cannot be made."""
     for place in range(number):
         try:
-            yield tell(story, derive_rng("story", seed, story.id, place), locale=locale)
+            yield tell(story, derive_rng("story", seed, story.id, place), taxonomy, locale=locale)
         except StoryUntold as error:
             yield error

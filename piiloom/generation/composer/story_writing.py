@@ -1,19 +1,274 @@
-"""Write the text from chosen steps and values, and record the offsets of every value."""
+"""Writing a story of the bank: its steps, its values, and the habits of the author.
+
+Keep the way of writing money the same within a text: nobody writes "$28000" and then "US$8,800" or "4,000 dollars".
+
+The values of one text of a story, from lists, rows, numbers and persona generators; each is drawn on first use.
+
+Choose what a text says: which steps of the story, in which order, in which wording.
+
+Write the text from chosen steps and values, and record the offsets of every value.
+
+One orthographic habit of a writer, applied to a whole text: all lower case, no apostrophes, one word always misspelled.
+
+Habits change the text between values. Only "lower_case" changes values too (except codes, which people copy); the span's value is
+then the changed text. If a habit would make the spans invalid, the text stays as it is.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import groupby
+from typing import Final
 
-from piiloom.corpus.word_edges import stands_alone
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.composer.story_steps import Told
-from piiloom.generation.composer.story_values import StoryValues, subject_of
-from piiloom.generation.composer.told import ToldSpan
-from piiloom.taxonomy.grammar import Slot, Text, combinations, expansion, parse
-from piiloom.taxonomy.stories import LINE_VOICES, Story
+from piiloom.generation.composer.telling_plan import Demand
+from piiloom.generation.composer.told import ToldSpan, ToldStory
+from piiloom.pii_values.countries import country_of, grouped
+from piiloom.pii_values.drawing import SELF
+from piiloom.pii_values.kinds import kinds_for
+from piiloom.pii_values.languages import Gender
+from piiloom.pii_values.lexicons import listed
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.persona_drawing import draw_gender, draw_persona
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.grammar import Slot, Text, combinations, expand, expansion, parse
+from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.pronouns import pronoun
+from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Cell, Counted, Fact, InRows, Listed, Step, Story, Wording
+
+_CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")
+_GROUPED: Final = "{n:,}"
+_FIRST_GROUPED: Final = 1000  # below it, both ways look the same
+
+
+class MoneyStyle:
+    """How amounts are written in one text; the first amount decides."""
+
+    def __init__(self) -> None:
+        self._currency: str | None = None
+        self._grouped: bool | None = None
+
+    def fitting(self, spellings: Sequence[str], number: float) -> Sequence[str]:
+        """Return those of the *spellings* of *number* that match the earlier amounts; all if none does."""
+        same = spellings if self._currency is None else _as(spellings, self._currency)
+        if self._grouped is None or number < _FIRST_GROUPED:
+            return same
+        return [one for one in same if (_GROUPED in one) == self._grouped] or same
+
+    def keep(self, spelling: str, number: float) -> None:
+        """Note that *number* is written in the text as *spelling*."""
+        if self._currency is None:
+            self._currency = _currency(spelling)
+        if self._grouped is None and number >= _FIRST_GROUPED:
+            self._grouped = _GROUPED in spelling
+
+
+def _as(spellings: Sequence[str], currency: str) -> Sequence[str]:
+    """Return the spellings with *currency*; else those with a currency of the same form (sign or word); else all."""
+    same = [one for one in spellings if _currency(one) == currency]
+    return same or [one for one in spellings if _currency(one).isalpha() == currency.isalpha()] or spellings
+
+
+def _currency(spelling: str) -> str:
+    found = _CURRENCY.search(spelling)
+    return found.group() if found else ""
+
+
+_ADULTS: Final = (18, 90)
+
+
+class StoryValues:
+    """The values for the slots of one text; each is drawn once, so the same name always gives the same words."""
+
+    def __init__(self, story: Story, rng: random.Random, locale: str, taxonomy: Taxonomy) -> None:
+        self._story = story
+        self._rng = rng
+        self._locale, self._taxonomy = locale, taxonomy
+        self._language = get_locale(locale).language
+        self._values: dict[str, str] = {}
+        self._cells: dict[str, Cell] = {}
+        self._rows: dict[str, tuple[Cell, ...]] = {}
+        self._numbers: dict[str, float] = {}
+        self._genders: dict[str, Gender] = {}
+        self._people: dict[str, Persona] = {}
+        self._money = MoneyStyle()
+
+    def value(self, name: str) -> str:
+        """Return the value of the fact *name*."""
+        found = self._values.get(name)
+        if found is None:
+            found = self._values[name] = self._draw(self._story.facts[name])
+        return found
+
+    def agreeing(self, owner: str, word: str) -> str:
+        """Return a word that agrees with *owner*: an attribute of a fact ("tie", "she"), or a pronoun of a cast member ("friend", "he")."""
+        if owner in self._story.facts:
+            self.value(owner)
+            return self._cells[owner].attributes[word]
+        return pronoun(word, self._gender(owner), self._language)
+
+    def _draw(self, fact: Fact) -> str:
+        source = fact.source
+        if isinstance(source, Listed):
+            return self._written(fact.name, source.cells[int(self._rng.random() * len(source.cells))])
+        if isinstance(source, InRows):
+            return self._written(fact.name, self._row(source.rows)[source.column])
+        if isinstance(source, Counted):
+            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance")
+        kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
+        return kind.draw(self._persona(fact.person), self._rng, 0)
+
+    def _written(self, name: str, cell: Cell) -> str:
+        self._cells[name] = cell
+        return cell.text if _is_plain(cell.text) else expand(cell.text, self._rng)
+
+    def _spelled(self, source: Counted, number: float, *, money: bool) -> str:
+        usual = self._money.fitting(source.spellings, number) if money else source.spellings
+        spelling = usual[int(self._rng.random() * len(usual))]
+        if money:
+            self._money.keep(spelling, number)
+        return spelled_number(spelling, number, self._locale)
+
+    def _row(self, name: str) -> tuple[Cell, ...]:
+        if name not in self._rows:
+            rows = self._story.rows[name]
+            self._rows[name] = rows[int(self._rng.random() * len(rows))]
+        return self._rows[name]
+
+    def _number(self, name: str, source: Counted) -> float:
+        if name in self._numbers:
+            return self._numbers[name]
+        if source.of is None:
+            steps = int((source.high - source.low) / source.step + 1e-9)
+            number = source.low + source.step * int(self._rng.random() * (steps + 1))
+        else:
+            based_on = self._story.facts[source.of].source
+            number = self._number(source.of, based_on) if isinstance(based_on, Counted) else 0
+            if source.times:
+                number *= source.times[int(self._rng.random() * len(source.times))]
+            else:
+                number += source.plus[int(self._rng.random() * len(source.plus))]
+            number = round(number / (source.round or 1)) * (source.round or 1)
+        self._numbers[name] = number
+        return number
+
+    def _gender(self, name: str) -> Gender:
+        """Return the gender of a cast member: the story's, or a drawn one. People called "he" or "she" get female or male only."""
+        if name not in self._genders:
+            told = self._story.cast[name].gender
+            spoken_of = name in _spoken_of(self._story)
+            drawn: Gender = ("female" if self._rng.random() < 0.5 else "male") if spoken_of else draw_gender(self._rng)
+            self._genders[name] = told or drawn
+        return self._genders[name]
+
+    def _persona(self, name: str) -> Persona:
+        if name not in self._people:
+            youngest, oldest = self._story.cast[name].ages or _ADULTS
+            self._people[name] = draw_persona(self._rng, self._locale, min_age=youngest, max_age=oldest, gender=self._gender(name))
+        return self._people[name]
+
+
+def subject_of(fact: Fact) -> str:
+    """Return the person a fact belongs to, in the form used by spans."""
+    return SELF if fact.person == WRITER else fact.person.replace("_", " ")
+
+
+def spelled_number(spelling: str, number: float, locale: str) -> str:
+    """Fill *number* into *spelling*: ``{n}`` plain, ``{n:,}`` with thousands separators, ``{words}`` in words."""
+    whole = round(number)
+    if abs(number - whole) > 1e-6:
+        places = 1 if abs(number * 10 - round(number * 10)) < 1e-6 and "$" not in spelling else 2  # "3.7", but "$17.50"
+        plain = separated = f"{number:.{places}f}".replace(".", country_of(locale).decimal)
+    else:
+        plain, separated = str(whole), grouped(whole, locale)
+    text = spelling.replace("{n}", plain).replace("{n:,}", separated)
+    return text.replace("{words}", _in_words(whole, locale)) if "{words}" in text else text
+
+
+def _in_words(number: int, locale: str) -> str:
+    known = listed("numbers", locale)
+    return known[number] if 0 <= number < len(known) else str(number)
+
+
+@lru_cache(maxsize=65_536)
+def _is_plain(pattern: str) -> bool:
+    return combinations(pattern) == 1
+
+
+@lru_cache(maxsize=1024)
+def _spoken_of(story: Story) -> frozenset[str]:
+    """Return the members of the cast for whom a wording uses an agreeing word, such as he or she."""
+    words = (owner for step in story.steps for wording in step.wordings for owner, _ in wording.agreements)
+    return frozenset(owner for owner in words if owner in story.cast)
+
+
+Told = tuple[Step, Wording]
+
+
+def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random) -> list[Told] | None:
+    """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
+
+    For each needed fact, one of the steps that can tell it is drawn uniformly. Then, for each step, one of the admissible wordings that
+    tell the facts assigned to it is drawn uniformly.
+    """
+    options = list(demand.wordings)
+    forced = set(demand.forced)
+    open_needs = list(demand.needs)
+    rng.shuffle(open_needs)
+    while open_needs:
+        fact = open_needs.pop()
+        if any(_always_tells(options[number], fact) for number in forced):
+            continue
+        able = [number for number, found in enumerate(options) if any(fact in wording.tells for wording in found)]
+        if not able:
+            return None
+        number = able[int(rng.random() * len(able))]
+        options[number] = tuple(wording for wording in options[number] if fact in wording.tells)
+        if number not in forced:
+            forced.add(number)
+            open_needs.extend(steps[number].after)
+    chosen = forced.union(number for number in demand.optional if rng.random() < steps[number].chance)
+    return _in_order(steps, options, [n for n in _order(steps, rng) if n in chosen], forced, rng)
+
+
+def _always_tells(wordings: Sequence[Wording], fact: str) -> bool:
+    return all(fact in wording.tells for wording in wordings)
+
+
+def _order(steps: Sequence[Step], rng: random.Random) -> list[int]:
+    """Return the indexes of all steps; adjacent steps of the same group are shuffled."""
+    order: list[int] = []
+    for group, found in groupby(range(len(steps)), key=lambda number: steps[number].group):
+        numbers = list(found)
+        if group is not None:
+            rng.shuffle(numbers)
+        order += numbers
+    return order
+
+
+def _in_order(
+    steps: Sequence[Step], options: Sequence[Sequence[Wording]], order: Sequence[int], forced: set[int], rng: random.Random
+) -> list[Told] | None:
+    """Draw the wordings in *order*. A step whose ``after`` facts are not told yet is left out; if it is in *forced*, return None."""
+    told: set[str] = set()
+    found: list[Told] = []
+    for number in order:
+        step, wordings = steps[number], options[number]
+        if not step.after <= told:
+            if number in forced:
+                return None
+            continue
+        wording = wordings[int(rng.random() * len(wordings))]
+        told |= wording.tells
+        found.append((step, wording))
+    return found
 
 
 class _Page:
@@ -140,3 +395,89 @@ def folded(text: str) -> str:
         return text.lower()
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+Change = Callable[[str], str]
+
+_APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])['’](?=(?:t|m|s|d|re|ve)(?!\w))")  # not of "he'll", which would be another word
+_STOP: Final = re.compile(r"(?<!\.)(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)\.(?= )")
+_SENTENCE_END: Final = re.compile(r"([.!?][\"')]?) (?=\S)")
+_COPIED: Final = frozenset({"code"})  # types whose values people do not type
+
+_CHANGES: Final[Mapping[Habit, Change]] = {
+    "lower_case": folded,
+    "no_apostrophes": lambda text: _APOSTROPHE.sub("", text),
+    "dots": lambda text: _STOP.sub("...", text),
+    "double_spaces": lambda text: _SENTENCE_END.sub(r"\1  ", text),
+    "no_final_stop": lambda text: text,  # done on the whole text in ``with_habit``
+}
+
+
+def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, taxonomy: Taxonomy) -> ToldStory:
+    """Return *told* with a habit drawn for *voice* applied, or unchanged if none is drawn or the habit does not fit."""
+    habit = _draw(voice, rng)
+    if habit is None:
+        return told
+    change = _change(habit, told, rng, get_locale(locale).language)
+    if change is None:
+        return told
+    text, spans = _changed(told, change, taxonomy, lower=habit == "lower_case")
+    if habit == "no_final_stop" and text.endswith(".") and (not spans or spans[-1].end < len(text)):
+        text = text[:-1]
+    if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
+        return told
+    questions = tuple(replace(question, text=change(question.text)) for question in told.questions)
+    return replace(told, text=text, spans=spans, questions=questions, habit=habit)
+
+
+def _draw(voice: str, rng: random.Random) -> Habit | None:
+    at = rng.random() * 100
+    for habit, share in habit_shares(voice).items():
+        at -= share
+        if at < 0:
+            return habit
+    return None
+
+
+def _change(habit: Habit, told: ToldStory, rng: random.Random, language: str) -> Change | None:
+    """Return the change that *habit* makes to text between values; None if it has nothing to change in this text."""
+    if habit in _CHANGES:
+        return _CHANGES[habit]
+    there = [word for word in misspelled(language) if word in told.text]
+    if not there:
+        return None
+    word = there[int(rng.random() * len(there))]
+    return _misspelling(word, misspelled(language)[word])
+
+
+def _misspelling(word: str, written: str) -> Change:
+    pattern = re.compile(rf"(?<![\w'’]){re.escape(word)}(?![\w'’])", re.IGNORECASE)
+
+    def put(found: re.Match[str]) -> str:
+        return written[0].upper() + written[1:] if found.group()[0].isupper() else written
+
+    return lambda text: pattern.sub(put, text)
+
+
+def _changed(told: ToldStory, change: Change, taxonomy: Taxonomy, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
+    """Apply *change* to the text between values; returns the new text and the spans with their new offsets."""
+    pieces: list[str] = []
+    spans: list[ToldSpan] = []
+    length = at = 0
+    for span in told.spans:
+        between = change(told.text[at : span.start])
+        value = folded(span.value) if lower and not _is_copied(span, taxonomy) else span.value
+        start = length + len(between)
+        length = start + len(value)
+        pieces += (between, value)
+        spans.append(replace(span, start=start, end=length, value=value))
+        at = span.end
+    pieces.append(change(told.text[at:]))
+    return "".join(pieces), tuple(spans)
+
+
+def _is_copied(span: ToldSpan, taxonomy: Taxonomy) -> bool:
+    """Return whether people copy the value of *span* from somewhere, so that it keeps its case."""
+    kind = taxonomy.types.get(span.entity_type)
+    own = kind is not None and kind.own and any(one.name == span.subtype and one.form == "code" for one in kind.subtypes)
+    return own or span.entity_type in _COPIED

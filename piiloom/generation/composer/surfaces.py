@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
-from piiloom.taxonomy.entity_types import EntityType, load_taxonomy
+from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.registers import Register
 from piiloom.taxonomy.scenarios import Talk
 
@@ -33,7 +33,7 @@ _KEPT_CASE = "code"  # type whose case is kept: identifiers are copied, not type
 _GAPS_PER_HESITATION = 10
 
 
-def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], rng: random.Random) -> str:
+def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], taxonomy: Taxonomy, rng: random.Random) -> str:
     """Apply the surface noise of *register* to *marked*; *kinds* is the entity type of each marked value by id."""
     text = marked
     if register.abbreviations and talk.shorthand:
@@ -52,7 +52,7 @@ def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], 
         text = _outside(text, lambda plain: _hesitant(plain, talk.hesitations, pause, chance, rng))
     if unpointed:
         text = _BLANKS.sub(" ", _outside(text, lambda plain: _POINTS.sub("", plain))).strip()
-    return _lowered(text, kinds) if rng.random() < register.lower else text
+    return _lowered(text, kinds, taxonomy) if rng.random() < register.lower else text
 
 
 def _outside(marked: str, change: Callable[[str], str]) -> str:
@@ -74,8 +74,8 @@ def _typeset(marked: str, rng: random.Random) -> str:
     return MARK.sub(lambda found: mark(found.group(1), _INNER_APOSTROPHE.sub("’", found.group(2))), dashed)
 
 
-def _lowered(marked: str, kinds: Mapping[str, str]) -> str:
-    types = load_taxonomy().types
+def _lowered(marked: str, kinds: Mapping[str, str], taxonomy: Taxonomy) -> str:
+    types = taxonomy.types
     kept = {_KEPT_CASE, *(kind for kind in kinds.values() if kind in types and types[kind].own and _is_code(types[kind]))}
 
     def lower(found: re.Match[str]) -> str:

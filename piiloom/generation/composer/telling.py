@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.composer.habits import with_habit
 from piiloom.generation.composer.story_leaks import shares_word
-from piiloom.generation.composer.story_steps import choose_steps
-from piiloom.generation.composer.story_values import StoryValues
-from piiloom.generation.composer.story_writing import clash, folded, mentions, write_text
+from piiloom.generation.composer.story_writing import StoryValues, choose_steps, clash, folded, mentions, with_habit, write_text
 from piiloom.generation.composer.telling_plan import Asking, TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.stories import Story, StoryQuestion
 
@@ -29,7 +27,9 @@ class StoryUntold(PiiloomError):
     """No text could be made from a story for its questions."""
 
 
-def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: int = 2, habits: bool = True) -> ToldStory:
+def tell(
+    story: Story, rng: random.Random, taxonomy: Taxonomy, *, locale: str = "en_US", questions: int = 2, habits: bool = True
+) -> ToldStory:
     """Write one text of *story* with *questions* questions; different facts are high for them if the story allows it.
 
     Questions and wordings are drawn uniformly from the possible ones. The same state of *rng* gives the same text. Without *habits*,
@@ -37,23 +37,25 @@ def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: 
     """
     plan = plan_of(story)
 
-    return _tell(story, lambda: choose_questions(plan, questions, rng), rng, locale, habits=habits)
+    return _tell(story, lambda: choose_questions(plan, questions, rng), rng, taxonomy, locale, habits=habits)
 
 
-def tell_asked(story: Story, asked: Sequence[Asking], rng: random.Random, *, locale: str = "en_US") -> ToldStory:
+def tell_asked(story: Story, asked: Sequence[Asking], rng: random.Random, taxonomy: Taxonomy, *, locale: str = "en_US") -> ToldStory:
     """Write one text of *story* like ``tell``, but for the given questions *asked*, in that order."""
-    return _tell(story, lambda: asked or None, rng, locale, habits=True)
+    return _tell(story, lambda: asked or None, rng, taxonomy, locale, habits=True)
 
 
-def _tell(story: Story, choose: Callable[[], Sequence[Asking] | None], rng: random.Random, locale: str, *, habits: bool) -> ToldStory:
+def _tell(
+    story: Story, choose: Callable[[], Sequence[Asking] | None], rng: random.Random, taxonomy: Taxonomy, locale: str, *, habits: bool
+) -> ToldStory:
     spoiled = "it has no questions that can be asked together"
     for _ in range(TRIES):
         asked = choose()
         if asked is None:
             break
-        told = tell_once(story, asked, rng, locale=locale)
+        told = tell_once(story, asked, rng, taxonomy, locale=locale)
         if isinstance(told, ToldStory):
-            return with_habit(told, story.voice, rng, locale) if habits else told
+            return with_habit(told, story.voice, rng, locale, taxonomy) if habits else told
         spoiled = told
     raise StoryUntold(f"{story.id} cannot be told: {spoiled}", where=story.origin, remedy="piiloom stories check says more.")
 
@@ -72,7 +74,7 @@ def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tupl
     return tuple(Asking(question=place) for place in asked)
 
 
-def tell_once(story: Story, asked: Sequence[Asking], rng: random.Random, *, locale: str) -> ToldStory | str:
+def tell_once(story: Story, asked: Sequence[Asking], rng: random.Random, taxonomy: Taxonomy, *, locale: str) -> ToldStory | str:
     """Try once to write *story* for the questions *asked*; returns the told story, or the reason why the try failed."""
     demand = plan_of(story).demand(tuple(sorted(one.question for one in asked)))
     if demand.lacking is not None:
@@ -80,7 +82,7 @@ def tell_once(story: Story, asked: Sequence[Asking], rng: random.Random, *, loca
     steps = choose_steps(story.steps, demand, rng)
     if steps is None:
         return "no order of its steps tells what its questions need"
-    values = StoryValues(story, rng, locale)
+    values = StoryValues(story, rng, locale, taxonomy)
     text, spans = write_text(story, steps, values, rng, locale)
     told = {span.fact: values.value(span.fact) for span in spans}
     spoiled = clash(text, spans, told)

@@ -11,8 +11,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from piiloom.corpus.store.outcomes import plan_indexes
-from piiloom.corpus.store.progress import load_rejects
+from piiloom.corpus.store.progress import load_rejects, plan_indexes
 from piiloom.corpus.store.runs import set_run_status
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.call_channel import CallPolicy, close_open_sends

@@ -96,8 +96,7 @@ class Worker:
         """Open the store and the provider; returns the error if that fails."""
         try:
             _check_same_piiloom(self._assignment)
-            with self._config.types_in_force():
-                await self._open_session()
+            await self._open_session()
         except PiiloomError as error:
             return PortableError.of(error)
         return None
@@ -144,8 +143,7 @@ class Worker:
         if work.draws:
             ctx.draws = {**ctx.draws, str(work.index): work.draws}
         start = Outcome(item=item_from_json(work.payload), done=work.done)
-        with config.types_in_force():
-            outcome = await advance(start, ctx, stages_after(work.done, item_stages(config.recipe, config.judges)))
+        outcome = await advance(start, ctx, stages_after(work.done, item_stages(config.recipe, config.judges)))
         if ctx.calls.provider.paid:
             await self._session.committer.commit(Batch())  # the driver may store the record once all verdicts on its replies are
         rejection = PortableError.of(outcome.rejection) if outcome.rejection else None

@@ -132,10 +132,9 @@ def estimate_run(
     if known.free or not records:
         return known
     # The model's name is part of the plan digest, so fill it in to get the plan that the run will have.
-    with config.types_in_force():
-        rehearsal = _Rehearsal(config.model_copy(update={"model": model}))
-        rehearsal.list_topics(planned_for(config.samples, config.margin), topics_known, subtopics_known)
-        rehearsal.write_items(accepted, records)
+    rehearsal = _Rehearsal(config.model_copy(update={"model": model}))
+    rehearsal.list_topics(planned_for(config.samples, config.margin), topics_known, subtopics_known)
+    rehearsal.write_items(accepted, records)
     judge = config.of_judge()
 
     def summed(name: str, calls: Sequence[tuple[CallSize, Range]]) -> StageEstimate:

@@ -9,7 +9,7 @@ from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.stages.topics import Pair
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 
@@ -44,8 +44,8 @@ _ALONE_IF_SHORT = 0.7
 class ValuePlan:
     """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person."""
 
-    def __init__(self, pair: Pair, bank: Bank | None) -> None:
-        self.pair, self.bank = pair, bank
+    def __init__(self, pair: Pair, bank: Bank | None, taxonomy: Taxonomy) -> None:
+        self.pair, self.bank, self.taxonomy = pair, bank, taxonomy
         self.wanted: list[WantedValue] = []
         self.asides: list[Aside] = []
         self._facts: set[tuple[str, str]] = set()
@@ -57,7 +57,7 @@ class ValuePlan:
 
     def add_high(self, entity_type: str, subtypes: Sequence[str], subject: str, rng: random.Random) -> None:
         """Add a value that matters: of type *entity_type*, of one of *subtypes* (empty: any), about the person *subject*."""
-        subtype = draw_subtype(entity_type, subtypes, rng)
+        subtype = self._subtype(entity_type, subtypes, rng)
         value = WantedValue(id=self._next_id(), entity_type=entity_type, relevance="high", subtypes=(subtype,), subject=subject)
         self.wanted.append(value)
         self._state((entity_type, subtype), subject)
@@ -94,11 +94,11 @@ class ValuePlan:
 
     def _single(self, rng: random.Random) -> Frame | None:
         kind = self._low_type(rng)
-        found = self.bank.frames_by_slot.get((kind, draw_subtype(kind, (), rng))) if self.bank else None
+        found = self.bank.frames_by_slot.get((kind, self._subtype(kind, (), rng))) if self.bank else None
         return rng.choice(found) if found else None
 
     def _low_type(self, rng: random.Random) -> str:
-        names = list(load_taxonomy().types)
+        names = list(self.taxonomy.types)
         return rng.choices(names, [self._readiness(name) for name in names])[0]
 
     def _readiness(self, entity_type: str) -> float:
@@ -127,7 +127,7 @@ class ValuePlan:
         added: list[str] = []
         for _ in range(size):
             kind = self._low_type(rng)
-            subtype = draw_subtype(kind, (), rng)
+            subtype = self._subtype(kind, (), rng)
             owner = "self" if (fact := fact_of(kind, subtype)) is None or ("self", fact) not in self._facts else SOMEONE_ELSE
             value = WantedValue(id=self._next_id(), entity_type=kind, relevance="low", subtypes=(subtype,), subject=owner)
             self.wanted.append(value)
@@ -141,6 +141,10 @@ class ValuePlan:
         if fact is not None:
             self._facts.add((subject, fact))
 
+    def _subtype(self, entity_type: str, subtypes: Iterable[str], rng: random.Random) -> str:
+        """Draw one of *subtypes* (empty: any of the type), weighted by how often people use it."""
+        return kinds_for(entity_type, tuple(subtypes) or None, self.taxonomy).draw(rng).subtype
+
     def _next_id(self) -> str:
         return f"v{len(self.wanted) + 1}"
 
@@ -150,7 +154,7 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
 
     Without a scenario, any other pairable type can be a further one; the model is told that it matters.
     """
-    further = list(scenario.also) if scenario else _others(values.pair)
+    further = list(scenario.also) if scenario else _others(values.pair, values.taxonomy)
     rng.shuffle(further)
     counts, weights = _HIGH_COUNTS[bool(further)]
     wanted = rng.choices(counts, weights)[0]
@@ -166,13 +170,7 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
         values.add_high(kind, uses, "@v1" if owner[kind] == OF_RELATIVE else owner[kind], rng)
 
 
-def draw_subtype(entity_type: str, subtypes: Iterable[str], rng: random.Random) -> str:
-    """Draw one of *subtypes* (empty: any of the type), weighted by how often people use it."""
-    return kinds_for(entity_type, tuple(subtypes) or None).draw(rng).subtype
-
-
-def _others(pair: Pair) -> list[str]:
-    taxonomy = load_taxonomy()
+def _others(pair: Pair, taxonomy: Taxonomy) -> list[str]:
     others = [kind for kind in taxonomy.types.values() if kind.pairable and kind.name not in pair]
     # A user-defined type may be pairable with certain types only.
     return [

@@ -65,7 +65,7 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     name, register = draw_register(config.registers, rng)
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
-    values = ValuePlan(pair, bank)
+    values = ValuePlan(pair, bank, config.taxonomy())
     if rng.random() >= NO_PII_SHARE or not config.composer.distractors:
         draw_high(values, scenario, words, rng)
         if name == SECOND_HAND:
@@ -109,7 +109,7 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
-    values = ValuePlan(pair, None)
+    values = ValuePlan(pair, None, config.taxonomy())
     rng = derive_rng("case", share.seed)
     for subject in ("self", SOMEONE_ELSE):
         for kind in pair:

@@ -18,13 +18,13 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.version import __version__
+from piiloom.foundation.words import counted
 from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 # A ping needs the name of a model; a compatible server is asked for its models, so any name will do.
 _ANY_MODEL = "any"
@@ -177,11 +177,11 @@ def _bank_check(language: str) -> Check:
     """Load the composer's scenario bank of *language*, or return its fault (its sentences are linted by the tests)."""
     name = f"scenario bank {language}"
     try:
-        bank = load_bank(language)
+        bank = load_bank(language, None, shipped_taxonomy())
     except PiiloomError as error:
         return Check(name=name, status="failed", detail=f"{error}; install piiloom again")
     scenarios, frames = counted(len(bank.scenarios), "scenario"), counted(len(bank.frames), "frame")
-    return Check(name=name, status="ok", detail=f"{scenarios} for {len(bank.pairs)} of {len(load_taxonomy().pairs)} pairs, {frames}")
+    return Check(name=name, status="ok", detail=f"{scenarios} for {len(bank.pairs)} of {len(shipped_taxonomy().pairs)} pairs, {frames}")
 
 
 def _has_key(variable: str) -> bool:

@@ -15,14 +15,14 @@ from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.progress import lift_rejects
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, forget_untouched_run, get_run, set_run_config, set_run_samples
 from piiloom.corpus.store.writing import store_for_writing
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.generation.running.preflight import check_provider
+from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.running.session import OpenedRun, model_of, open_provider
-from piiloom.generation.running.stopping import TRANSIENT_CODES
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES, run_digest
 from piiloom.generation.settings.setting_checks import make_config

@@ -1,15 +1,101 @@
-"""The progress of a run or a single stage, as reported to a watcher."""
+"""The progress of a run, and when it stops early.
+
+Early stop of a paid run: it stops by itself when items are rejected for the same reason again and again and none is accepted.
+
+An early stop is an interruption: decided items stay decided, paid replies are kept, and a resumed run gets the same records as a
+run that was never stopped. Items are counted in plan order.
+
+The progress of a run or a single stage, as reported to a watcher.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from piiloom.corpus.store.progress import RejectRow
 from piiloom.execution.call_totals import CallTotals
+from piiloom.foundation.errors import RunError
 from piiloom.foundation.frames import Framed
-from piiloom.generation.running.stopping import StoppedEarly
+from piiloom.foundation.noop import noop
+
+if TYPE_CHECKING:
+    from piiloom.generation.stage import ItemRejected, StageContext
+
+# Codes of rejects due to an unavailable provider, which say nothing about the item. A resumed run tries these items again.
+TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
+
+
+class StoppedEarly(RunError):
+    """The run stopped because *count* items (or pairs, topics) were rejected with *code* at *stage*.
+
+    ``example``: one of them, in the form that ``piiloom trace`` takes. ``hopeless``: nothing can be planned, so ``--stop-after 0`` would
+    not help. ``remedy`` names the commands that continue the run.
+    """
+
+    def __init__(self, message: str, *, run_id: str, stage: str, code: str, count: int, example: str, hopeless: bool = False) -> None:
+        super().__init__(message, where=run_id)
+        self.run_id, self.stage, self.code, self.count, self.hopeless = run_id, stage, code, count, hopeless
+        self.example = f"{run_id}:{example}"
+        self.remedy = self.ways_on(f"piiloom generate --resume {run_id}")
+
+    def ways_on(self, resume: str, option: str = "") -> str:
+        """Return the advice how to continue; *resume* is the command for it, *option* is added to every command (``--store FILE``)."""
+        see = f"See piiloom trace {shlex.quote(self.example)}{option}. "
+        if self.code in TRANSIENT_CODES:
+            return f"{see}Go on later with: {resume}{option}"
+        again = f"piiloom generate --resume {self.run_id} --retry {self.code}{option}"
+        if self.hopeless:
+            return f"{see}When the cause is gone, ask again with: {again}"
+        return f"{see}Go on with: {resume} --stop-after 0{option}; or, when the cause is gone, try these again with: {again}"
+
+
+class RejectStreak:
+    """Counts rejects per reason since the last accepted item; when one reason reaches *limit*, calls *stop* (0: never).
+
+    ``stopped`` is then the error that says why.
+    """
+
+    def __init__(self, run_id: str, limit: int, *, what: str = "items", stop: Callable[[], object] = noop) -> None:
+        self._run_id, self._limit, self._what, self._stop = run_id, limit, what, stop
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self.stopped: StoppedEarly | None = None
+
+    def tell(self, rejection: ItemRejected | None, name: object) -> None:
+        """Note the outcome of *name*. Rejects of replayed replies, paid for by an earlier session, are not counted."""
+        if rejection is None or not rejection.known:
+            self.note(rejection.reason if rejection else None, name)
+
+    def note(self, reason: tuple[str, str] | None, name: object) -> None:
+        """Note that *name* was rejected for *reason* (stage, code), or was accepted (None).
+
+        Rejects due to an unavailable provider are not counted: ``FailureLimit`` ends the run for those.
+        """
+        if reason is None:
+            self._counts.clear()
+            return
+        stage, code = reason
+        if code in TRANSIENT_CODES or self.stopped is not None:
+            return
+        self._counts[reason] += 1
+        if self._limit and self._counts[reason] >= self._limit:
+            self.stopped = StoppedEarly(
+                f"stopped early: {self._limit} {self._what} were rejected at {stage} for {code}, and none was accepted in between",
+                run_id=self._run_id,
+                stage=stage,
+                code=code,
+                count=self._limit,
+                example=str(name),
+            )
+            self._stop()
+
+
+def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Callable[[], object] = noop) -> RejectStreak:
+    """Return the reject counter of a session, with the limit ``stop_after``; with an unpaid provider it never stops the run."""
+    return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what, stop=stop)
 
 
 @dataclass(slots=True, kw_only=True)

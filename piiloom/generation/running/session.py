@@ -158,7 +158,7 @@ def open_provider(config: RunConfig) -> Provider:
         model_of(config)
         if config.recipe == "story":
             return StoryProvider(config.stories())
-        return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
+        return ComposerProvider(bank_of(config), config.taxonomy(), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
     Budget(config.budget_usd)  # raises if the budget is not a valid amount
     provider = make_provider(

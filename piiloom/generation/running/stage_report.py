@@ -7,12 +7,18 @@ from dataclasses import dataclass
 
 from piiloom.corpus.store.call_history import ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.outcomes import count_attempts, count_by_furthest_stage, count_reasons
-from piiloom.corpus.store.progress import RejectRow, load_rejects, load_shared_results
+from piiloom.corpus.store.progress import (
+    RejectRow,
+    count_attempts,
+    count_by_furthest_stage,
+    count_reasons,
+    load_rejects,
+    load_shared_results,
+)
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow
 from piiloom.generation.plan.lifting import lost_pairs
-from piiloom.generation.running.stopping import TRANSIENT_CODES
+from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages import screen, subtopics, topics
 from piiloom.generation.stages.pipeline import item_stages, stage_names

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import types_for_asides, with_own_frames
-from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended, from_json
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
@@ -270,10 +269,6 @@ class RunConfig(ModelCalls):
         """Return the taxonomy of the run: the built-in types and its own."""
         return extended(self.types)
 
-    def types_in_force(self) -> AbstractContextManager[None]:
-        """Return a context manager that makes the run's entity types the active ones."""
-        return types_in_force(self.types)
-
     def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
         """List the pairs of the run in taxonomy order. For the composer, "all" means those that its bank or stories have.
 
@@ -329,13 +324,11 @@ class RunConfig(ModelCalls):
 
     def stories(self) -> StoryBank:
         """Return the stories for the recipe ``story``: the built-in ones in the run's language, and those in ``bank``."""
-        with self.types_in_force():
-            return StoryBank(get_locale(self.locale).language, self.bank)
+        return StoryBank(get_locale(self.locale).language, self.bank, self.taxonomy())
 
     def composed_from(self) -> Bank:
         """Return the scenario bank that the composer uses, with asides for own types that it lacks."""
-        with self.types_in_force():
-            bank = load_bank(get_locale(self.locale).language, self.bank)
+        bank = load_bank(get_locale(self.locale).language, self.bank, self.taxonomy())
         return with_own_frames(bank, types_for_asides(self.types, types_in_bank(bank))) if self.types else bank
 
     def aside_types(self) -> OwnTypes:
@@ -344,5 +337,4 @@ class RunConfig(ModelCalls):
             return ()
         if self.recipe == "story":
             return types_for_asides(self.types, self.stories().own_story_types)
-        with self.types_in_force():
-            return types_for_asides(self.types, types_in_bank(load_bank(get_locale(self.locale).language, self.bank)))
+        return types_for_asides(self.types, types_in_bank(load_bank(get_locale(self.locale).language, self.bank, self.taxonomy())))

@@ -9,8 +9,7 @@ from piiloom.foundation.settings import names_that_count
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
-from piiloom.screening.trained_detector import OPTION, THRESHOLD
-from piiloom.tagging.model_folder import model_digest
+from piiloom.screening.trained_detector import detector_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest
@@ -78,8 +77,8 @@ def _screened(config: RunConfig) -> dict[str, Any]:
     """Return what a trained detector that screens adds to the digest. Flags change no text, but who asks for others wants another run."""
     if config.screen_model is None:
         return {}
-    model, threshold = model_digest(config.screen_model, option=OPTION), config.screen_threshold
-    return {"screened by": [model, THRESHOLD if threshold is None else threshold, config.on_unlisted or "flag"]}
+    detector = detector_digest(config.screen_model, threshold=config.screen_threshold)
+    return {"screened by": [*detector, config.on_unlisted or "flag"]}
 
 
 def _judged(config: RunConfig) -> dict[str, Any]:

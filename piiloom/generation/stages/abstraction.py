@@ -65,7 +65,7 @@ async def abstracted(
             raise Fault("not_a_question", "it must be one question that ends with a question mark")
         check_length(text, plan.question_words)
         check_no_meta(text)
-        check_put(text, item, question)
+        check_put(text, item, question, ctx)
         if said := [words for words in avoid if words.casefold() in text.casefold()]:
             raise Fault("gives_away", f'it still says "{said[0]}"')
         return text
@@ -91,10 +91,10 @@ async def abstracted(
         return rejection
 
 
-def check_put(text: str, item: Item, question: LedgerQuestion) -> None:
+def check_put(text: str, item: Item, question: LedgerQuestion, ctx: StageContext) -> None:
     """Raise ``Fault`` if *text*, the published wording of *question*, leaks something that the screening gate would find."""
     values = [replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values]
-    check_leaks(text, item.plan.pair, values, ANYBODYS)
+    check_leaks(text, item.plan.pair, values, ctx.taxonomy, ANYBODYS)
 
 
 STAGE: Stage = AbstractionStage()

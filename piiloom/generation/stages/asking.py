@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from piiloom.execution.asking import Fault, Lost, Wish, ask_model
+from piiloom.execution.calls import Fault, Lost, Wish, ask_model
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.prompts.library import PromptLibrary

@@ -20,7 +20,6 @@ from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.ledger import LINE_PROPERTIES, labelled, read_line
 from piiloom.generation.stages.sheet import MOST_MORE
 from piiloom.generation.stages.texts import SENTENCE_END, check_kind, value_variables
-from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "audit"
 TEXT = "text"
@@ -99,7 +98,7 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
     again = {
         number: await abstracted(grown, number, question, ctx, avoid=missed.words.get(number, ()))
         for number, question in enumerate(questions)
-        if number in missed.words or _tells(grown, question)
+        if number in missed.words or _tells(grown, question, ctx)
     }
     put = [(number, asked[0]) for number, asked in again.items() if not isinstance(asked, ItemRejected)]
     for number, text in put:
@@ -107,12 +106,12 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
     return _Audited(values=missed.values, questions=questions, again=again, refused=refused)
 
 
-def _tells(item: Item, question: LedgerQuestion) -> bool:
+def _tells(item: Item, question: LedgerQuestion, ctx: StageContext) -> bool:
     """Whether the published wording of *question* leaks one of *item*'s values, which are all known now."""
     if question.put is None:
         return False
     try:
-        check_put(question.put, item, question)
+        check_put(question.put, item, question, ctx)
     except Fault:
         return True
     return False
@@ -145,7 +144,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
             surface = text[found[0] : found[1]]
             if any(surface.casefold() in value.text.casefold() for value in (*item.values, *values)):
                 continue  # already listed
-            check_kind(entry["kind"])
+            check_kind(entry["kind"], ctx)
             name = f"v{len(item.plan.wanted) + MOST_MORE + len(values) + 1}"
             holder = " ".join(entry["holder"].split()).casefold() or "self"
             values.append(ItemValue(id=name, entity_type=entry["kind"], subtype=None, text=surface, relevance="low", subject=holder))
@@ -159,7 +158,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
             "stretches": shown,
             "questions": put,
             "values": [{"text": value.text} for value in item.values],
-            "kinds": list(load_taxonomy().types),
+            "kinds": list(ctx.taxonomy.types),
             "language": ctx.locale.language_name,
             "seed": item.plan.seed,
         },

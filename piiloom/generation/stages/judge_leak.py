@@ -16,18 +16,18 @@ from piiloom.generation.stage import Stage
 from piiloom.generation.stages.asking import Fault
 from piiloom.generation.stages.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
 from piiloom.generation.stages.texts import type_label
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NOWHERE = "nowhere"
 PLACES = (NOWHERE, "question", "sentence")
 
 
-def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
+def _variables(item: Item, facts: Sequence[Fact], taxonomy: Taxonomy) -> Mapping[str, Any]:
     return {
         "post": _masked_text(item.passage.text if item.passage else "", item.spans, facts),
         "question": item.question.abstracted if item.question else "",
         "facts": [
-            {"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, load_taxonomy()), "masked": _masked(fact)}
+            {"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, taxonomy), "masked": _masked(fact)}
             for fact in facts
         ],
     }

@@ -14,14 +14,14 @@ from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage
 from piiloom.generation.stages.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
 from piiloom.generation.stages.texts import type_label
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
-def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
+def _variables(item: Item, facts: Sequence[Fact], taxonomy: Taxonomy) -> Mapping[str, Any]:
     return {
         "post": item.passage.text if item.passage else "",
         "question": item.question.abstracted if item.question else "",
-        "facts": [{"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, load_taxonomy())} for fact in facts],
+        "facts": [{"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, taxonomy)} for fact in facts],
     }
 
 

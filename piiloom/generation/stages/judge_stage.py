@@ -16,6 +16,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.taxonomy.entity_types import Taxonomy
 
 # The highest grade of both scales; scores are stored as shares of it.
 HIGHEST = 4
@@ -64,7 +65,7 @@ class JudgeStage:
         kind: JudgementKind,
         *,
         schema: Mapping[str, Any],
-        variables: Callable[[Item, Sequence[Fact]], Mapping[str, Any]],
+        variables: Callable[[Item, Sequence[Fact], Taxonomy], Mapping[str, Any]],
         rule: Callable[[Fact, Entry], Ruling],
     ) -> None:
         self.name = f"judge_{kind}"
@@ -79,7 +80,7 @@ class JudgeStage:
         question = PromptRequest(
             stage=self.name,
             template=self.name,
-            variables=self._variables(item, facts),
+            variables=self._variables(item, facts, ctx.taxonomy),
             schema=self._schema,
             item_id=str(item.plan.index),
         )

@@ -19,7 +19,7 @@ from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, value_variables
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate
-from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 
 NAME = "question"
 
@@ -55,7 +55,7 @@ class QuestionStage:
             if template == "question_personal":
                 check_first_person(text, ctx.locale.language)
             if template == "question_abstracted":
-                check_leaks(text, item.plan.pair, item.values)
+                check_leaks(text, item.plan.pair, item.values, ctx.taxonomy)
             return text
 
         question = PromptRequest(
@@ -76,7 +76,7 @@ class QuestionStage:
         return await ask(question, ctx, accept)
 
 
-def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], common_words: frozenset[str] = frozenset()) -> None:
+def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], taxonomy: Taxonomy, common_words: frozenset[str] = frozenset()) -> None:
     """Raise ``Fault`` if the question *text* leaks something that the screening gate for question leaks would find.
 
     *common_words* are words that this gate ignores.
@@ -85,7 +85,7 @@ def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], common_words
         pair=pair,
         values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in values),
     )
-    verdict = _leaks_gate(load_taxonomy(), common_words).check(Record(id="question", context="", question=text), expected)
+    verdict = _leaks_gate(taxonomy, common_words).check(Record(id="question", context="", question=text), expected)
     if verdict is not None:
         raise Fault(verdict.code, verdict.detail)
 

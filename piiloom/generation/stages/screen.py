@@ -33,6 +33,7 @@ class Screening:
         self._config, self._model, self._bank = config, model, bank
         self._detector = _detector(config)
         self._gates = default_screen(
+            config.taxonomy(),
             repeated_questions=config.recipe == "story",
             common_words=frozenset() if config.recipe == "staged" else ANYBODYS,
             detector=self._detector if config.on_unlisted == "reject" else None,

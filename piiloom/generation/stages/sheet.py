@@ -20,7 +20,6 @@ from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import check_kind, check_no_meta, value_variables
 from piiloom.generation.stages.values import fit_value
-from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "sheet"
 FEWEST_VALUES = 3
@@ -105,7 +104,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "pair": list(plan.pair),
             "register": plan.register,
             "values": value_variables(item.values, ctx),
-            "kinds": list(load_taxonomy().types),
+            "kinds": list(ctx.taxonomy.types),
             "free": free_ids(item),
             "pressing": derive_rng("pressing", plan.seed).random() < _PRESSING,
             "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
@@ -115,7 +114,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
         schema=SCHEMA,
         item_id=plan.text_name,
     )
-    return await ask(question, ctx, lambda data: _read(data, item))
+    return await ask(question, ctx, lambda data: _read(data, item, ctx))
 
 
 def kept_of(values: int) -> tuple[int, int]:
@@ -124,7 +123,7 @@ def kept_of(values: int) -> tuple[int, int]:
     return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
 
 
-def _read(data: Any, item: Item) -> _Sheet:
+def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     facts = by_id(data["facts"], item.values)
     struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
     kept = [value for value in item.values if value.id not in struck]
@@ -146,7 +145,7 @@ def _read(data: Any, item: Item) -> _Sheet:
         raise Fault("no_situation", "there is no situation")
     said = _said(kept, facts)
     values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
-    for value, use in _more(data["more"], values, item):
+    for value, use in _more(data["more"], values, item, ctx):
         values.append(value)
         uses[value.id] = use
     return _Sheet(
@@ -161,7 +160,7 @@ def free_ids(item: Item) -> tuple[str, ...]:
     return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1))
 
 
-def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item) -> list[tuple[ItemValue, str]]:
+def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item, ctx: StageContext) -> list[tuple[ItemValue, str]]:
     """Read the values that the model adds to the *kept* ones; returns (value, use) pairs. Raises ``Fault`` for an invalid one."""
     free = free_ids(item)
     if [entry["id"] for entry in entries] != list(free[: len(entries)]):
@@ -170,7 +169,7 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
     found: list[tuple[ItemValue, str]] = []
     for entry in entries:
         holder, use = " ".join(entry["holder"].split()).casefold(), " ".join(entry["use"].split())
-        check_kind(entry["kind"])
+        check_kind(entry["kind"], ctx)
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
         text = fit_value(entry["said"], taken)

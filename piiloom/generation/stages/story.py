@@ -18,6 +18,7 @@ from piiloom.generation.composer.telling_plan import plan_of
 from piiloom.generation.composer.told import ToldStory
 from piiloom.generation.item import Item, ItemValue, Question, TextShare
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.stories import Story
 
@@ -43,18 +44,18 @@ class StoryStage:
         if ctx.aside_types:
             aside = derive_rng("aside of an own type", share.seed)
             story = with_own_aside(story, ctx.aside_types, aside, ctx.locale.language)
-        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale)
+        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale, ctx.taxonomy)
         if share.number >= len(text.questions):
             raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
         return _filled(item, text, share.number)
 
 
-def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str) -> ToldStory:
+def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str, taxonomy: Taxonomy) -> ToldStory:
     """Write the text that all its items share; an item that is tried again (*drawn* > 0) gets another text."""
     rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
     asked = question_round(plan_of(story), telling, share.records, rounds)
     try:
-        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), locale=locale)
+        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), taxonomy, locale=locale)
     except StoryUntold as untold:
         raise ItemRejected("untold", str(untold), stage=NAME) from untold
 

@@ -14,7 +14,7 @@ from piiloom.generation.stage import StageContext
 from piiloom.generation.stages.asking import Fault
 from piiloom.screening.gate import Expectations
 from piiloom.screening.refusals import RefusalsGate
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.wording import FIRST_PERSON
 
 _REFUSALS = RefusalsGate()
@@ -66,9 +66,9 @@ def check_no_meta(text: str) -> None:
         raise Fault(verdict.code, "it must be the text itself, without a word about the task or about being an AI")
 
 
-def check_kind(kind: str) -> None:
-    """Raise ``Fault`` unless *kind* is an entity type of the taxonomy."""
-    kinds = load_taxonomy().types
+def check_kind(kind: str, ctx: StageContext) -> None:
+    """Raise ``Fault`` unless *kind* is an entity type of the run."""
+    kinds = ctx.taxonomy.types
     if kind not in kinds:
         raise Fault("unknown_kind", f"{kind} is not among the kinds: {', '.join(kinds)}")
 

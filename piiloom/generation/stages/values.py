@@ -34,7 +34,7 @@ class ValuesStage:
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its values; raises ``ItemRejected`` if no distinct values can be found."""
         drawn = [wanted for wanted in item.plan.wanted if ctx.config.values == "code" and not _is_asked(wanted, ctx.taxonomy)]
-        values = list(draw_by_code(item, ctx.config.composer, drawn)) if drawn else []
+        values = list(draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy)) if drawn else []
         refused = item.refused
         # Values about a person named by another value come last, since they need that value's text.
         for wanted in sorted((w for w in item.plan.wanted if w not in drawn), key=lambda w: w.subject.startswith("@")):
@@ -98,14 +98,14 @@ def _is_asked(wanted: WantedValue, taxonomy: Taxonomy) -> bool:
     return any(subtype.generator is not None and subtype.generator.kind == "model" for subtype in chosen)
 
 
-def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedValue]) -> tuple[ItemValue, ...]:
+def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedValue], taxonomy: Taxonomy) -> tuple[ItemValue, ...]:
     """Draw values for *drawn*, all from one persona; raises ``ItemRejected`` if the persona has no distinct ones."""
     plan = item.plan
     rng = derive_rng("values", plan.seed % composer.value_draws if composer.value_draws else plan.seed)
     place = {wanted.id: number for number, wanted in enumerate(drawn)}
     requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=_owner(w, place)) for w in drawn]
     try:
-        found = _drawn(requests, plan.locale, composer, rng)
+        found = _drawn(requests, plan.locale, composer, rng, taxonomy)
     except PiiloomError as error:
         raise ItemRejected("no_values", str(error), stage=NAME) from error
     return tuple(
@@ -119,11 +119,13 @@ def _owner(wanted: WantedValue, place: Mapping[str, int]) -> str:
     return f"@{place[wanted.subject[1:]]}" if wanted.subject.startswith("@") else wanted.subject
 
 
-def _drawn(requests: Sequence[ValueRequest], locale: str, composer: ComposerSettings, rng: random.Random) -> tuple[DrawnValue, ...]:
+def _drawn(
+    requests: Sequence[ValueRequest], locale: str, composer: ComposerSettings, rng: random.Random, taxonomy: Taxonomy
+) -> tuple[DrawnValue, ...]:
     if composer.personas:
-        return draw_values(draw_persona(rng, locale), requests, rng)
+        return draw_values(draw_persona(rng, locale), requests, rng, taxonomy)
     alone = [replace(request, subject="self" if (request.subject or "").startswith("@") else request.subject) for request in requests]
-    return tuple(draw_values(draw_persona(rng, locale), [request], rng)[0] for request in alone)
+    return tuple(draw_values(draw_persona(rng, locale), [request], rng, taxonomy)[0] for request in alone)
 
 
 def fit_value(value: str, avoid: list[str]) -> str:

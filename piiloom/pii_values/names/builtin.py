@@ -2,7 +2,7 @@
 
     python -m piiloom.pii_values.names.builtin [--check]
 
-writes ``data/names_index/builtin.idx.gz`` (an index as ``layout`` describes it, packed with gzip: ``names.index`` unpacks it in 7
+writes ``data/names_index/builtin.idx.gz`` (an index as ``index`` describes it, packed with gzip: ``names.index`` unpacks it in 7
 ms, a smaller one of xz in 30); with --check it only compares. Equal inputs give equal bytes of the index. The share of a name's
 bearers who live in a country is worked out as if all lists stood for as many people: 1 for each list that the name is in, which the
 countries share that a list is for, and a tenth for lists that only tell that a name occurs. Ranks follow Faker's frequencies where
@@ -25,11 +25,10 @@ from pydantic import Field
 from piiloom.foundation.yaml_files import FileModel, load_yaml, read_document
 from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.gathering import Gathered, Kind
-from piiloom.pii_values.names.index import BUILTIN
+from piiloom.pii_values.names.index import BUILTIN, plain_key
 from piiloom.pii_values.names.regions import country_name
 from piiloom.pii_values.names.romanising import romanised
 from piiloom.pii_values.names.sensible import is_native
-from piiloom.pii_values.names.tables import plain_key
 from piiloom.pii_values.names.writing import TableWriter, packed, save
 
 Gender = Literal["female", "male"]

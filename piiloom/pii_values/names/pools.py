@@ -22,10 +22,9 @@ from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import Final, Literal
 
-from piiloom.pii_values.names.index import NamesIndex, Script, builtin
+from piiloom.pii_values.names.index import NamesIndex, RankedNames, Script, Table, builtin
 from piiloom.pii_values.names.regions import REGIONS, Region, region_of
 from piiloom.pii_values.names.sensible import is_native, tidy
-from piiloom.pii_values.names.tables import RankedNames, Table
 
 Gender = Literal["female", "male"]
 Kind = Literal["first", "last"]

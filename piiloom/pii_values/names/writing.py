@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import OutputError
-from piiloom.pii_values.names.layout import CODES, HEAD, MAGIC, RANKED, UNKNOWN, VERSION
+from piiloom.pii_values.names.index import CODES, HEAD, MAGIC, RANKED, UNKNOWN, VERSION
 
 GenderClass = Literal["F", "M", "N"]
 _MOST_COUNTRIES: Final = 256
@@ -22,7 +22,7 @@ class TableWriter:
     """Builds one table of an index.
 
     ``classed``: there are separate ranked lists for women and men. ``gendered``: shares of women and men are stored. ``plain``: names
-    are sorted by ``tables.plain_key`` instead of by their spelling.
+    are sorted by ``index.plain_key`` instead of by their spelling.
     """
 
     def __init__(self, countries: Sequence[str], *, classed: bool, gendered: bool, plain: bool) -> None:

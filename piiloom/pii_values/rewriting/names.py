@@ -8,8 +8,7 @@ from functools import cache
 from typing import Final, Literal
 
 from piiloom.pii_values.heritage import Heritage, heritages
-from piiloom.pii_values.names.index import builtin
-from piiloom.pii_values.names.tables import Table
+from piiloom.pii_values.names.index import Table, builtin
 from piiloom.pii_values.rewriting.forms import recased
 
 _WORD: Final = re.compile(r"(?P<name>[^\W\d_]+(?:['’][^\W\d_]{2,})*)|(?P<other>[^\w\s]+|\s+|[\d_]+)")

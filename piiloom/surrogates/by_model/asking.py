@@ -10,8 +10,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple
 
-from piiloom.execution.asking import FailureLimit, Lost, ask_model
-from piiloom.execution.calls import Calls
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
 from piiloom.providers.protocol import PromptCall
 from piiloom.surrogates.by_model.judging import accepted, folded
 from piiloom.surrogates.by_model.terms import Terms

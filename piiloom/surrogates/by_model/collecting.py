@@ -14,15 +14,15 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
-from piiloom.foundation.counting import counted
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.words import counted
 from piiloom.providers.prices import UNKNOWN, ModelSpec
 from piiloom.providers.protocol import Provider, TokenUsage
 from piiloom.surrogates.by_model.sentences import REACH, Sentence
 from piiloom.surrogates.by_model.terms import Terms
 from piiloom.surrogates.by_model.value_requests import ValueRequest, requests_of
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.outputs.tallies import most_common
+from piiloom.surrogates.outputs.report_page import most_common
 from piiloom.surrogates.planning import Plan
 
 Planned = Callable[[Document], tuple[Plan, Any]]

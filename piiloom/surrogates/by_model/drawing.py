@@ -39,8 +39,8 @@ from piiloom.surrogates.by_model.rejects import RejectRows, put_rejects
 from piiloom.surrogates.by_model.terms import ModelOptions, Terms
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
-from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.folder import REJECTS
 
 VALUES: Final = "values.sqlite"

@@ -8,18 +8,16 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from piiloom.corpus.record import Record
-from piiloom.execution.asking import Fault
+from piiloom.execution.calls import Fault
 from piiloom.foundation.words import WORD, whole_word
 from piiloom.screening.gate import Expectations
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.refusals import RefusalsGate
-from piiloom.surrogates.articles import VOWEL, sounds
 from piiloom.surrogates.by_model.kinds import articles, ends_abbreviated, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
-from piiloom.surrogates.fitting import takes_genitive
+from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
 from piiloom.surrogates.known_names import folded as plain
-from piiloom.surrogates.placeholders.vocabulary import vocabulary
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary
 
 LONGEST: Final = 80
 _MOST_WORDS: Final = 12

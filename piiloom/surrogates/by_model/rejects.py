@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from piiloom.execution.asking import Lost
+from piiloom.execution.calls import Lost
 from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.terms import STAGE
 from piiloom.surrogates.by_model.value_requests import ValueRequest

@@ -13,10 +13,8 @@ from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.faults import cannot_read, undecodable
 from piiloom.surrogates.inputs.given_spans import GivenSpans, found_fields, mentions_of
-from piiloom.surrogates.inputs.parts import BratLayout, Found, Notes, Parsed, Part
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import BratLayout, Found, InputSettings, Notes, Parsed, Part, cannot_read, undecodable
 from piiloom.surrogates.inputs.splicing import Change, changed
 from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
 

@@ -9,12 +9,10 @@ from typing import Any
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.column_spans import bare_spans, moved_spans, span_items
-from piiloom.surrogates.inputs.faults import row_fault
 from piiloom.surrogates.inputs.given_spans import GivenSpan, GivenSpans, found_fields, mentions_of
 from piiloom.surrogates.inputs.parquet_files import RowCursor, arrow_modules
-from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import NO_TEXT, Found, InputSettings, Notes, ParquetLayout, Parsed, Part, row_fault
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, parted, question_start
-from piiloom.surrogates.inputs.settings import InputSettings
 
 
 class CellPlace:

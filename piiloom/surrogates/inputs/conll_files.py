@@ -15,10 +15,8 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.faults import fault
 from piiloom.surrogates.inputs.given_spans import mentions_of
-from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, Notes, Parsed, Part
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, InputSettings, Notes, Parsed, Part, fault
 from piiloom.surrogates.inputs.token_tags import continued, tag_in
 from piiloom.surrogates.mentions import Mention
 

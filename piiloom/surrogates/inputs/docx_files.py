@@ -14,9 +14,8 @@ from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, read_member
-from piiloom.surrogates.inputs.parts import AUTHORS, Found, Notes, Parsed, Part
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import AUTHORS, Found, InputSettings, Notes, Parsed, Part
+from piiloom.surrogates.inputs.source import Allowance, members_of, open_archive, read_member
 from piiloom.surrogates.inputs.splicing import Change, Piece, changed, changes_of
 from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
 

@@ -14,12 +14,11 @@ from typing import Any, Final, NamedTuple
 from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
-from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, Notes
-from piiloom.surrogates.inputs.settings import KindOf
-from piiloom.surrogates.kinds.legal_forms import legal_form_of
+from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, KindOf, Notes
+from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.told_by_original import told_by_original
+from piiloom.surrogates.known_names import family_told
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.name_labels import family_told
 from piiloom.surrogates.offset_map import OffsetMap
 
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
@@ -102,7 +101,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
     """
     from piiloom.corpus.formats.placing import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
-    from piiloom.corpus.word_edges import is_inside_word  # noqa: PLC0415 - as above
+    from piiloom.corpus.mention_search import is_inside_word  # noqa: PLC0415 - as above
 
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike

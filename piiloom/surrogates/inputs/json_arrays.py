@@ -7,8 +7,7 @@ from typing import Final
 
 from piiloom.surrogates.inputs.json_rows import JsonReader
 from piiloom.surrogates.inputs.json_walking import blank_end
-from piiloom.surrogates.inputs.parts import Parsed, Part
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings, Parsed, Part
 
 _ONE_VALUE: Final = "Correct the file: it is to hold one array or one object. With an object a line, its name is to end in .jsonl"
 

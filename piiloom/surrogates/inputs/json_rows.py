@@ -10,12 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
 from piiloom.surrogates.inputs.given_spans import GivenSpans, SpanRewriter, found_fields, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import BAD_ROWS, NO_TEXT, Found, Notes, Parsed, Part, Skip, Spelling
+from piiloom.surrogates.inputs.parts import (
+    BAD_ROWS,
+    NO_TEXT,
+    BadRow,
+    Found,
+    InputSettings,
+    Notes,
+    Parsed,
+    Part,
+    Skip,
+    Spelling,
+    check_decoded,
+    fault,
+)
 from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
-from piiloom.surrogates.inputs.settings import InputSettings
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"

@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.arrow_files import ArrowFile
-from piiloom.surrogates.inputs.faults import no_column, shown
-from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputFile, InputSettings, ParquetLayout, no_column, shown
 
 _MOST_ROWS: Final = 65_536
 

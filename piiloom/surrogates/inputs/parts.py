@@ -1,18 +1,28 @@
-"""The units in which an input is read: files, parts of files, and chunks of parts.
+"""Parts of inputs, the settings for reading them, and faults found in them.
+
+The units in which an input is read: files, parts of files, and chunks of parts.
 
 A part is a run of whole rows of one file. A chunk is the parts that a worker takes at a time. The chunk size affects only memory: the
 documents and all output are the same for any size.
+
+Settings for reading an input: which files, which fields, which encoding.
+
+Rows that were read, for the next reading of the same input in the same process.
+
+Errors in input files, with the file and line as a user looks for them.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
 
@@ -251,3 +261,230 @@ class Parsed:
                 at = one.slot.end
         pieces.append(self.outside(at, len(self.raw)))
         return self.bom + "".join(pieces).encode("utf-8")
+
+
+Quoting = Literal["auto", "csv", "none"]
+KindOf = Callable[[str, str | None], str]
+
+FORMATS: Final[Mapping[str, str]] = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".docx": "docx",
+    ".conll": "conll",
+    ".bio": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
+    ".arrow": "arrow",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xml": "xml",
+    ".zip": "zip",
+}
+DEFAULT_CHUNK: Final = 2**20
+DEFAULT_MAX_UNPACKED: Final = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputSettings:
+    """Settings for reading an input. ``path`` is a file or a folder; ``format`` is for files with an unknown suffix.
+
+    ``text_fields`` are names (dotted in JSON: "note.text") or, in tables, 1-based numbers; the default is ``text``, else ``context``.
+    ``id_field`` defaults to ``id``. ``encoding`` is for files without a byte-order mark; the default is what XML declares, else UTF-8.
+    ``delimiter`` None: by suffix and first line. ``quoting`` "auto": fields may be quoted, except in a tab-separated file whose quotes
+    do not pair.
+
+    With ``question_field``, a row's question is part of its document (``questions``). Rows may bring spans, in ``spans_field`` (default:
+    ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype → kind) they become the document's mentions.
+    ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be picklable. ``skip_bad_rows``: a row that cannot be
+    read is set aside; otherwise it is an error. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about
+    ``chunk_bytes`` bytes. Raises ``UsageError`` for invalid values.
+    """
+
+    path: Path
+    format: str | None = None
+    text_fields: tuple[str, ...] = ()
+    id_field: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    quoting: Quoting = "auto"
+    encoding: str | None = None
+    question_field: str | None = None
+    spans_field: str | None = None
+    use_spans: bool = True
+    kind_of: KindOf | None = None
+    look_at_key: Callable[[str], bool] | None = None
+    max_unpacked: int = DEFAULT_MAX_UNPACKED
+    chunk_bytes: int = DEFAULT_CHUNK
+    skip_bad_rows: bool = False
+
+    def __post_init__(self) -> None:
+        if self.chunk_bytes < 1 or self.max_unpacked < 1:
+            raise UsageError("a size must be at least one byte", where="--max-unpacked")
+        if self.format is not None and self.format not in set(FORMATS.values()):
+            raise UsageError(f"there is no format {self.format!r}", remedy=f"The formats are {', '.join(sorted(set(FORMATS.values())))}.")
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()):
+            raise UsageError("a delimiter is one ASCII character, and neither a quote nor a line end", where="--delimiter")
+        if self.question_field is not None and (len(self.text_fields) > 1 or self.question_field in self.text_fields):
+            raise UsageError("a question goes with one text, of another field", where="--question-field", remedy="Name one --text-field")
+        if len(set(self.text_fields)) != len(self.text_fields):
+            raise UsageError("a field is named twice", where="--text-field")
+
+    @property
+    def takes_spans(self) -> bool:
+        """Whether spans of rows become mentions. Spans belong to one text, so there may be only one text field."""
+        return self.use_spans and self.kind_of is not None and len(self.text_fields) <= 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``from_json`` needs to read the same documents again; no paths."""
+        return {
+            "format": self.format,
+            "text_fields": list(self.text_fields),
+            "id_field": self.id_field,
+            "header": self.header,
+            "delimiter": self.delimiter,
+            "quoting": self.quoting,
+            "encoding": self.encoding,
+            "question_field": self.question_field,
+            "spans_field": self.spans_field,
+            "spans": self.takes_spans,
+            "max_unpacked": self.max_unpacked,
+            "skip_bad_rows": self.skip_bad_rows,
+        }
+
+    @classmethod
+    def from_json(cls, path: Path, state: Mapping[str, Any]) -> InputSettings:
+        """Return the settings that ``to_json`` saved, for the input at *path*. All spans become mentions of the kind "generic"."""
+        told = {key: value for key, value in state.items() if key not in {"spans", "text_fields"}}
+        kind_of = _any_kind if state["spans"] else None
+        return cls(path=path, text_fields=tuple(state["text_fields"]), use_spans=bool(state["spans"]), kind_of=kind_of, **told)
+
+
+def _any_kind(entity_type: str, subtype: str | None) -> str:  # noqa: ARG001 - a KindOf
+    return "generic"
+
+
+_ROOM: Final = 16_000_000  # characters; the texts in them are those of the documents, of which the engine keeps as many
+_PER_KEY: Final = 100  # a key of JSON that was met takes as much as so many characters
+Key = tuple[str, int, int, int, int]
+
+
+class KeptRows:
+    """Parts as they were read. What does not fit is not kept, and read again.
+
+    Files that are converted or unpacked first are not kept, either: each reading of an input may have its own copy of them.
+    """
+
+    def __init__(self, room: int = _ROOM) -> None:
+        self._parsed: dict[Key, Parsed] = {}
+        self._size = self._room = room
+        self._settings: InputSettings | None = None
+
+    def begin(self, settings: InputSettings) -> None:
+        """Be told how parts are read from now on. What was read in another way is forgotten."""
+        how = replace(settings, look_at_key=None)  # it changes only what is noted of the keys
+        if how != self._settings:
+            self._parsed.clear()
+            self._room, self._settings = self._size, how
+
+    def put(self, key: Key | None, parsed: Parsed) -> None:
+        """Keep *parsed*, which is what the part with *key* held when that was told, if there is room."""
+        size = len(parsed.raw) + _PER_KEY * len(parsed.met)
+        if key is not None and size < self._room:
+            self._room -= size
+            self._parsed[key] = parsed
+
+    def get(self, key: Key | None, *, again: bool) -> Parsed | None:
+        """Return what is kept of a part, None if there is nothing. It stays if the part is to be read *again*."""
+        if key is None:
+            return None
+        return self._parsed.get(key) if again else self._parsed.pop(key, None)
+
+
+def key_of(part: Part) -> Key | None:
+    """Return what tells *part* from all others, and from what stands there when its file is changed; None if it is not to be kept."""
+    file = part.file
+    if file.archive or file.encoding != "utf-8":
+        return None
+    try:
+        status = file.path.stat()
+    except OSError:  # told by whoever reads the part
+        return None
+    return str(file.path), part.start, part.end, status.st_size, status.st_mtime_ns
+
+
+_BLOCK: Final = 1 << 20
+_SHOWN: Final = 12
+
+
+UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what Python's "surrogateescape" makes of bytes that are not UTF-8
+
+
+class BadRow(Exception):
+    """Raised for a row that cannot be read, where bad rows are set aside (``InputSettings.skip_bad_rows``). The message is the reason."""
+
+
+def check_decoded(raw: str, start: int, end: int) -> None:
+    """Raise ``BadRow`` if ``raw[start:end]`` has a byte that is not UTF-8."""
+    if not raw.isascii() and (bad := UNDECODED.search(raw, start, end)):
+        raise BadRow(f"byte 0x{ord(bad[0]) - 0xDC00:02x} is not UTF-8")
+
+
+def line_at(path: Path, offset: int) -> int:
+    """Return the 1-based line of the byte *offset* in the file at *path*. Lines end at line feeds."""
+    line = 1
+    with path.open("rb") as fh:
+        while offset > 0 and (block := fh.read(min(_BLOCK, offset))):
+            line += block.count(b"\n")
+            offset -= len(block)
+    return line
+
+
+def fault(part: Part, raw: str, at: int, message: str, remedy: str | None = None) -> DataError:
+    """Return the error for a fault at character *at* of *raw*, the text of *part*, with file and line."""
+    before = raw[:at].encode("utf-8", "surrogatepass")
+    return DataError(message, where=f"{part.file.name}:{line_at(part.file.path, part.start) + before.count(10)}", remedy=remedy)
+
+
+def row_fault(part: Part, row: int, message: str) -> DataError:
+    """Return the error for a bad row of a file that has no lines; *row* is 1-based."""
+    return DataError(message, where=f"{part.file.name}:{row}", remedy="Correct the row, or use --skip-bad-rows")
+
+
+def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: str) -> DataError:
+    """Return the error for a byte at *offset* that is not valid in the encoding."""
+    return DataError(
+        f"byte 0x{byte:02x} at offset {offset} is not {encoding.upper()}",
+        where=f"{file.name}:{line}",
+        remedy="Name the file's encoding with --encoding (cp1252 and latin-1 are common)",
+    )
+
+
+def cannot_read(name: str, error: OSError) -> DataError:
+    """Return the error for a file that the operating system does not let us read."""
+    return DataError(f"the file cannot be read ({error.strerror or type(error).__name__})", where=name, remedy="Check its permissions")
+
+
+def shown(names: Sequence[str]) -> str:
+    """Join the first twelve *names* for a message, and say how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more if names else "nothing"
+
+
+def no_column(file: str, field: str, names: Sequence[str], option: str) -> UsageError:
+    """Return the error for a table without the column *field*, which the user named with *option*."""
+    return UsageError(f"there is no column {field!r}; the table has: {shown(names)}", where=file, remedy=f"Name another with {option}")
+
+
+def no_text(file: str, missing: Sequence[str], keys: Sequence[str]) -> UsageError:
+    """Return the error for a file in which no row has a text.
+
+    *missing* are the requested fields that are in no row, *keys* the fields of the first row.
+    """
+    what = f"no row has the field {', '.join(map(repr, missing))}" if missing else "no row has a text"
+    return UsageError(f"{what}; the first one has: {shown(keys)}", where=file, remedy="Name the field with --text-field")

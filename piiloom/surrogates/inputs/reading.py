@@ -14,25 +14,29 @@ from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.brat_files import BratParsed, read_brat
 from piiloom.surrogates.inputs.column_rows import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
-from piiloom.surrogates.inputs.decoding import UTF8_BOM
-from piiloom.surrogates.inputs.faults import cannot_read, line_at, no_text, undecodable
 from piiloom.surrogates.inputs.json_arrays import read_array
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_lines
-from piiloom.surrogates.inputs.kept_rows import KeptRows, key_of
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     WHOLE_FILES,
     Found,
     InputFile,
+    InputSettings,
+    KeptRows,
     Notes,
     ParquetLayout,
     Parsed,
     Part,
     TableLayout,
+    cannot_read,
+    key_of,
+    line_at,
+    no_text,
+    undecodable,
 )
-from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
+from piiloom.surrogates.inputs.text_files import UTF8_BOM
 
 _JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read

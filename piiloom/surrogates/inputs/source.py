@@ -1,4 +1,15 @@
-"""Prepare an input so that it can be read several times, in the same chunks each time.
+"""The source of documents: a file, a folder or an archive.
+
+List the files of an input: one file, or those of a folder, each folder sorted by name.
+
+Hidden files and files of unknown formats are skipped and reported. Links must stay inside the input and must not form a cycle.
+
+Zip files: members are unpacked as streams to file names that we choose, never to names from the archive.
+
+Refused with a ``DataError`` that names the member: absolute paths and paths with "..", links, encrypted and duplicate members, and
+members that unpack to more than is allowed (zip bombs).
+
+Prepare an input so that it can be read several times, in the same chunks each time.
 
 Members of zip files are unpacked to a spool folder, and files in other encodings are converted to UTF-8 there. They stay until the run
 is over.
@@ -6,26 +17,217 @@ is over.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Final
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
 
-from piiloom.foundation.errors import DataError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.scratch_places import scratch_folder
-from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
 from piiloom.surrogates.inputs.arrow_files import is_about_dataset
 from piiloom.surrogates.inputs.brat_files import SUFFIX, annotations_of
 from piiloom.surrogates.inputs.conll_files import conll_layout
-from piiloom.surrogates.inputs.cutting import cuts
-from piiloom.surrogates.inputs.decoding import encoding_of, to_utf8
-from piiloom.surrogates.inputs.faults import cannot_read
-from piiloom.surrogates.inputs.listing import Listed, format_of, list_files
 from piiloom.surrogates.inputs.parquet_files import parquet_layout
-from piiloom.surrogates.inputs.parts import CARRIED, BratLayout, Chunk, InputFile, ParquetLayout, Part, TableLayout
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import (
+    CARRIED,
+    FORMATS,
+    BratLayout,
+    Chunk,
+    InputFile,
+    InputSettings,
+    ParquetLayout,
+    Part,
+    TableLayout,
+    cannot_read,
+)
 from piiloom.surrogates.inputs.table_layouts import table_layout
+from piiloom.surrogates.inputs.text_files import cuts, encoding_of, to_utf8
+
+
+class Listed(NamedTuple):
+    """A file of the input: its path inside the input, its path on disk, and its format (or "zip")."""
+
+    name: str
+    path: Path
+    format: str
+
+
+def format_of(name: str, told: str | None) -> str | None:
+    """Return the format by the suffix of *name*, or *told* (the user's setting) if the suffix is unknown.
+
+    No suffix tells that a text or table is in CoNLL's columns, so there *told* decides.
+    """
+    if told == "conll" and FORMATS.get(Path(name).suffix.lower()) in {"txt", "tsv"}:
+        return told
+    return FORMATS.get(Path(name).suffix.lower(), told)
+
+
+def list_files(settings: InputSettings, skipped: list[str]) -> Iterator[Listed]:
+    """Yield the files to read, and append the names of skipped ones to *skipped*.
+
+    Raises ``UsageError`` if there is nothing to read, and ``DataError`` for bad links, unreadable folders and names that are not UTF-8.
+    """
+    root = settings.path
+    if root.is_file():
+        known = format_of(root.name, settings.format)
+        if known is None:
+            remedy = f"The format follows from the suffix ({', '.join(FORMATS)}); give another with --format"
+            raise UsageError("the file's format is not known", where=str(root), remedy=remedy)
+        yield Listed(root.name, root, known)
+        return
+    if not root.is_dir():
+        raise UsageError("there is no such file or folder", where=str(root), remedy="Check the path")
+    empty = True
+    for name, path in _walk(root, "", root.resolve(), (root.resolve(),)):
+        known = format_of(name, settings.format)
+        if not _is_unicode(name):
+            raise DataError("the file's name is not UTF-8", where=ascii(name), remedy="Rename it")
+        if known is None or path.name.startswith("."):
+            skipped.append(name)
+        else:
+            empty = False
+            yield Listed(name, path, known)
+    if empty:
+        raise UsageError("the folder has no file of a known format", where=str(root), remedy=f"Known are {', '.join(FORMATS)}")
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _walk(folder: Path, prefix: str, root: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted((entry.name, entry.is_symlink()) for entry in entries)
+    except OSError as error:
+        raise cannot_read(prefix or str(folder), error) from error
+    for name, is_link in names:
+        path, inner = folder / name, f"{prefix}{name}"
+        real = _inside(path, inner, root) if is_link else path
+        if real.is_dir():
+            if name.startswith("."):
+                continue
+            target = real.resolve()
+            if target in above:
+                raise DataError("the link leads back to a folder that contains it", where=inner, remedy="Remove it")
+            yield from _walk(path, f"{inner}/", root, (*above, target))
+        elif real.is_file():
+            yield inner, path
+
+
+def _inside(link: Path, inner: str, root: Path) -> Path:
+    try:
+        real = link.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise DataError("the target of the link does not exist", where=inner, remedy="Remove it") from error
+    if not real.is_relative_to(root):
+        raise DataError("the link leads out of the input folder", where=inner, remedy="Put the file itself there, or remove the link")
+    return real
+
+
+_RATIO: Final = 200
+_RATIO_MATTERS_FROM: Final = 100 * 10**6
+_BLOCK: Final = 1 << 20
+_ENCRYPTED: Final = 0x1
+
+
+class Allowance:
+    """Budget of bytes that may be unpacked from all archives of an input."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+
+    def take(self, size: int, where: str) -> None:
+        """Use *size* bytes of the budget. Raises ``DataError`` when it is exceeded."""
+        self.used += size
+        if self.used > self.limit:
+            raise DataError(
+                f"the archives unpack to more than {self.limit:,} bytes",
+                where=where,
+                remedy="Allow more with --max-unpacked, if you trust the archive",
+            )
+
+
+@contextmanager
+def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file. Raises ``DataError`` if it is damaged or no zip file; also for such errors while it is read in the block."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise DataError(
+            "the zip file is damaged, or its compression is not supported", where=name, remedy="Unpack it yourself and give the folder"
+        ) from error
+
+
+def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+    """Return the files in *archive*, in its order, without folders. Raises ``DataError`` for a member that is refused (see above)."""
+    found: list[zipfile.ZipInfo] = []
+    taken: set[str] = set()
+    for info in archive.infolist():
+        where = f"{name}/{info.filename}"
+        _check_path(info, where)
+        if info.is_dir():
+            continue
+        if info.filename in taken:
+            raise DataError("the archive has this member twice", where=where, remedy="Pack the archive again")
+        taken.add(info.filename)
+        found.append(info)
+    return found
+
+
+def _check_path(info: zipfile.ZipInfo, where: str) -> None:
+    path = PurePosixPath(info.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
+        raise DataError("the member's path leads out of the archive", where=where, remedy="Pack the archive again with relative paths")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise DataError("the member is a symbolic link", where=where, remedy="Pack the file itself")
+    if info.flag_bits & _ENCRYPTED:
+        raise DataError("the member is encrypted", where=where, remedy="Unpack it yourself and give the folder")
+
+
+def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowance: Allowance, name: str) -> None:
+    """Unpack a member to the new file *target*.
+
+    Raises ``DataError`` if *allowance* is exceeded, or for over 100 MB at a compression ratio above 200.
+    """
+    with target.open("xb") as out:
+        for block in _blocks(archive, info, allowance, name):
+            out.write(block)
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> bytes:
+    """Return the bytes of a member. Raises ``DataError`` as ``unpack`` does."""
+    return b"".join(_blocks(archive, info, allowance, name))
+
+
+def _blocks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> Iterator[bytes]:
+    where = f"{name}/{info.filename}"
+    if allowance.used + info.file_size > allowance.limit:
+        allowance.take(info.file_size, where)
+    size = 0
+    with archive.open(info) as packed:
+        while block := packed.read(_BLOCK):
+            size += len(block)
+            allowance.take(len(block), where)
+            if size > _RATIO_MATTERS_FROM and size > _RATIO * max(info.compress_size, 1):
+                raise DataError(
+                    f"the member unpacks to more than {_RATIO} times its size: a zip bomb?",
+                    where=where,
+                    remedy="Unpack it yourself and give the folder, if you trust the archive",
+                )
+            yield block
+
 
 # Most parts in one chunk: small files share a chunk, but the message about it to a worker must not get long.
 _MOST_PARTS: Final = 32

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.inputs.faults import no_column, shown
-from piiloom.surrogates.inputs.parts import TableLayout
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings, TableLayout, no_column, shown
 from piiloom.surrogates.inputs.tables import quotes_fit, rows_of
 
 _HEAD: Final = 1 << 20

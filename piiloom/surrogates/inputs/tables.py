@@ -13,8 +13,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.faults import BadRow, check_decoded, fault
-from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, CannotSpell, Found, Notes, Parsed, Part, TableLayout, check_decoded, fault
 from piiloom.surrogates.inputs.questions import NO_QUESTION, PairSlot, asked
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from piiloom.foundation.words import trimmed
 from piiloom.surrogates.inputs.given_spans import GivenSpans, mentions_of
-from piiloom.surrogates.inputs.settings import KindOf
+from piiloom.surrogates.inputs.parts import KindOf
 from piiloom.surrogates.inputs.xml_standoff import Tag, attributes_of
 
 # Element -> the type that ``kind_of`` is asked for. "": the element's attribute ``type`` says it.

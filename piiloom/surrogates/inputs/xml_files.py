@@ -14,10 +14,8 @@ from bisect import bisect_right
 from typing import Final
 
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.faults import fault
 from piiloom.surrogates.inputs.given_spans import GivenSpans, found_fields
-from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import CannotSpell, Found, InputSettings, Notes, Parsed, Part, fault
 from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
 from piiloom.surrogates.inputs.standoff import BadSpan
 from piiloom.surrogates.inputs.tei_elements import is_tei, tei_mentions

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import GivenSpans, mentions_of
-from piiloom.surrogates.inputs.settings import KindOf
+from piiloom.surrogates.inputs.parts import KindOf
 from piiloom.surrogates.inputs.splicing import Change
 from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
 

@@ -13,9 +13,8 @@ from piiloom.surrogates.kinds.address_signs import flat, road, state, streets_fi
 from piiloom.surrogates.kinds.facts import facts_of
 from piiloom.surrogates.kinds.files import CountryEntry
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
-from piiloom.surrogates.kinds.locations import City, Region, places_of
 from piiloom.surrogates.kinds.masks import fill, reshaped
-from piiloom.surrogates.kinds.places import countries, home_city, place_seed
+from piiloom.surrogates.kinds.places import City, Region, countries, home_city, place_seed, places_of
 from piiloom.surrogates.seeds import below, mix, pick
 
 _STREET: Final = salt_of("street")

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from piiloom.surrogates.articles import ANY, sounds
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.calendars import calendars
+from piiloom.surrogates.fitting import ANY, sounds
+from piiloom.surrogates.kinds.calendars import LARGEST, calendars, in_words, other_word
 from piiloom.surrogates.kinds.kind import salt_of
-from piiloom.surrogates.kinds.numerals import LARGEST, in_words, other_word
 from piiloom.surrogates.seeds import below, mix
 
 _SALT: Final = salt_of("age")

@@ -7,9 +7,9 @@ from typing import Final
 
 from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.calendars import other_word
 from piiloom.surrogates.kinds.facts import facts_of
 from piiloom.surrogates.kinds.kind import salt_of, style_seed
-from piiloom.surrogates.kinds.numerals import other_word
 from piiloom.surrogates.seeds import below, mix, pick
 
 _MONEY: Final = salt_of("money")

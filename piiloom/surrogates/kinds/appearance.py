@@ -8,7 +8,7 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import Drawing, cased_like, owned_seed, salt_of
-from piiloom.surrogates.kinds.phrases import languages, phrase, spoken
+from piiloom.surrogates.kinds.places import languages, phrase, spoken
 from piiloom.surrogates.kinds.wording import other_score
 from piiloom.surrogates.seeds import mix
 

@@ -1,14 +1,87 @@
-"""Months, weekdays and seasons by their words: ``data/words/calendars.yaml``, and ``month_names.yaml`` for further languages."""
+"""Calendars: the words of dates and numbers in a language, and the words around a date.
+
+Numbers in words, 0 to 120, in the languages of ``data/words/numerals.yaml``.
+
+Months, weekdays and seasons by their words: ``data/words/calendars.yaml``, and ``month_names.yaml`` for further languages.
+
+Write the words and ordinal suffixes of a date for another day.
+
+Words of dates and times that name no day themselves: "tomorrow", "of next month", "in the afternoon".
+
+They are in ``data/words/calendars.yaml``; all languages are looked for in each text.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.fitting import capitalised
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, Order
+from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, NumeralsFile, Order
+
+LARGEST: Final = 120
+_SPACES: Final = re.compile(r"[\s-]+")
+
+
+@cache
+def _lists() -> dict[str, list[str]]:
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
+
+
+@cache
+def _by_word(language: str) -> dict[str, int]:
+    return {_SPACES.sub(" ", word.casefold()): number for number, word in reversed(list(enumerate(_lists().get(language, []))))}
+
+
+@cache
+def _finder(language: str) -> re.Pattern[str]:
+    """Return a pattern for any number in words, the longest first; it matches whole words, also in "seventy-year-old"."""
+    words = sorted(_by_word(language), key=lambda word: (-len(word), word))
+    return re.compile(rf"\b(?:{'|'.join(re.escape(word).replace(chr(92) + ' ', '[ -]') for word in words)})\b", re.IGNORECASE)
+
+
+def number_words(language: str) -> list[str]:
+    """Return the numbers of *language* in words, casefolded, the longest first; none if it has no words."""
+    return sorted(map(str.casefold, _lists().get(language, [])), key=len, reverse=True)
+
+
+def in_words(number: int, language: str) -> str | None:
+    """Return *number* in words; None if it is not from 0 to 120 or the language has no words."""
+    known = _lists().get(language)
+    return known[number] if known and 0 <= number <= LARGEST else None
+
+
+def other_word(text: str, language: str, change: Callable[[int], int]) -> str | None:
+    """Replace the first number in words in *text* by *change* of it, keeping its capitals; the words reach from 0 to 120.
+
+    *language* is tried first, then all others. Return None if there is no number in words.
+    """
+    for spoken in (language, *(known for known in _lists() if known != language)):
+        if spoken not in _lists():
+            continue
+        found = _finder(spoken).search(text)
+        if found is None:
+            continue
+        old = found.group()
+        number = _by_word(spoken)[_SPACES.sub(" ", old.casefold())]
+        new = in_words(_told(number, change(number)), spoken) or old
+        new = new.upper() if old.isupper() else capitalised(new) if old[0].isupper() else new
+        return text[: found.start()] + new + text[found.end() :]
+    return None
+
+
+def _told(old: int, wanted: int) -> int:
+    """Return *wanted* limited to the numbers that have words; as far below the largest as it lies above where that is *old* itself."""
+    limited = min(LARGEST, max(0, wanted))
+    return limited if limited != old or wanted <= LARGEST else max(0, 2 * LARGEST - wanted)
+
 
 FALLBACK: Final = "en"
 
@@ -95,3 +168,160 @@ def month_words() -> frozenset[str]:
 def range_words() -> frozenset[str]:
     """Return the words that join the two ends of a date range ("to", "bis"), casefolded, of all languages."""
     return frozenset(word.casefold() for entry in calendars().values() for word in entry.ranges)
+
+
+def written_word(field: str, style: str, text: str, when: date, language: str, *, dotted: bool) -> str:
+    """Return the month, weekday or season of *when* in the form and capitals of *style* (see ``date_parsing.Part``).
+
+    *text* is the original word; it is kept if it fits. *dotted* says that a full stop follows, so a word of up to four letters is
+    taken for an abbreviation.
+    """
+    form, _, number = style.rpartition(":")
+    if field == "first":
+        return text if when.day == 1 else str(when.day)
+    if language not in calendars() and language in date_names():
+        return _cased(form, _in_form_of(field, text, when, language))
+    own = calendar_of(language)
+    short = form.endswith("-short")
+    if field == "month":
+        if when.month == int(number):
+            return text
+        at = when.month - 1
+        word = _short_month(own.short_months, text, int(number) - 1, at) if short or (dotted and len(text) <= 4) else own.months[at]
+    elif field == "weekday":
+        at = when.isoweekday() - 1
+        if when.isoweekday() == int(number):
+            return text
+        word = own.short_weekdays[at][0] if short and own.short_weekdays else own.weekdays[at]
+    else:
+        season = when.month % 12 // 3
+        word = text if 3 * int(number) % 12 // 3 == season else own.seasons[(season - 1) % 4][0]
+    return _cased(form, word)
+
+
+def _short_month(forms: list[list[str]], text: str, old: int, new: int) -> str:
+    """Return the short name of the month *new* in the form of *text*, that of *old*: Polish has "styczeń" and "sty"."""
+    column = max((at for at, word in enumerate(forms[old]) if word.casefold() == text.casefold()), default=0)  # "maj" is both
+    return forms[new][column] if column < len(forms[new]) else forms[new][0]
+
+
+def _cased(form: str, word: str) -> str:
+    return word.upper() if form.startswith("upper") else word[0].upper() + word[1:] if form.startswith("title") else word.lower()
+
+
+def _in_form_of(field: str, text: str, when: date, language: str) -> str:
+    """Return the month or weekday of *when* in the form of the word *text*: "maja" becomes "lutego", and "maj" becomes "luty"."""
+    names = date_names()[language]
+    at, forms = (when.month - 1, names.months) if field == "month" else (when.weekday(), names.weekdays)
+    folded = text.casefold()
+    return next((form for form in forms if folded in map(str.casefold, form)), forms[0])[at]
+
+
+def ordinal_suffix(folded: str, day: int, text: str) -> str:
+    """Return the ordinal suffix for *day* in the language and case of the original suffix *text* (casefolded: *folded*).
+
+    For example, "st" becomes "th", "er" becomes "", "de" becomes "ste", and "a" (Swedish "1:a") becomes "e".
+    """
+    teen = 11 <= day % 100 <= 13
+    last = day % 10
+    match folded:
+        case "st" | "nd" | "rd" | "th":
+            new = "th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
+        case "er" | "º" | "ª" | "o":
+            new = text if day == 1 else ""
+        case "ste" | "de":
+            new = "ste" if day in {1, 8} or day >= 20 else "de"
+        case "a":
+            new = "a" if last in {1, 2} and not teen and day != 12 else "e"
+        case _:
+            new = text
+    return new.upper() if text.isupper() and len(text) > 1 else new
+
+
+_PARTS_OF_TOLD: Final = ("before", "which", "unit", "behind", "some")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+@cache
+def _near() -> frozenset[str]:
+    return frozenset(f"{word} {part}".rstrip() for known in calendars().values() for word in known.near for part in ("", *known.parts))
+
+
+@cache
+def _of_month() -> re.Pattern[str]:
+    spoken = []
+    for known in calendars().values():
+        of, which, month, after = (any_of(known.month_told.get(place, ())) for place in ("of", "which", "month", "after"))
+        if month:
+            spoken.append(rf"(?:(?:{of}) )?(?:(?:{which}) ){{0,2}}(?:{month})(?: (?:{after}))?")
+    return re.compile(rf"\s+(?:{'|'.join(spoken)})$", re.IGNORECASE)
+
+
+@cache
+def _half() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{any_of(word for known in calendars().values() for word in known.halves)})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def articles() -> frozenset[str]:
+    """Return the small words, in small letters, that stand beside the number of a day."""
+    return frozenset(word for known in calendars().values() for word in known.articles)
+
+
+@cache
+def in_month() -> re.Pattern[str]:
+    """Return the pattern of what stands right before a month and its year: "in [DATE] 2012"."""
+    words = any_of(word for known in calendars().values() for word in known.in_month)
+    return re.compile(rf"\b(?:{words})\s+\Z", re.IGNORECASE)
+
+
+@cache
+def year_follows() -> re.Pattern[str]:
+    """Return the pattern of a year, in digits or in words, that follows a day and a month."""
+    words = any_of(word for known in calendars().values() for word in known.years)
+    year = r"(?:1[89]|20)\d{2}\b"
+    return re.compile(rf"[-/.]{year}(?![-/.]\d)|,? (?:(?:(?:of|de|del|do|di) )?{year}|['’]\d{{2}}\b|{words})")
+
+
+@cache
+def _units() -> dict[str, tuple[str, ...]]:
+    """Return the languages of each word for a unit of time: most originals of dates have none, and need no pattern."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, known in calendars().items():
+        for word in {word for unit in known.told_by_text.get("unit", ()) for word in _WORD.findall(unit.casefold())}:
+            found[word] = (*found.get(word, ()), language)
+    return found
+
+
+@cache
+def _told_by_text(language: str) -> re.Pattern[str]:
+    """Return the pattern of a time that a number of units, or which of them it is, tells from that of the text; casefolded."""
+    known = calendars()[language].told_by_text
+    before, which, unit, behind, some = (
+        any_of(sorted(map(str.casefold, known.get(part, ())), key=len, reverse=True)) for part in _PARTS_OF_TOLD
+    )
+    number = rf"(?:\d{{1,3}}|{some}|{any_of(number_words(language))})"
+    told = (
+        rf"(?:(?:(?:{which}) )+(?:{number}[ -])?(?:{unit})|{number}[ -](?:{unit})(?: (?:{which}))?"
+        rf"|(?:{unit}) (?:(?:{which})|(?={behind})))"
+    )
+    return re.compile(rf"(?:(?:{before})(?: |(?<=')))*(?:(?:{some}) )?{told}(?:,? ?(?:{behind}))*")
+
+
+def told_by_text(original: str) -> bool:
+    """Whether *original* tells a time by that of its text, or how long something took: "tomorrow", "two days ago", "three weeks"."""
+    told = " ".join(original.casefold().replace("’", "'").split())
+    if told in _near():
+        return True
+    languages = {language for word in _WORD.findall(told) for language in _units().get(word, ())}
+    return any(_told_by_text(language).fullmatch(told) for language in sorted(languages))
+
+
+def of_month(original: str) -> re.Match[str] | None:
+    """Return the match of a month that is told by that of the text, behind a day: "the 5th of this month"."""
+    return _of_month().search(original)
+
+
+def tells_half(original: str) -> bool:
+    """Whether a time tells the half of its day in words: "3 in the afternoon"."""
+    return _half().search(original.replace("’", "'")) is not None

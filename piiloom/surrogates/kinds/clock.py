@@ -7,10 +7,8 @@ from functools import cache
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.around_dates import tells_half
-from piiloom.surrogates.kinds.calendars import calendar_of, calendars
+from piiloom.surrogates.kinds.calendars import calendar_of, calendars, other_word, tells_half
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
-from piiloom.surrogates.kinds.numerals import other_word
 from piiloom.surrogates.seeds import below, mix, pick
 
 _TIME: Final = salt_of("time")

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import clock, dates
-from piiloom.surrogates.kinds.calendars import calendar_of, date_order, languages_for, meanings
-from piiloom.surrogates.kinds.date_words import ordinal_suffix
+from piiloom.surrogates.kinds.calendars import calendar_of, date_order, languages_for, meanings, ordinal_suffix
 from piiloom.surrogates.kinds.kind import Drawing, salt_of
 from piiloom.surrogates.kinds.masks import digits
 from piiloom.surrogates.seeds import below, mix, pick

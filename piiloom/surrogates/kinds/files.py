@@ -140,7 +140,7 @@ class PhonesFile(FileModel):
 class CalendarEntry(FileModel):
     """A language's words for dates; lists begin with January and Monday.
 
-    ``patterns`` by precision and order, see ``date_patterns``; ``order`` is None where it is the country's. The head of the file
+    ``patterns`` by precision and order, see ``dates``; ``order`` is None where it is the country's. The head of the file
     tells of the others.
     """
 

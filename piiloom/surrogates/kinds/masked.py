@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds import accounts, codes, identifiers, phones
+from piiloom.surrogates.kinds import accounts, codes, contacts, identifiers
 from piiloom.surrogates.kinds.date_masks import MASK
 from piiloom.surrogates.kinds.kind import Drawing, salt_of
 from piiloom.surrogates.kinds.masks import digits
@@ -62,7 +62,7 @@ tax_id = _masked(identifiers.tax_id)
 passport = _masked(identifiers.passport)
 driving_licence = _masked(identifiers.driving_licence)
 licence_plate = _masked(identifiers.licence_plate)
-fax = _masked(phones.fax)
+fax = _masked(contacts.fax)
 medical_record = _masked(codes.medical_record)
 student_id = _masked(codes.student_id)
 employee_id = _masked(codes.employee_id)
@@ -72,6 +72,6 @@ device_id = _masked(codes.device_id)
 id_number = _masked(codes.id_number)
 number = _masked(codes.number)
 national_id = _masked(identifiers.national_id)
-phone = _masked(phones.phone)
+phone = _masked(contacts.phone)
 payment_card = _masked(accounts.payment_card)
 bank_account = _masked(accounts.bank_account)

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.calendars import in_words, other_word
 from piiloom.surrogates.kinds.kind import salt_of
-from piiloom.surrogates.kinds.numerals import in_words, other_word
 from piiloom.surrogates.kinds.wording import other_score
 from piiloom.surrogates.seeds import below, mix, pick
 

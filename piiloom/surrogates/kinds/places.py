@@ -1,19 +1,265 @@
-"""Cities, regions, countries and unspecified places. A person's home is one place: city, region and postcode agree."""
+"""Places: the data of a country, cities and regions, and phrases from lists.
+
+Regions and cities of a country, with the cities' size classes; read from ``data/places/<country>.yaml``.
+
+Phrase grammars: ``data/words/<language>.yaml`` compiled into templates and tuples of words.
+
+A form is text with slots: ``{name}`` stands for an entry of that list in the file, ``{city}`` for a city of the country. List entries
+may be forms themselves. ``<a|b>`` means a for men and b for women; without a known gender, a. Lists are flattened when a form is
+compiled, so that a draw only makes one choice for the form and one for each slot.
+
+Cities, regions, countries and unspecified places. A person's home is one place: city, region and postcode agree.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from itertools import product
+from typing import Final, Literal, NamedTuple
 
+from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.kind import WITHIN, cased_like, home_of, salt_of
-from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
-from piiloom.surrogates.kinds.phrases import phrase, spoken, words_of
+from piiloom.surrogates.kinds.files import PlacesFile, WordsFile
+from piiloom.surrogates.kinds.kind import WITHIN, Drawing, cased_like, home_of, numbered_seed, owned_seed, salt_of
+from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.seeds import below, mix, pick, seed_of
+
+Size = Literal["large", "middle", "small"]
+SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")
+_DEFAULT: Final = "ZZ"
+_SHARES: Final = (45, 80, 100)  # cumulative percentages of people in large, middle and small cities
+
+
+class Region(NamedTuple):
+    """A state, province or county. ``post`` holds the prefixes of its postcodes."""
+
+    name: str
+    short: str | None
+    post: tuple[str, ...]
+
+
+class City(NamedTuple):
+    """A city, town or village."""
+
+    name: str
+    size: Size
+    region: Region
+
+
+class Country(NamedTuple):
+    """The places of one country.
+
+    ``by_size`` has no empty class: one without cities gets those of another class. The keys of ``by_name`` are casefolded.
+    """
+
+    regions: tuple[Region, ...]
+    cities: tuple[City, ...]
+    by_size: Mapping[Size, tuple[City, ...]]
+    by_name: Mapping[str, City]
+
+
+@cache
+def places_of(country: str) -> Country:
+    """Return the places of *country* (ISO 3166 alpha-2), or made-up places if the country has no file; cached."""
+    folder = files("piiloom.surrogates") / "data" / "places"
+    source = folder / f"{country}.yaml"
+    if not source.is_file():
+        source = folder / f"{_DEFAULT}.yaml"
+    read = load_yaml(source, PlacesFile)
+    cities = tuple(_shared(read)) if read.locale else tuple(_own(read))
+    regions = tuple(dict.fromkeys(city.region for city in cities))
+    return Country(regions, cities, _by_size(cities), {city.name.casefold(): city for city in reversed(cities)})
+
+
+def _own(read: PlacesFile) -> list[City]:
+    found = []
+    for name, entry in read.regions.items():
+        region = Region(name, entry.short, tuple(entry.post))
+        classes: tuple[tuple[Size, list[str]], ...] = (("large", entry.large), ("middle", entry.middle), ("small", entry.small))
+        found += [City(city, size, region) for size, names in classes for city in names]
+    return found
+
+
+def _shared(read: PlacesFile) -> list[City]:
+    """Return the cities that ``pii_values`` has for the file's locale."""
+    from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
+
+    large, middle = set(read.large), set(read.middle)
+    found = []
+    for known in regions(read.locale or "").items:
+        region = Region(known.name, known.short, known.post)
+        for city in known.cities.items:
+            size: Size = "large" if city in large else "middle" if city in middle else "small"
+            found.append(City(city, size, region))
+    return found
+
+
+def _by_size(cities: tuple[City, ...]) -> dict[Size, tuple[City, ...]]:
+    found = {size: tuple(city for city in cities if city.size == size) for size in SIZES}
+    stand_in: dict[Size, Size] = {"large": "middle", "middle": "small", "small": "middle"}
+    return {size: found[size] or found[stand_in[size]] or cities for size in SIZES}
+
+
+@cache
+def city_names(country: str) -> tuple[str, ...]:
+    """The names of all cities of *country*."""
+    return tuple(dict.fromkeys(city.name for city in places_of(country).cities))
+
+
+def draw_city(country: str, seed: int, size: Size | None = None) -> City:
+    """Draw a city of *country*, from the class *size* if given, else from a class drawn by its share of people."""
+    known = places_of(country).by_size
+    if size is None:
+        dice = below(seed, 100)
+        size = SIZES[0] if dice < _SHARES[0] else SIZES[1] if dice < _SHARES[1] else SIZES[2]
+    cities = known[size]
+    return cities[(seed >> 32) % len(cities)]
+
+
+FALLBACK: Final = "en"  # the language whose words are used for languages without a file
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+_GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
+_INITIALISM: Final = re.compile(r"[A-Z]{2,5}(\d{0,4})")
+_NAME: Final = re.compile(r"[^\W\d_]+")
+_LARGEST: Final = 6000  # words of a flattened entry; of more combinations, this many are sampled
+
+# A %-template and the words for each of its slots.
+Form = tuple[str, tuple[tuple[str, ...], ...]]
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages (ISO 639-1) that have a word file; cached."""
+    found = (item.name for item in (files("piiloom.surrogates") / "data" / "words").iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in found if re.fullmatch(r"[a-z]{2}\.yaml", name)))
+
+
+@cache
+def _file(language: str) -> WordsFile:
+    known = language if language in languages() else FALLBACK
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / f"{known}.yaml", WordsFile)
+
+
+def words_of(language: str) -> Mapping[str, Sequence[str]]:
+    """Return the word lists of *language*, or the English ones if it has no file."""
+    return _file(language).lists
+
+
+@cache
+def nation(country: str, language: str, *, female: bool) -> str | None:
+    """Return the nationality of a person from *country* in *language*; None if the file does not have it."""
+    found = _file(language).nations.get(country)
+    return None if found is None else gendered(found, female=female)
+
+
+def gendered(text: str, *, female: bool) -> str:
+    """Return *text* with the half of each ``<a|b>`` that is meant."""
+    return _GENDERED.sub(lambda m: m[2] if female else m[1], text) if "<" in text else text
+
+
+@cache
+def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ...]:
+    """Return all words that the slot *name* may stand for. Raises ``ConfigError`` if the language has no such list."""
+    if name == "city":
+        return city_names(country)
+    listed = words_of(language).get(name)
+    if listed is None:
+        raise ConfigError(f"no list {name!r}", where=f"{language}.yaml", remedy="Add it to piiloom/surrogates/data/words.")
+    out: dict[str, None] = {}
+    for entry in listed:
+        template, slots = _compiled(gendered(entry, female=female), language, country, female)
+        out.update(dict.fromkeys(template % words for words in _thinned(slots) if not _echoes(words)))
+    return tuple(out)
+
+
+def _echoes(words: tuple[str, ...]) -> bool:
+    """Whether a compound would repeat itself ("Moor" + "moor")."""
+    return len(words) == 2 and words[0].casefold() == words[1].casefold()
+
+
+def _thinned(slots: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
+    total = 1
+    for slot in slots:
+        total *= len(slot)
+    if total <= _LARGEST:
+        return list(product(*slots))
+    return [tuple(pick(mix(turn + 1, at), slot) for at, slot in enumerate(slots)) for turn in range(_LARGEST)]
+
+
+def _compiled(form: str, language: str, country: str, female: bool) -> Form:
+    template = _SLOT.sub("%s", form.replace("%", "%%"))
+    return template, tuple(_flat(name, language, country, female) for name in _SLOT.findall(form))
+
+
+@cache
+def forms(kind: str, language: str, country: str, female: bool) -> tuple[Form, ...]:
+    """Return the compiled forms of *kind*, in English if the language has none; cached."""
+    words = words_of(language)
+    known = language if kind in words else FALLBACK
+    return tuple(_compiled(gendered(form, female=female), known, country, female) for form in words_of(known)[kind])
+
+
+def said(form: Form, seed: int) -> str:
+    """Fill each slot of *form* with a word. If a drawn word is already used, its neighbor in the list is taken instead."""
+    template, slots = form
+    if len(slots) == 1:
+        return template % pick(mix(seed, 1), slots[0])
+    words: list[str] = []
+    for at, slot in enumerate(slots, 1):
+        chosen = mix(seed, at) % len(slot)
+        word = slot[chosen]
+        words.append(slot[chosen - 1] if word in words else word)
+    return template % tuple(words)
+
+
+def phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
+    """Draw a phrase of *kind* in the language of the text."""
+    known = forms(kind, draw.language, draw.country, female)
+    return said(known[seed % len(known)], seed)
+
+
+def _initials(name: str) -> str:
+    """Return the abbreviation of an institution's *name*: "Ellsworth Medical Center" is "EMC"."""
+    words = [word for word in _NAME.findall(name) if word[0].isupper()]
+    return "".join(word[0] for word in words).upper() if len(words) > 1 else name[:3].upper()
+
+
+def spoken(kind: str, *, owned: bool = False, numbered: bool = False, institution: bool = False) -> Drawing:
+    """Return the drawing function of *kind*, which draws from its grammar.
+
+    With *owned*, an owner always gets the same value; with *numbered*, the same value for each index. A value equal to the original is
+    drawn again, up to three times. Of an *institution* whose original is an abbreviation ("BWH", "HCS843"), it is one, too.
+    """
+    salt = salt_of(kind)
+    seed_for: Callable[[Draw, int], int] = numbered_seed if numbered else owned_seed if owned else _own_seed
+
+    def drawn(draw: Draw) -> str:
+        female = draw.owner is not None and draw.owner.gender == "female"
+        seed = seed_for(draw, salt)
+        value = phrase(kind, draw, seed, female=female)
+        if draw.original:
+            for turn in range(1, 4):
+                if value.casefold() != draw.original.casefold():
+                    break
+                value = phrase(kind, draw, mix(seed, turn), female=female)
+            short = _INITIALISM.fullmatch(draw.original) if institution else None
+            if short is not None:
+                return _initials(value) + reshaped(short[1], seed)
+            return cased_like(draw.original, value)
+        return value
+
+    drawn.__doc__ = f"A value of kind {kind!r}."
+    return drawn
+
+
+def _own_seed(draw: Draw, salt: int) -> int:
+    return mix(draw.seed, salt)
+
 
 _HOME: Final = salt_of("home")
 _LOCATION: Final = salt_of("location")

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piiloom.surrogates.leakage.pool_simulation import possible_names
-from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Pools
 from piiloom.surrogates.persona_assignment.groups import GROUPS
+from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
 from piiloom.surrogates.seeds import mix
 
 _PERSON: Final = 0xC0

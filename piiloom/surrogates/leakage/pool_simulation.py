@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from piiloom.surrogates.leakage.known_pool import PoolAttack, attack
-from piiloom.surrogates.persona_assignment.drawing import Pools
 from piiloom.surrogates.persona_assignment.groups import GROUPS
+from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.seeds import below, mix, pick
 
 _EXPONENT: Final = 0.8

@@ -17,7 +17,7 @@ from typing import Final
 from piiloom.foundation.words import any_of
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
-from piiloom.surrogates.name_words import name_words
+from piiloom.surrogates.known_names import name_words
 
 _NAME: Final = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)?"
 # A name as above, but beginning with a set of characters, so that ``re`` is fast, and faster where it is of ASCII.

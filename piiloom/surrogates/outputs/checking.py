@@ -21,7 +21,7 @@ from piiloom.surrogates.inputs.parquet_files import RowCursor
 from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
 from piiloom.surrogates.inputs.questions import joined, joined_ranges, question_start
 from piiloom.surrogates.inputs.reading import PartReader
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT

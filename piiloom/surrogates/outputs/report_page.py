@@ -1,7 +1,26 @@
-"""Make ``report.html``: the report of a run as a page to look at, in one file without scripts. Everything in it is escaped."""
+"""The report of a run: tallies, sample passages, and the page made of them.
+
+Counts for the report. They are added in input order, so the report is the same for any chunk size.
+
+Samples of filled texts for ``report.html``: what stood there, and what stands there now.
+
+They never hold an original: where one is known, its kind stands in its place.
+
+Make ``report.html``: the report of a run as a page to look at, in one file without scripts. Everything in it is escaped.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final
+from piiloom.surrogates.documents import Document, Replaced
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+from piiloom.surrogates.documents import Document, Replaced
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -9,9 +28,152 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
-
-from piiloom.surrogates.outputs.samples import Sample
 from piiloom.surrogates.same_values import RULE
+
+
+# Most distinct literals that are counted separately, and most characters of each.
+_MOST_LITERALS: Final = 10_000
+_LONGEST: Final = 80
+OTHERS: Final = "(others)"
+PutIn = tuple[str, str, str | None]
+_PUT_IN: Final = itemgetter(4, 5, 6)  # kind, entity type and subtype of a place
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of documents, replaced ranges, unknown placeholders, and brackets left alone.
+
+    ``put_in`` counts surrogates by (kind, entity type, subtype). ``engine`` sums the tallies of the documents.
+    ``first`` is the first place of those that belong to no document.
+    """
+
+    documents: int = 0
+    replaced: int = 0
+    put_in: Counter[PutIn] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+    engine: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def note(self, tallies: Mapping[str, int], where: str) -> None:
+        """Add counts that belong to no document; *where* is their file and line."""
+        self.engine.update(tallies)
+        for name in tallies:
+            self.first.setdefault(name, where)
+
+    def take(self, document: Document, replaced: Replaced) -> None:
+        """Count one document."""
+        self.documents += 1
+        self.replaced += len(replaced.placed)
+        self.put_in.update(map(_PUT_IN, replaced.placed))
+        for counter, ranges in ((self.unknown, replaced.unknown), (self.left, replaced.left)):
+            for start, end in ranges:
+                literal = document.text[start:end]
+                counter[literal if len(literal) <= _LONGEST else literal[: _LONGEST - 1] + "…"] += 1
+        if replaced.tallies:
+            self.engine.update(replaced.tallies)
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of later documents. Literals after the first 10,000 distinct ones are counted together as ``OTHERS``."""
+        self.documents += other.documents
+        self.replaced += other.replaced
+        self.put_in.update(other.put_in)
+        self.engine.update(other.engine)
+        self.first = {**other.first, **self.first}
+        for ours, theirs in ((self.unknown, other.unknown), (self.left, other.left)):
+            for literal, count in theirs.items():
+                ours[literal if literal in ours or len(ours) < _MOST_LITERALS else OTHERS] += count
+
+    def by_kind(self) -> dict[str, int]:
+        """Return the number of surrogates of each kind, most frequent first."""
+        kinds: Counter[str] = Counter()
+        for (kind, _, _), count in self.put_in.items():
+            kinds[kind] += count
+        return most_common(kinds)
+
+    def by_type(self) -> dict[str, int]:
+        """Return the number of surrogates of each "type.subtype" (or "type"), most frequent first."""
+        types: Counter[str] = Counter()
+        for (_, entity_type, subtype), count in self.put_in.items():
+            types[f"{entity_type}.{subtype}" if subtype else entity_type] += count
+        return most_common(types)
+
+
+def most_common(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return *counts* sorted by count, highest first, then by name."""
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+LOOKED_AT: Final = 500  # documents at the beginning of the input, of which samples are made
+_BEFORE, _LENGTH, _MOST_SAMPLES, _ANYWAY = 90, 420, 14, 6
+_ORIGINAL: Final = re.compile(r"^([^:=]*[:=]).*?([>\])}*#]*)$", re.DOTALL)
+
+
+class Piece(NamedTuple):
+    """A piece of a sample: ``kind`` is "" where nothing changed."""
+
+    kind: str
+    before: str
+    after: str
+
+
+class Sample(NamedTuple):
+    """A passage of the document at ``place``; ``cut``: whether there is text before and after it."""
+
+    place: str
+    pieces: tuple[Piece, ...]
+    cut: tuple[bool, bool]
+
+
+def samples_of(documents: Iterable[tuple[Document, Replaced]]) -> list[Sample]:
+    """Return a sample of each document that is looked at and has a surrogate."""
+    return [sample_of(document, done) for document, done in documents if document.number < LOOKED_AT and done.placed]
+
+
+def sample_of(document: Document, replaced: Replaced) -> Sample:
+    """Return the passage around the first surrogates."""
+    text = document.text
+    start = max(0, replaced.placed[0].start - _BEFORE)
+    end = min(len(text), start + _LENGTH)
+    pieces: list[Piece] = []
+    at = start
+    for place in replaced.placed:
+        if place.end > end and pieces:
+            end = min(end, place.start)
+            break
+        if place.start > at:
+            pieces.append(Piece("", text[at : place.start], text[at : place.start]))
+        told = document.mentions is not None
+        stood = f"‹{place.entity_type}›" if told else _without_original(text[place.start : place.end])
+        pieces.append(Piece(place.kind, stood, replaced.text[place.new_start : place.new_end]))
+        at = place.end
+    end = max(end, at)
+    if end > at:
+        pieces.append(Piece("", text[at:end], text[at:end]))
+    where = document.file if document.line is None else f"{document.file}:{document.line}"
+    return Sample(where, tuple(pieces), (start > 0, end < len(text)))
+
+
+def _without_original(tag: str) -> str:
+    """Return the placeholder *tag* without a value that it bears, as in "<<PATIENT:Jack>>"."""
+    return _ORIGINAL.sub(r"\1…\2", tag)
+
+
+class Chosen:
+    """Of the samples, in input order, those that are shown: the first ones, and those with a kind that none before has."""
+
+    def __init__(self) -> None:
+        self.samples: list[Sample] = []
+        self._kinds: set[str] = set()
+
+    def add(self, samples: Iterable[Sample]) -> None:
+        """Take over what is shown of *samples*."""
+        for sample in samples:
+            kinds = {piece.kind for piece in sample.pieces if piece.kind}
+            if len(self.samples) < _MOST_SAMPLES and (len(self.samples) < _ANYWAY or kinds - self._kinds):
+                self.samples.append(sample)
+                self._kinds |= kinds
+
 
 PAGE: Final = "report.html"
 _MOST_ROWS: Final = 60

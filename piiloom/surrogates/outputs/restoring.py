@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, read_member
+from piiloom.surrogates.inputs.source import Allowance, members_of, open_archive, read_member
 from piiloom.surrogates.inputs.docx_files import DocxParsed
 from piiloom.surrogates.inputs.parquet_files import RowCursor
 from piiloom.surrogates.inputs.parts import (

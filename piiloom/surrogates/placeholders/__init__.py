@@ -5,8 +5,7 @@
 """
 
 from piiloom.surrogates.placeholders.finder import Finder, Found, Unknown
-from piiloom.surrogates.placeholders.mapping import Mapping, Noted, Rule
-from piiloom.surrogates.placeholders.mapping_file import dump_mapping, load_mapping
+from piiloom.surrogates.placeholders.mapping import Mapping, Noted, Rule, dump_mapping, load_mapping
 from piiloom.surrogates.placeholders.survey import Survey, auto_mapping, survey_of
 
 __all__ = ["Finder", "Found", "Mapping", "Noted", "Rule", "Survey", "Unknown", "auto_mapping", "dump_mapping", "load_mapping", "survey_of"]

@@ -1,25 +1,215 @@
-"""Find the placeholders of a text by a mapping: their exact spans, their meanings, and look-alikes whose meaning is unknown."""
+"""Finding the placeholders of a document: the steps in order, with rules and patterns of the user.
+
+Look up the ``tag:`` rules of a mapping for candidates of the built-in grammars.
+
+Patterns of a user's mapping that the built-in grammars do not find: regular expressions, and tags of another form.
+
+What the survey of a corpus scanned, for the finder that goes over the same texts afterwards in the same process.
+
+Find the placeholders of a text by a mapping: their exact spans, their meanings, and look-alikes whose meaning is unknown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.placeholders.judging import Judge
-from piiloom.surrogates.placeholders.kept_scans import KeptScans
-from piiloom.surrogates.placeholders.letter_people import LETTER
+from piiloom.surrogates.placeholders.grammar import IN_INITIALS, Grammar, has_tokens, pattern_of, sample
+from piiloom.surrogates.placeholders.judging import Judge, mask_form
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
-from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
-from piiloom.surrogates.placeholders.reading import Reader
-from piiloom.surrogates.placeholders.scanning import Candidate, scanner_of
+from piiloom.surrogates.placeholders.reading import MASK, NUMBER, UNTOLD, Meaning, Reader, Verdict
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
-from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
-from piiloom.surrogates.placeholders.tag_rules import TagRules
-from piiloom.surrogates.placeholders.verdicts import NUMBER, UNTOLD, Verdict
+from piiloom.surrogates.placeholders.surroundings import LETTER, Surroundings, cues
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    import regex
+
+
+class TagRules:
+    """The ``tag:`` rules of a mapping, found by exact tag, by family (the survey's pattern), or by matching a user's own pattern."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        rules = [rule for rule in mapping.rules if rule.tag]
+        self._by_tag = {rule.tag: rule for rule in rules}
+        self._patterns = [(re.compile(pattern_of(rule.tag)), rule) for rule in rules if has_tokens(rule.tag)]
+
+    def rule_of(self, candidate: Candidate, verdict: Verdict) -> tuple[Rule | None, Verdict]:
+        """Return the rule for *candidate* and the verdict it gives, or None and *verdict* unchanged if there is no rule."""
+        if not self._by_tag:
+            return None, verdict
+        literal = " ".join(candidate.literal.split())
+        rule = self._by_tag.get(literal)
+        if rule is not None:
+            return rule, by_rule(rule, verdict, {})
+        family = self._by_tag.get(verdict.family)
+        for pattern, other in self._patterns:
+            if family is not None and other is not family:
+                continue
+            match = pattern.fullmatch(literal)
+            if match:
+                return other, by_rule(other, verdict, match.groupdict())
+        return (family, by_rule(family, verdict, {})) if family is not None else (None, verdict)
+
+
+def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verdict:
+    """Return *verdict* with the meaning of *rule*.
+
+    Index, number and original come from *groups* (the groups of the tag's match) or from *verdict*.
+    """
+    own = verdict.meaning
+    index = groups.get("index") or groups.get("letter") or rule.index or own.index
+    number = groups.get("number") or own.number
+    meaning = Meaning(
+        rule.kind,
+        role=rule.role,
+        index=own.index if own.index and not rule.index else index.replace(" ", "").casefold(),
+        same=rule.same,
+        form=rule.form or (own.form if own.role == MASK else ""),
+        gender=rule.gender,
+        plural=rule.plural,
+        context=rule.context,
+        number=number,
+    )
+    read = verdict.original if verdict.family == rule.name else ""  # what stands for the original need not be what the tag has
+    original = read or groups.get("original") or verdict.original
+    return verdict._replace(status="known", family=rule.name, meaning=meaning, original=original, sure=rule.confidence)
+
+
+_OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
+_SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters
+
+Own = tuple[Verdict, Rule | None]
+
+
+class OwnPatterns:
+    """The compiled patterns of a mapping's ``regex:`` rules and of the ``tag:`` rules that no grammar of *scanner* finds.
+
+    Rules with ``use=False`` are skipped. The object is false if there are no patterns.
+    """
+
+    def __init__(self, mapping: Mapping, scanner: Scanner) -> None:
+        self._file = mapping.file or "mapping"
+        self._patterns: list[tuple[regex.Pattern[str], Rule]] = []
+        for rule in mapping.rules:
+            if not rule.use:
+                continue
+            if rule.regex:
+                self._patterns.append((_compiled(rule.regex), rule))
+            elif not _scanned(rule.tag, scanner):
+                source = pattern_of(rule.tag)
+                edges = (
+                    r"(?<!\w)" if rule.tag[:1].isalnum() else "",
+                    r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else "",
+                )
+                self._patterns.append((_compiled(source.join(edges)), rule))
+
+    def __bool__(self) -> bool:
+        return bool(self._patterns)
+
+    def merged(self, text: str, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Own | None]]:
+        """Yield the matches in *text* merged with *candidates*, in text order and without overlaps.
+
+        Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its
+        verdict and rule, a candidate with None. Raises ``DataError`` if a pattern exceeds the time limit.
+        """
+        found: list[tuple[Candidate, Own | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
+        found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
+        reached = 0
+        for candidate, own in found:
+            if candidate.start >= reached:
+                yield candidate, own
+                reached = candidate.end
+
+    def _matches(self, text: str) -> Iterator[tuple[Candidate, Own]]:
+        limit = _SECONDS * (1 + len(text) / 1e6)
+        for pattern, rule in self._patterns:
+            try:
+                matches = list(pattern.finditer(text, timeout=limit))
+            except TimeoutError as error:
+                raise DataError(
+                    f"the pattern of this rule took more than {limit:.0f} s on one document",
+                    where=f"{self._file}:{rule.line}" if rule.line else self._file,
+                    remedy="Make it simpler: avoid a repeat inside a repeat, such as (a+)+.",
+                ) from error
+            for match in matches:
+                groups = match.groupdict()
+                start, end = match.span("letter") if groups.get("letter") else match.span()
+                if end > start:
+                    yield Candidate(start, end, _OWN, match.group()), _own(rule, groups, match.group())
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    import regex  # noqa: PLC0415 - most corpora need no such pattern, and loading it takes 15 ms
+
+    return regex.compile(pattern)
+
+
+def _own(rule: Rule, groups: dict[str, str | None], literal: str) -> Own:
+    index = re.sub(r"\s+", "", groups.get("index") or groups.get("letter") or rule.index).casefold()
+    role = (groups.get("role") or rule.role).casefold()
+    form = rule.form or (mask_form(rule.kind, literal) if rule.role == MASK else "")
+    meaning = Meaning(rule.kind, role, index, rule.same, form, rule.gender, rule.plural, 1.0, rule.context, groups.get("number") or "")
+    return Verdict("known", rule.name, meaning, groups.get("original") or "", rule.confidence), rule
+
+
+def _scanned(tag: str, scanner: Scanner) -> bool:
+    """Whether the built-in grammars find an example of *tag* as exactly one candidate."""
+    text = sample(tag)
+    if "{letter}" in tag or IN_INITIALS in tag:
+        return any(candidate.literal.rstrip(".") == text.rstrip(".") for candidate in scanner.scan(text))
+    return any((candidate.start, candidate.end) == (0, len(text)) for candidate in scanner.scan(text))
+
+
+_ROOM: Final = 16_000_000  # code points of texts with their candidates: some 40 MB
+_LONGEST: Final = 100_000  # code points of a text that is kept: what is made of a longer one takes all the space that there is
+_PER_CANDIDATE: Final = 100  # a candidate takes as much as so many code points
+
+
+class KeptScans:
+    """Candidates by text. What does not fit is not kept, and scanned again. Pickled it is empty: another process has its own."""
+
+    def __init__(self, room: int = _ROOM) -> None:
+        self._found: dict[str, list[Candidate]] = {}
+        self._size = self._room = room
+        self._scanner: Scanner | None = None
+
+    def __reduce__(self) -> tuple[type[KeptScans], tuple[()]]:
+        return KeptScans, ()
+
+    def scan(self, text: str, scanner: Scanner) -> list[Candidate]:
+        """Return the candidates that *scanner* finds in *text*, and keep them if there is room. One scanner is kept, the last."""
+        if scanner is not self._scanner:
+            self._found.clear()
+            self._room, self._scanner = self._size, scanner
+        found = list(scanner.scan(text))
+        if len(text) <= _LONGEST and text not in self._found:
+            self._room -= len(text) + _PER_CANDIDATE * len(found)
+            if self._room > 0:
+                self._found[text] = found
+        return found
+
+    def scan_of(self, scanner: Scanner) -> Callable[[str], Iterable[Candidate]]:
+        """Return a function with the result of ``scanner.scan``, which takes what is kept for a text where that is sure to be the same."""
+        before = self._scanner
+        if before is None or before.names != scanner.names:
+            return scanner.scan
+        told_apart = [f"{title} " for title in scanner.titles_unlike(before)]
+        kept = self._found.get
+
+        def scanned(text: str) -> Iterable[Candidate]:
+            found = kept(text)
+            if found is None or any(title in text for title in told_apart):
+                return scanner.scan(text)
+            return found
+
+        return scanned
+
 
 OnUnknown = Literal["keep", "error", "generic"]
 

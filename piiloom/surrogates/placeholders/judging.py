@@ -1,4 +1,11 @@
-"""Classify a candidate by its own text: a tag with a known meaning, an unknown tag, or ordinary brackets."""
+"""Judging the forms and words of brackets: placeholder or text.
+
+Verdicts on placeholders of which the form says more than words do: masks, runs of one sign, letters for names, ids of accounts.
+
+Verdicts on placeholders without signs that have words: "Dr. X", "NAME_1", "Ort_3", "Patient A", "FIRST_NAME".
+
+Classify a candidate by its own text: a tag with a known meaning, an unknown tag, or ordinary brackets.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +14,253 @@ from collections.abc import Callable
 from typing import Final
 
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.placeholders.families import numbered
-from piiloom.surrogates.placeholders.form_verdicts import FORM_VERDICTS, mask_verdict, run_verdict
-from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
-from piiloom.surrogates.placeholders.other_scripts import in_other_script, is_quoted, is_tag
-from piiloom.surrogates.placeholders.reading import Meaning, Reader
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
-from piiloom.surrogates.placeholders.verdicts import DIGITS, UNREAD, Status, Verdict
-from piiloom.surrogates.placeholders.word_judging import WordJudge
+from piiloom.surrogates.placeholders.grammar import (
+    HYPHEN_NUMBERED,
+    IN_INITIALS,
+    SIGNS,
+    TITLE_WORDS,
+    TITLED,
+    WORD_LABEL,
+    WORD_NUMBERED,
+    Grammar,
+    grammars_file,
+    in_other_script,
+    is_quoted,
+    is_tag,
+    numbered,
+    speaks_in_other_script,
+)
+from piiloom.surrogates.placeholders.reading import (
+    DIGITS,
+    EXEMPTION,
+    MASK,
+    UNREAD,
+    UNTOLD,
+    UNTOLD_MEANING,
+    Meaning,
+    Reader,
+    Status,
+    Verdict,
+)
+from piiloom.surrogates.placeholders.scanning import INITIALS, LETTERS, NUMBERED, ROLE_LETTER, Candidate, Scanner
+
+PAIR: Final = "letter_pair"
+UNDERSCORED: Final = "underscored"
+DOTTED: Final = "dotted"
+LETTER_BLANK: Final = "letter_blank"
+_LETTER_FAMILIES: Final = {UNDERSCORED: "{letter}._", DOTTED: "{letter}...", LETTER_BLANK: "{letter}__"}
+_FREE: Final = re.compile(f"[{re.escape(SIGNS)}]")
+_SPELT: Final = re.compile(r"Month ?D|[DMTY]{1,4}[-/.][DMT]{1,2}[-/.][DYJ]{2,4}$")  # "Month DD, YYYY", "YYYY-MM-DD"
+_MASKED: Final = re.compile(r"[Xx]x{3,}|X{4,}")
+_MASK_SURE: Final = 0.86  # four X's and more are always a mask
+_CAPITAL: Final = re.compile(r"[A-Z]")
+_ID: Final = re.compile(r"[A-Z0-9]+")
+_LONGEST_RUN: Final = 4
+_LONGEST_DOTS: Final = 5
+_LONGEST_LETTERS: Final = 12
+_LONGEST_SHOWN: Final = 40
+_FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
+_SHAPELESS: Final = frozenset({"email", "url", "age", "money"})  # kinds whose values do not keep the shape of the mask
+_TOLD_BESIDE: Final = frozenset({"masked_age", "masked_amount"})  # the text beside them makes them masks: "X years old", "$X"
+_NAMED_SURE: Final = 0.7  # "J*** D**": two names
+
+
+def mask_form(kind: str, literal: str) -> str:
+    """Return the form of a value of *kind* that keeps what the mask *literal* shows: X's stand for what it hides; "" if it has no shape."""
+    shaped = kind not in _SHAPELESS and (_FREE.search(literal) or _SPELT.match(literal))
+    return f"mask:{_FREE.sub('X', literal)}" if shaped else ""
+
+
+def mask_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge a masked number, date or address: "XX/XX/2019", "***-**-1234". Its signs are X's in the form."""
+    form = mask_form(grammar.kind, literal)
+    family = f"{literal} ({grammar.kind})" if grammar.name in _TOLD_BESIDE else literal  # no pattern: "X" alone is nothing
+    family = re.sub(r"\d+", "{digits}", family) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", family)
+    if not grammar.kind:
+        return Verdict("known", family, UNTOLD_MEANING._replace(form=form), sure=grammar.upper)
+    return Verdict("known", family, Meaning(grammar.kind, role=MASK, same="mention", form=form), sure=grammar.upper)
+
+
+def run_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge what only says that something was there: "____", "[REDACTED]"."""
+    form = grammar.name == "blank" and len(literal) >= _LONGEST_RUN
+    longest = _LONGEST_DOTS if literal[0] == "." else _LONGEST_RUN
+    family = literal if len(literal) <= longest else literal[: longest - 1] + literal[-1]
+    return Verdict("known", family, UNTOLD_MEANING, sure=grammar.upper - _FORM_LESS * form)
+
+
+def letters_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge groups of letters: "ABC" is somebody or something, "XXXX" a mask."""
+    spaced = re.sub(r" +", " ", literal)
+    once = re.sub(r"^(.+?)(?: \1)+$", r"\1", spaced) if len(spaced) > 5 else spaced
+    if _MASKED.fullmatch(once):
+        return Verdict("known", once[:_LONGEST_RUN], UNTOLD_MEANING._replace(role=MASK), sure=max(grammar.upper, _MASK_SURE))
+    meaning = Meaning("person", role=LETTERS, index=once.replace(" ", "").casefold(), context="mention")
+    return Verdict("known", once[:_LONGEST_LETTERS], meaning, sure=grammar.upper)
+
+
+def lettered_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge a name that is written as letters: "[L] [B]", "A.________", "X...", "B____"."""
+    letters = _CAPITAL.findall(literal)
+    form = "full" if grammar.name == PAIR else ""
+    family = " ".join(["[{letter}]"] * len(letters)) if grammar.name == PAIR else _LETTER_FAMILIES[grammar.name]
+    index = (" " if grammar.name == PAIR else ".").join(letters).casefold()
+    meaning = Meaning("person", role="letter", index=index, form=form, context="document")
+    return Verdict("known", family, meaning, sure=grammar.upper)
+
+
+def company_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge the letter of a company before its legal form, "K. GmbH"; it is the same company at every mention."""
+    meaning = Meaning("company", role="letter", index=literal[0].casefold(), form="bare")
+    return Verdict("known", f"{literal} (company)", meaning, sure=grammar.upper)  # no pattern: "K." alone is an initial
+
+
+def initials_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge the letter of a family name after initials, "L.-J. X"; those who have the same initials are one."""
+    initials, letter = literal.rsplit(" ", 1)
+    meaning = Meaning("person", role=INITIALS, index=f"{initials} {letter}".casefold(), form="family")
+    return Verdict("known", f"{initials} {{letter}}", meaning, sure=grammar.upper)
+
+
+def unnamed_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge "N.N.", somebody of whom the name is not told, or not yet."""
+    return Verdict("known", literal.replace(" ", ""), Meaning("person", role="nn", same="mention", form="full"), sure=grammar.upper)
+
+
+def starred_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge words of which only letters are left: "J*** D**" is a name, of "J***" the text around tells what it is."""
+    shown = literal[:_LONGEST_SHOWN]
+    if " " not in literal:
+        return Verdict("known", shown, UNTOLD_MEANING, sure=grammar.upper)
+    return Verdict("known", shown, Meaning("person", role="starred", index=literal.casefold(), form="full"), sure=_NAMED_SURE)
+
+
+def account_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge an account's id in a chat: "<@U024BE7LH>"."""
+    found = _ID.search(literal)
+    index = found.group().casefold() if found else ""
+    return Verdict("known", "<@{index}>", Meaning("username", role="account", index=index, form="at"), sure=grammar.upper)
+
+
+def channel_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge a channel's id in a chat, "<#C024BE7LR|general>": it is listed, since what it names is seldom personal."""
+    return Verdict("unknown", "<#{index}>" if "|" not in literal else "<#{index}|name>", sure=grammar.upper, why=UNREAD)
+
+
+def listed_verdict(grammar: Grammar, literal: str) -> Verdict:
+    """Judge what stands for something and does not say what: "(b)(6)", "EMAIL_ADDRESS(52):AVAx2…", "张某某"."""
+    head, colon, _ = literal.partition(":")
+    return Verdict("unknown", f"{head}{colon and ':…'}"[:_LONGEST_SHOWN], sure=grammar.upper, why=UNREAD)
+
+
+FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], Verdict]]] = {
+    **dict.fromkeys(("redacted", "empty_angle", "hash_run", "crossed_pair", "redacting_star", "redacting_dash"), run_verdict),
+    **dict.fromkeys((LETTERS, "small_letters", "mixed_letters"), letters_verdict),
+    **dict.fromkeys((PAIR, UNDERSCORED, DOTTED, LETTER_BLANK), lettered_verdict),
+    **dict.fromkeys(("initials_x", "initial_x"), initials_verdict),
+    "masked_number": mask_verdict,
+    "letter_company": company_verdict,
+    "nn": unnamed_verdict,
+    **dict.fromkeys((EXEMPTION, "surrogate_token", "so_and_so"), listed_verdict),
+    "starred_name": starred_verdict,
+    "mention_id": account_verdict,
+    "channel_id": channel_verdict,
+}
+
+
+_GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
+_LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
+_FOREIGN_TITLE: Final = 0.3  # the confidence in a title of a language that the texts are not in
+_PARTY_LESS: Final = 0.1  # "Party A": contracts write so of nobody
+CAPITAL_WORDS: Final = "capital_words"
+CAMEL_NAME: Final = "camel_name"
+BARE_WORD: Final = "bare_word"
+GLUED: Final = "glued"
+_LETTERED: Final = frozenset("company hospital school university bank city".split())  # "Company A": to be listed
+_SHORTEST_ROLE: Final = 4
+
+
+class WordJudge:
+    """Classifies them by the words that *reader* knows and the titles of *scanner*. ``by_name`` are its methods by grammar."""
+
+    def __init__(self, reader: Reader, scanner: Scanner) -> None:
+        self._reader = reader
+        self._scanner = scanner
+        self.by_name: dict[str, Callable[[Grammar, str], Verdict]] = {
+            TITLED: self._titled,
+            NUMBERED: self._numbered,
+            ROLE_LETTER: self._role_letter,
+            **dict.fromkeys((CAPITAL_WORDS, TITLE_WORDS, CAMEL_NAME, BARE_WORD), self._capital_words),
+            GLUED: self._glued,
+            **dict.fromkeys((WORD_NUMBERED, WORD_LABEL, HYPHEN_NUMBERED), self._word_numbered),
+        }
+
+    def _titled(self, grammar: Grammar, literal: str) -> Verdict:
+        title, letters = literal.split(" ", 1)
+        told = self._scanner.title(title)
+        letters = letters.rstrip(".…")
+        index = letters.replace(" ", "").casefold()
+        meaning = Meaning(
+            "person", role=told.role, index=index, form="family", gender=told.gender, language=self._reader.foreign(told.language)
+        )
+        usual = len(index) > 1 or letters in "XYZ"
+        sure = grammar.upper - _LETTER_LESS * (not usual) if told.language in self._reader.languages else _FOREIGN_TITLE
+        return Verdict("known", f"{title} {{letter}}", meaning, sure=sure)
+
+    def _numbered(self, grammar: Grammar, literal: str) -> Verdict:
+        meaning = self._reader.read(literal)
+        if meaning is None or not meaning.index:
+            if "_" not in literal:
+                return Verdict("nothing", literal)
+            return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD)
+        glued = literal[-len(meaning.index) - 1].isalpha()
+        return Verdict("known", numbered(literal, meaning.index), meaning, sure=(grammar.upper - _GLUED_LESS * glued) * meaning.sure)
+
+    def _word_numbered(self, grammar: Grammar, literal: str) -> Verdict:
+        """Judge "Ort_3" and "person_1", of which only words that are known are placeholders: programs write so as well."""
+        meaning = self._reader.read(literal)
+        if meaning is None or not meaning.index:
+            other = in_other_script(literal) and literal[-1].isdigit()
+            return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", why=UNREAD) if other else Verdict("nothing", literal)
+        if grammar.name == HYPHEN_NUMBERED and meaning.kind != "person":
+            return Verdict("nothing", literal)  # "Type-2"
+        sure = grammar.upper if literal[0].isupper() else grammar.lower
+        return Verdict("known", numbered(literal, meaning.index), meaning, sure=sure * meaning.sure)
+
+    def _capital_words(self, grammar: Grammar, literal: str) -> Verdict:
+        """Judge "FIRST_NAME", "First_Name" and "FirstName" without signs: filled if all words are known, listed if one is."""
+        meaning = self._reader.read(literal)
+        if meaning is not None:
+            return Verdict("known", literal, meaning, sure=grammar.upper * meaning.sure)
+        return Verdict("unknown", literal, why=UNREAD) if self._reader.speaks(literal) else Verdict("nothing", literal)
+
+    @staticmethod
+    def _glued(grammar: Grammar, literal: str) -> Verdict:
+        """Judge "ФИО1", of which only words that tags have are placeholders."""
+        if not speaks_in_other_script(literal):
+            return Verdict("nothing", literal)
+        return Verdict("unknown", f"{literal.rstrip('0123456789')}{{index}}", sure=grammar.upper, why=UNREAD)
+
+    def _role_letter(self, grammar: Grammar, literal: str) -> Verdict:
+        """Judge "Patient A", of which the letter is the name; nothing if the word before it names nobody ("Vitamin C")."""
+        word, letter = literal.split(" ", 1)
+        meaning = self._reader.read(word.casefold()) if len(word) >= _SHORTEST_ROLE else None
+        if meaning is not None and meaning.kind in _LETTERED and not meaning.plural:
+            told = Meaning(meaning.kind, role="letter", index=letter.rstrip(".").casefold())
+            return Verdict("unknown", f"{word} {{letter}}", told, why=UNTOLD)
+        if (
+            meaning is None
+            or meaning.kind != "person"
+            or meaning.plural
+            or (meaning.role == "name" and not word.casefold().startswith("pers"))
+        ):
+            return Verdict("nothing", literal)
+        index = "".join(filter(str.isalpha, letter)).casefold()
+        form = "family" if len(index) == 1 else "full"
+        told = Meaning("person", role=meaning.role, index=index, form=form, gender=meaning.gender, language=meaning.language)
+        family = f"{word} {{letter}}" if len(index) == 1 else f"{word} {IN_INITIALS}"
+        return Verdict("known", family, told, sure=grammar.upper - _PARTY_LESS * bool(meaning.context))
+
 
 _DATE: Final = re.compile(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
@@ -44,7 +290,6 @@ _MASKS: Final = (
     (re.compile(r"00[-/]00[-/]0000|0000[-/]00[-/]00"), "date"),
 )
 _LONGEST_TAG: Final = (6, 48)  # words and characters; a longer text in brackets is not a tag
-_LONGEST_SHOWN: Final = 40
 _LONGEST_ROUND: Final = 4  # words of "(name withheld by request)"
 _SHORTEST_ROUND: Final = 2  # up to this length a tag in round brackets is taken for an abbreviation: "(F)", "(ID)"
 _LONGEST_LETTER: Final = 16

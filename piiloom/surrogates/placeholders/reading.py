@@ -1,13 +1,25 @@
-"""Read the meaning of a tag from its words."""
+"""Reading a tag: its words, kind and number, and the verdicts on it.
+
+Read the meaning of a tag from its words.
+
+What is said of one candidate, and why.
+
+Link tags of a mapping that name one person: ``--link "[de man]=[appellant]"``.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple
 
+from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.kinds.kind import WITHIN
 from piiloom.surrogates.mentions import Gender, Same
-from piiloom.surrogates.placeholders.folding import fold_tag
-from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word
+from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
+from piiloom.surrogates.placeholders.mapping import Mapping, Rule
+from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag
 
 Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 
@@ -271,3 +283,94 @@ def _value(values: list[Word], role: str, index: str, ids: dict[str, str], sure:
     owner = "" if index else head.owner
     found = Meaning(kind, role=role or head.stem or owner or others, index=index, same=same, form=head.form, plural=head.plural, sure=sure)
     return found._replace(context="mention") if head.beside and not role else found
+
+
+Status = Literal["known", "unknown", "left", "nothing"]
+
+UNREAD: Final = "its words are not known"
+UNTOLD: Final = "nothing tells what stood there"
+DIGITS: Final = "a number of four or more digits in brackets"
+MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX", "XX/XX/2019"
+CONTACT: Final = "contact"  # the role of a tag that says how to reach somebody, and not by what: "[CONTACT]"
+EXEMPTION: Final = "exemption"  # the grammar of "(b)(6)"
+NUMBER: Final = "[{number}]"  # the pattern of a number in brackets
+NOTHING: Final = Meaning("generic")
+UNTOLD_MEANING: Final = Meaning(
+    "generic", role="blank", same="mention", context="mention"
+)  # what stands around tells the kind, or nothing does
+
+
+class Verdict(NamedTuple):
+    """The classification of one candidate.
+
+    ``status`` is known, unknown (reported), left (ordinary text) or nothing (ignored). ``family`` is the candidate's pattern, ``sure``
+    the confidence in the meaning (0 to 1), ``original`` the value that the tag contains, if any, and ``why`` the reason for an
+    unknown or left one. ``markup`` is the element name if the candidate may be markup.
+    """
+
+    status: Status
+    family: str
+    meaning: Meaning = NOTHING
+    original: str = ""
+    sure: float = 0.0
+    why: str = ""
+    markup: str = ""
+
+
+_OPTION: Final = "--link"
+_TWO: Final = 2
+
+
+def linked(mapping: Mapping, links: Sequence[str]) -> Mapping:
+    """Return *mapping* with the rules of linked tags naming one person. Each link is "TAG=TAG".
+
+    All tags of a person get role and index of the first that has an index, else of the first; they keep their forms and genders, and are
+    used even if the survey was unsure of them. Raises ``UsageError`` if a link is none, or if a tag has no rule or is no person's.
+    """
+    rules = list(mapping.rules)
+    for tags in _people(links):
+        found = [_rule_of(mapping.rules, tag) for tag in tags]
+        rule, index = next((one for one in found if one[1]), found[0])
+        same = "document" if rule.same == "mention" else rule.same
+        own = [
+            replace(other, tag=tag, role=rule.role, index=index, same=same, use=True, confidence=1.0)
+            for tag, (other, _) in zip(tags, found, strict=True)
+        ]
+        rules = [*own, *(rule for rule in rules if rule.tag not in tags)]
+    return replace(mapping, rules=tuple(rules))
+
+
+def _people(links: Sequence[str]) -> list[list[str]]:
+    """Return the tags of each linked person: links that share a tag are about one."""
+    people: list[list[str]] = []
+    for link in links:
+        tags = [part.strip() for part in link.split("=")]
+        if len(tags) != _TWO or not all(tags):
+            raise UsageError("a link joins two tags", where=_OPTION, remedy='Write --link "[de man]=[appellant]".')
+        shared = [known for known in people if not set(known).isdisjoint(tags)]
+        people = [known for known in people if known not in shared]
+        people.append(list(dict.fromkeys([*(tag for known in shared for tag in known), *tags])))
+    return people
+
+
+def _rule_of(rules: Sequence[Rule], tag: str) -> tuple[Rule, str]:
+    """Return the rule that *tag* falls under, and the index that the tag has by it."""
+    for rule in rules:
+        if rule.tag == tag:
+            return _person(rule, tag), rule.index
+    for rule in rules:
+        if rule.tag and has_tokens(rule.tag):
+            found = re.fullmatch(pattern_of(rule.tag), tag)
+            if found:
+                groups = found.groupdict()
+                index = groups.get("index") or groups.get("letter") or rule.index
+                return _person(rule, tag), index.replace(" ", "").casefold()
+    raise UsageError(
+        "no placeholder of the input is written like one of the tags", where=_OPTION, remedy="piiloom surrogate survey lists the tags."
+    )
+
+
+def _person(rule: Rule, tag: str) -> Rule:
+    if rule.kind != "person":
+        raise UsageError(f"the tag {tag!r} stands for a {rule.kind} and no person", where=_OPTION, remedy="Link tags of people.")
+    return rule

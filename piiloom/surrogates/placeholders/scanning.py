@@ -1,21 +1,225 @@
-"""Scan a text for candidate placeholders: the grammars compiled into two regular expressions."""
+"""Scanning a text for placeholders, with the languages of the corpus and letters after titles.
+
+The language of a corpus: given, or told by its commonest words. It ranks the vocabularies by which tags are read.
+
+The words are not ``foundation.words.STOP_WORDS``, which leave out those that have content in another language; the head of
+``data/function_words.yaml`` says more.
+
+Letters after a title or a role that are all that is left of a name ("Dr. X", "Herr A.", "Zeuge B."), and letters that begin one.
+
+Scan a text for candidate placeholders: the grammars compiled into two regular expressions.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import any_of
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.known_names import name_words
 from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.placeholders.corpus_languages import BEGINNING, language_of
-from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars
-from piiloom.surrogates.placeholders.grammar_patterns import TITLED, compiled
-from piiloom.surrogates.placeholders.titled_letters import end_of_initials, is_initial, joined, stands_alone
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
-from piiloom.surrogates.placeholders.widening import WIDENED, may_be_wider, widened
+from piiloom.surrogates.placeholders.grammar import TITLED, WIDENED, Grammar, compiled, grammars, may_be_wider, widened
+from piiloom.surrogates.placeholders.reading import Reader
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary, vocabulary_file
+
+ENGLISH: Final = "en"  # tools write English tags into texts of all languages
+SAMPLE: Final = 200  # documents from whose beginnings the language is told
+BEGINNING: Final = 2_000  # characters of each
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_TOKENS: Final = re.compile(r"\{\w+\}|[^\w\s]")  # what a family has besides its words
+_FEWEST: Final = 3  # fewer common words than this do not tell a document's language
+_LEAST_SHARE: Final = 0.12  # common words among all words; texts of other languages stay below
+_LEAD: Final = 1.25  # as many times more common words than in the next language
+_SPOKEN: Final = 0.1  # a language of at least this share of the documents is one of the corpus
+
+
+class _FunctionWords(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    function_words: dict[str, tuple[str, ...]]
+
+
+class Ranking(NamedTuple):
+    """The vocabularies of a corpus, the most trusted first.
+
+    ``home`` are those whose words need no support: the languages of the texts, and English. With a language that is not known it is
+    empty: then all vocabularies count alike. ``told`` is the language that most texts are in, "" if they do not tell. ``unread``: the
+    texts' owner named a language that no vocabulary has.
+    """
+
+    languages: tuple[str, ...] = LANGUAGES
+    home: frozenset[str] = frozenset()
+    told: str = ""
+    unread: bool = False
+
+
+@cache
+def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Return what each common word counts for which languages."""
+    listed = load_yaml(files("piiloom.surrogates") / "data" / "function_words.yaml", _FunctionWords).function_words
+    spoken: dict[str, list[str]] = {}
+    for language, words in listed.items():
+        for word in words:
+            spoken.setdefault(word, []).append(language)
+    return {word: tuple((language, 1 / len(among)) for language in among) for word, among in spoken.items()}
+
+
+@cache
+def common_words(language: str) -> frozenset[str]:
+    """Return the commonest words of *language*, or of all languages if it is "", in small letters."""
+    return frozenset(word for word, spoken in _shares().items() if not language or language in dict(spoken))
+
+
+@lru_cache(maxsize=8)
+def language_of(text: str) -> str:
+    """Return the language of the beginning of *text*, one of ``LANGUAGES``; "" if it does not tell."""
+    counts: Counter[str] = Counter()
+    words = _WORD.findall(text[:BEGINNING].lower())
+    hits, shares = 0, _shares()
+    for word in words:
+        for language, share in shares.get(word, ()):
+            counts[language] += share  # type: ignore[assignment]  # counters add up floats as well
+        hits += word in shares
+    if hits < max(_FEWEST, _LEAST_SHARE * len(words)):
+        return ""
+    (first, most), *others = counts.most_common(2)
+    return first if not others or most >= _LEAD * others[0][1] else ""
+
+
+def ranking_of(texts: Iterable[str], given: str = "") -> Ranking:
+    """Rank the vocabularies for a corpus that begins with *texts*; *given* is its language as its owner says (ISO 639-1), or "".
+
+    A given language leads, except English, which is what options say when nobody says anything: there the texts decide.
+    """
+    votes = Counter(filter(None, map(language_of, texts)))
+    total = sum(votes.values())
+    spoken = [language for language, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])) if count >= _SPOKEN * total]
+    told = spoken[0] if spoken else ""
+    if not spoken and given in {"", ENGLISH}:
+        return Ranking()
+    home = tuple(dict.fromkeys([*([given] if given in LANGUAGES and given != ENGLISH else []), *spoken, ENGLISH]))
+    return Ranking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told, given not in {"", *LANGUAGES})
+
+
+def ranked_by_tags(ranking: Ranking, tags: Iterable[str]) -> Ranking:
+    """Rank the languages that the texts are not in by how many of the *tags* (families that no home language reads) they read.
+
+    A tool of a Spanish maker writes [NOMBRE] and [CIUDAD] into English texts, too; the two together tell that it is no French number.
+    """
+    foreign = [language for language in ranking.languages if language not in ranking.home]
+    words = [_TOKENS.sub(" ", tag) for tag in tags]
+    read = {language: sum(Reader(vocabulary((language, ENGLISH))).read(word) is not None for word in words) for language in foreign}
+    ordered = sorted(foreign, key=lambda language: -read[language])  # the sort is stable
+    return ranking._replace(languages=(*(language for language in ranking.languages if language in ranking.home), *ordered))
+
+
+_UPPER: Final = "".join(filter(str.isupper, map(chr, range(0x250))))
+# The word after a letter; or a bracket, which holds the family name: "M. [W]".
+_NEXT: Final = re.compile(
+    rf"(?P<dot>\.?)(?P<gap>\s{{0,3}}+)[\"“„«‘']?(?P<word>-?[{_UPPER}][\w’'-]*)|\.\s{{0,3}}(?:\[(?!sic\b|\.|…)|<[A-Z<]|{{)"
+)
+_LABEL: Final = re.compile(r"(?:_\d+)?:")
+_NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
+_PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
+_LONGEST_NAME: Final = 60
+_GERMAN: Final = "de"
+
+
+@cache
+def _family() -> str:
+    """Return the pattern of a family name with particles: "de la Tour", "d’Este"."""
+    return rf"(?i:(?:{any_of(name_words().letter_particles)})\b[\s’']*){{1,3}}[{_UPPER}]"
+
+
+@cache
+def _family_follows() -> str:
+    """Return the pattern of the rest of a name after the dot of its initial: " de la Tour", " et B. Dupont"."""
+    return rf"\s(?:{_family()}|(?:{any_of(name_words().letter_joiners)}) [A-Z]\.? ?[{_UPPER}]\w)"
+
+
+@cache
+def _initials() -> re.Pattern[str]:
+    """Return the pattern of all that is said of a name: "Herr A. sagt", "Mr A.B. said".
+
+    What follows tells that no family name does, and whose the last dot is.
+    """
+    inside = rf"(?!{_family_follows()})\s(?:[(a-zà-ÿ–—-]|<[a-z/]|\[(?:sic\b|\.|…))"
+    following = rf"(?=\.{{1,2}}(?:[\"”’»!?]|\s*$|(?P<gap>\s+)(?=[{_UPPER}])|\s*\n))"
+    return re.compile(rf"[A-Z](?:\.[ \u00a0\u202f-]?[A-Z](?=\.))*+(?:\.(?=[,;:)]|{inside})|{following})")
+
+
+@cache
+def joined() -> re.Pattern[str]:
+    """Return the pattern of what joins a further letter to one after a title: "Dr. X and Y"."""
+    return re.compile(rf"(?:, | (?:{any_of(name_words().letter_joiners)}) )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
+
+
+@cache
+def _next_words(language: str) -> frozenset[str]:
+    """Return the words, in small letters, that begin a sentence where a family name would stand; of all languages for ""."""
+    listed = name_words().letter_beginnings
+    words = [word for name, of_language in listed.items() if language in {"", name} for word in of_language]
+    return common_words(language).union(words, name_words().letter_titles)
+
+
+def _name_follows(text: str, end: int) -> bool:
+    """Whether a name goes on at *end*, right after its initial: "B. Müller", "M. [W]"; no new sentence and no label."""
+    found = _NEXT.match(text, end)
+    if found is None:
+        return re.match(rf"\.{_family_follows()}", text[end : end + _LONGEST_NAME]) is not None
+    word = found["word"]
+    if word is None:
+        return True
+    if found["gap"].count("\n") > 1 or _LABEL.match(text, found.end()):
+        return False
+    if not found["dot"]:
+        return text[end - 1] != "X" and found["gap"] != "" and len(word) > 1
+    language = language_of(text[:BEGINNING])
+    if word.casefold() not in _next_words(language):
+        return True
+    # "B. De Vries"; German capitals tell nothing: "B. Der Richter".
+    return language != _GERMAN and re.match(_family(), text[found.start("word") :][:_LONGEST_NAME]) is not None
+
+
+def end_of_initials(text: str, start: int) -> int:
+    """Return where the initials at *start* end if they are all that is said of a name ("Herr A. sagt"), else 0."""
+    found = _initials().match(text, start)
+    if found is None or (found["gap"] is not None and _name_follows(text, found.end())):
+        return 0
+    return found.end()
+
+
+def is_initial(title: str, head: str, letter: str) -> bool:
+    """Whether *title*, a single letter at the end of *head*, is an initial or a degree that follows a name: "House M. D."."""
+    if len(title.rstrip(".")) != 1:
+        return False
+    before = head[: len(head) - len(title)]
+    return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
+
+
+def stands_alone(text: str, start: int, *, form_of_address: bool) -> bool:
+    """Whether the single letter at *start* is the whole name and not an initial or an article ("the doctor A few").
+
+    No article follows a *form_of_address* ("Ms A").
+    """
+    letter, after = text[start], text[start + 1 : start + 3]
+    if _name_follows(text, start + 1):
+        return False
+    if letter in _PLACEHOLDER_LETTERS:
+        return True
+    if after == ". ":
+        return False
+    return letter != "A" or form_of_address or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."
+
 
 LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"

@@ -8,17 +8,14 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
 
-from piiloom.surrogates.kinds.around_dates import in_month, year_follows
-from piiloom.surrogates.kinds.legal_forms import form_precedes
+from piiloom.surrogates.kinds.calendars import in_month, year_follows
+from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.registry import fills_masks
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.placeholders.grammar_files import grammars_file
-from piiloom.surrogates.placeholders.letter_people import LETTER, LETTER_KINDS, join_letters
-from piiloom.surrogates.placeholders.reading import Meaning
-from piiloom.surrogates.placeholders.scanning import Candidate
-from piiloom.surrogates.placeholders.surroundings import GUESS, Cue, Cues
-from piiloom.surrogates.placeholders.titled_letters import end_of_initials
-from piiloom.surrogates.placeholders.verdicts import CONTACT, MASK, NUMBER, UNTOLD, Verdict
+from piiloom.surrogates.placeholders.grammar import grammars_file
+from piiloom.surrogates.placeholders.reading import CONTACT, MASK, NUMBER, UNTOLD, Meaning, Verdict
+from piiloom.surrogates.placeholders.scanning import Candidate, end_of_initials
+from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, Cue, Cues, join_letters
 
 _PARTY: Final = ("person", "company")  # the kinds that a party to a lawsuit can turn out to be; on equal votes the first one wins
 _LETTER_ROLES: Final = frozenset({LETTER, "letters"})

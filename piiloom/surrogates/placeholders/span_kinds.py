@@ -9,7 +9,7 @@ from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 # The kind for a type whose subtype is missing or belongs to no kind.
 _BY_TYPE = {
@@ -62,7 +62,7 @@ def kind_of_span(entity_type: str, subtype: str | None) -> str:
     The subtype may be an entity of the catalogue, as detectors give it. A type that is not in the taxonomy is read as a label of another
     corpus ("DOCTOR", "GPE"). If that fails, too, the result is "generic".
     """
-    types = load_taxonomy()
+    types = shipped_taxonomy()
     ours = entity_type if entity_type in types.types else None
     if ours and subtype:
         for kind in KINDS.values():

@@ -1,14 +1,198 @@
-"""The vocabulary of tags in several languages: what each word or phrase stands for."""
+"""The vocabulary of tags: its data, and the lookup of a folded tag.
+
+The schema and loader of ``data/vocabulary/<language>.yaml``. The head of ``en.yaml`` explains the keys.
+
+Normalize the text of a tag into words and an index, so that LAST_NAME, LastName and "last name" are equal.
+
+The vocabulary of tags in several languages: what each word or phrase stands for.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache, partial
+from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.mentions import Gender, Same
-from piiloom.surrogates.placeholders.folding import phrase_of
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, VocabularyFile, vocabulary_file
+
+LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv", "no", "da", "fi", "pl")
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class PeopleEntry(_Entry):
+    """Words of one role."""
+
+    role: str
+    words: tuple[str, ...] = ()
+    female: tuple[str, ...] = ()
+    male: tuple[str, ...] = ()
+    plural: tuple[str, ...] = ()
+    weak: bool = False
+    party: bool = False
+    same: Same = "document"
+    sure: float = 1.0
+
+
+class NamesEntry(_Entry):
+    """Words for the name of anybody."""
+
+    form: str
+    words: tuple[str, ...]
+    plural: tuple[str, ...] = ()
+    role: str = ""
+
+
+class ValuesEntry(_Entry):
+    """Words of another kind; ``beside``: what stands beside the tag may tell another one."""
+
+    kind: str
+    words: tuple[str, ...]
+    plural: tuple[str, ...] = ()
+    role: str = ""
+    same: Same = "mention"
+    form: str = ""
+    sure: float = 1.0
+    lettered: bool = False
+    beside: bool = False
+
+
+class TitlesEntry(_Entry):
+    """Titles that stand before a letter: "Dr. X"."""
+
+    words: tuple[str, ...]
+    role: str
+    gender: Gender | None = None
+
+
+class CueEntry(_Entry):
+    """What stands beside a placeholder that tells its kind."""
+
+    kind: str
+    before: str = ""
+    after: str = ""
+    form: str = ""
+    gender: Gender | None = None
+    sure: float = 1.0
+
+
+class FormEntry(_Entry):
+    """What stands beside a placeholder of a kind that tells how its value is written there."""
+
+    kind: str
+    form: str
+    before: str = ""
+    after: str = ""
+
+
+class Describing(_Entry):
+    """Words of descriptions that stand for a tag: before its noun, and between the noun and where it is; ``own`` tells the writer's."""
+
+    adjectives: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+
+class Qualifiers(_Entry):
+    """Words inside a tag that tell gender."""
+
+    female: tuple[str, ...] = ()
+    male: tuple[str, ...] = ()
+
+
+class VocabularyFile(_Entry):
+    """One language."""
+
+    language: str
+    head: Literal["first", "last"]
+    doubtful: tuple[str, ...] = ()
+    articles: tuple[str, ...] = ()
+    joiners: tuple[str, ...] = ()
+    index_words: tuple[str, ...] = ()
+    qualifiers: Qualifiers = Qualifiers()
+    blanks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    people: tuple[PeopleEntry, ...]
+    names: tuple[NamesEntry, ...]
+    values: tuple[ValuesEntry, ...]
+    ids: dict[str, str] = {}
+    titles: tuple[TitlesEntry, ...] = ()
+    cues: tuple[CueEntry, ...] = ()
+    forms: tuple[FormEntry, ...] = ()
+    describing: Describing = Describing()
+    contacts: dict[str, str] = {}
+
+
+@cache
+def vocabulary_file(language: str) -> VocabularyFile:
+    """Read the vocabulary file of *language*, one of ``LANGUAGES``; cached."""
+    return load_yaml(files("piiloom.surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)
+
+
+_POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)
+_INNER_POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
+_GLUED_ENDING: Final = re.compile(r"(?<=\w)\(\w{1,8}\)")  # "eiser(es)", "PROFESSOR(A)"
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2})|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
+_TOKEN: Final = re.compile(r"\d+[a-z](?![a-z])|\d+|[^\W\d_]+")
+_ROMAN: Final = frozenset("ii iii iv vi vii viii ix".split())
+_LONGEST_NUMBER: Final = 9
+
+
+class Folded(NamedTuple):
+    """A tag's words in lower case without accents, the index at its end ("" if none), and whether a possessive 's ends it.
+
+    ``dropped`` are the words before the index that only announce it ("no", "sub").
+    """
+
+    words: tuple[str, ...]
+    index: str  # type: ignore[assignment]
+    possessive: bool
+    dropped: tuple[str, ...] = ()
+
+
+@cache
+def phrase_of(text: str) -> str:
+    """Return a vocabulary entry in the normalized form used as lookup key: "ex-man" becomes "ex man"."""
+    return " ".join(_tokens(text))
+
+
+def _tokens(text: str) -> list[str]:
+    if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
+        return text.split()  # what the rest would come to: most of a vocabulary is so
+    spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", _INNER_POSSESSIVE.sub("", text)))
+    return _TOKEN.findall(folded(spaced.replace("_", " ")))
+
+
+def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
+    """Split *text* into words and index: "appellant sub 18 B" gives ("appellant",), "18b"; "NAME_1" gives ("name",), "1".
+
+    The last token is an index if it is a number (leading zeros are dropped), a single letter, a number with a letter or a Roman
+    numeral from II to IX. *index_words* such as "sub" or "no" are dropped before it.
+    """
+    bare = _POSSESSIVE.sub("", text)
+    tokens = _tokens(bare)
+    index = ""
+    dropped: list[str] = []
+    if len(tokens) > 1:
+        last = tokens[-1]
+        if len(last) == 1 and last.isalpha() and tokens[-2].isdigit() and len(tokens) > 2:
+            index = tokens[-2] + last
+            del tokens[-2:]
+        elif (last[0].isdigit() and len(last) <= _LONGEST_NUMBER) or len(last) == 1 or last in _ROMAN:
+            index = last.lstrip("0") or "0" if last.isdigit() else last
+            del tokens[-1]
+        while index and len(tokens) > 1 and tokens[-1] in index_words:
+            dropped.insert(0, tokens.pop())
+    return Folded(tuple(tokens), index, len(bare) < len(text.rstrip()) and bare != text, tuple(dropped))
+
 
 What = Literal["role", "name", "value", "blank", "skip", "qualifier", "unread"]
 

@@ -1,21 +1,266 @@
-"""Read one file of the entity catalogue, ours or a user's. Each fault is reported with file, line and key."""
+r"""The file of a catalogue, and the syntax of its patterns.
+
+The patterns of the catalogue: a subset of regular expressions that all engines understand alike.
+
+There are literals, ``\d``, ``\n``, ``\r``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
+groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` stands after a single character or class only.
+There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. Neighbors of a
+match are looked at by the engine, not by the pattern (``boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in
+classes are of ASCII characters.
+
+Read one file of the entity catalogue, ours or a user's. Each fault is reported with file, line and key.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import FileModel, KeyPath, YamlDocument, key_name, read_document, validate_document
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Boundary, Domain, Entity, EntityPattern, Generator, Guard, Identifier
-from piiloom.taxonomy.entities.pattern_syntax import parse_pattern
 from piiloom.taxonomy.entities.validators.registry import find_validator
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+
+MOST_REPEATS: Final = 2000
+MOST_CHARACTERS: Final = 4000  # of a pattern
+MOST_POSITIONS: Final = 6000  # characters of the pattern with its repeats written out: what an engine compiles
+_MOST_DEPTH: Final = 12
+_REPEATED: Final = re.compile(r"\{(\d{1,4})(?:,(\d{1,4}))?\}")
+_PROPERTY: Final = re.compile(r"p\{(L|Lu|Ll|Han)\}")
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
+_SPECIAL: Final = frozenset("[](){}|?*+.^$\\")
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterSet:
+    """One character: one of *characters*, or with one of the Unicode *properties*; the reverse if *negated*."""
+
+    characters: frozenset[str]
+    properties: frozenset[str] = frozenset()
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """*node*, *fewest* to *most* times; None: without end."""
+
+    node: Node
+    fewest: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Nodes one after the other."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several options."""
+
+    options: tuple[Node, ...]
+
+
+Node = CharacterSet | Repeat | Sequence | Choice
+
+
+@lru_cache(maxsize=4096)
+def parse_pattern(pattern: str) -> Node:
+    """Parse *pattern*; the ``ConfigError`` for a malformed one names the character."""
+    if len(pattern) > MOST_CHARACTERS:
+        raise ConfigError(f"the pattern has {len(pattern)} characters; at most {MOST_CHARACTERS} are allowed")
+    reading = _Reading(pattern)
+    node = reading.choice(0)
+    if reading.at < len(pattern):
+        raise reading.fault("')' closes nothing")
+    if shortest(node) == 0:
+        raise ConfigError("the pattern matches an empty text")
+    if (count := positions(node)) > MOST_POSITIONS:
+        raise ConfigError(f"with its repeats written out the pattern has {count} places; at most {MOST_POSITIONS} are allowed")
+    return node
+
+
+def shortest(node: Node) -> int:
+    """The length of the shortest text that *node* matches, in characters."""
+    match node:
+        case CharacterSet():
+            return 1
+        case Repeat():
+            return node.fewest * shortest(node.node)
+        case Sequence():
+            return sum(map(shortest, node.nodes))
+        case Choice():
+            return min(map(shortest, node.options))
+
+
+def longest(node: Node) -> int | None:
+    """The length of the longest text that *node* matches; None if there is no limit."""
+    match node:
+        case CharacterSet():
+            return 1
+        case Repeat():
+            one = longest(node.node)
+            return None if one is None or node.most is None else node.most * one
+        case Sequence():
+            lengths = [longest(one) for one in node.nodes]
+            return None if None in lengths else sum(length for length in lengths if length is not None)
+        case Choice():
+            lengths = [longest(one) for one in node.options]
+            return None if None in lengths else max(length for length in lengths if length is not None)
+
+
+def positions(node: Node) -> int:
+    """The number of characters and classes of *node* with repeats written out."""
+    match node:
+        case CharacterSet():
+            return 1
+        case Repeat():
+            return positions(node.node) * (node.fewest + 1 if node.most is None else node.most)
+        case Sequence():
+            return sum(map(positions, node.nodes))
+        case Choice():
+            return sum(map(positions, node.options))
+
+
+class _Reading:
+    """A parser that reads from left to right. ``at`` is the index of the next character."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self.at = 0
+
+    def fault(self, what: str) -> ConfigError:
+        return ConfigError(f"character {self.at + 1} of the pattern: {what}")
+
+    def choice(self, depth: int) -> Node:
+        """Parse options up to the end or a closing bracket."""
+        if depth > _MOST_DEPTH:
+            raise self.fault("brackets are nested too deeply")
+        options = [self._sequence(depth)]
+        while self._next() == "|":
+            self.at += 1
+            options.append(self._sequence(depth))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def _next(self) -> str:
+        return self._pattern[self.at : self.at + 1]
+
+    def _sequence(self, depth: int) -> Node:
+        nodes: list[Node] = []
+        while self._next() not in ("", "|", ")"):
+            nodes.append(self._repeated(self._one(depth)))
+        return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
+
+    def _one(self, depth: int) -> Node:
+        character = self._next()
+        if character == "[":
+            return self._class()
+        if character == "(":
+            return self._group(depth)
+        if character == "\\":
+            self.at += 1
+            return self._escaped()
+        if character in _SPECIAL:
+            raise self.fault(f"{character!r} has no meaning here; write \\{character} for the character itself")
+        self.at += 1
+        return CharacterSet(frozenset(character))
+
+    def _group(self, depth: int) -> Node:
+        if not self._pattern.startswith("(?:", self.at):
+            raise self.fault("a group is written (?:…); capturing and look-around have no place in a pattern")
+        opened = self.at
+        self.at += 3
+        node = self.choice(depth + 1)
+        if self._next() != ")":
+            self.at = opened
+            raise self.fault("'(' is never closed")
+        self.at += 1
+        return node
+
+    def _escaped(self) -> CharacterSet:
+        """Parse what follows a backslash, which ``at`` has passed."""
+        character = self._next()
+        if not character:
+            raise self.fault("a backslash has nothing behind it")
+        if character == "d":
+            self.at += 1
+            return CharacterSet(frozenset("0123456789"))
+        if found := _PROPERTY.match(self._pattern, self.at):
+            self.at = found.end()
+            return CharacterSet(frozenset(), frozenset({found[1]}))
+        if character in _CONTROLS:
+            self.at += 1
+            return CharacterSet(frozenset(_CONTROLS[character]))
+        if character.isalnum():
+            raise self.fault(f"\\{character} is not known; there are \\d, \\n, \\r, \\t, \\p{{L}}, \\p{{Lu}}, \\p{{Ll}} and \\p{{Han}}")
+        self.at += 1
+        return CharacterSet(frozenset(character))
+
+    def _class(self) -> CharacterSet:
+        opened = self.at
+        self.at += 1
+        negated = self._next() == "^"
+        self.at += negated
+        characters: set[str] = set()
+        properties: set[str] = set()
+        while (character := self._next()) != "]":
+            if not character or character == "[":
+                self.at = self.at if character else opened
+                raise self.fault("'[' in a class is written \\[" if character else "'[' is never closed")
+            found = self._member()
+            characters |= found.characters
+            properties |= found.properties
+        self.at += 1
+        if not characters and not properties:
+            raise self.fault("the class is empty")
+        return CharacterSet(frozenset(characters), frozenset(properties), negated)
+
+    def _member(self) -> CharacterSet:
+        """Parse an escape, a range or a character of a class."""
+        if self._next() == "\\":
+            self.at += 1
+            return self._escaped()
+        first = self._next()
+        last = self._pattern[self.at + 2 : self.at + 3]
+        if self._pattern[self.at + 1 : self.at + 2] != "-" or last in ("", "]"):
+            self.at += 1
+            return CharacterSet(frozenset(first))
+        if not (first.isascii() and last.isascii() and first < last):
+            raise self.fault(f"the range {first}-{last} is upside down or not of ASCII characters")
+        self.at += 3
+        return CharacterSet(frozenset(map(chr, range(ord(first), ord(last) + 1))))
+
+    def _repeated(self, node: Node) -> Node:
+        character = self._next()
+        if character == "+":
+            if not isinstance(node, CharacterSet):
+                raise self.fault("'+' stands after one character or class only; say how many times, as in {1,4}")
+            fewest, most = 1, None
+            self.at += 1
+        elif character == "?":
+            fewest, most = 0, 1
+            self.at += 1
+        elif found := _REPEATED.match(self._pattern, self.at):
+            fewest, most = int(found[1]), int(found[2] or found[1])
+            if not 0 < most <= MOST_REPEATS or fewest > most:
+                raise self.fault(f"{found[0]} repeats nothing, is upside down or more than {MOST_REPEATS} times")
+            self.at = found.end()
+        else:
+            return node
+        if self._next() in ("?", "+", "*", "{"):
+            raise self.fault("a second quantifier follows the first")
+        return Repeat(node, fewest, most)
+
 
 NO_VALIDATOR = "none"
 _REMEDY = "Correct the key named here; docs/entity-catalogue.md shows a file"

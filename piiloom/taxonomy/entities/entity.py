@@ -16,7 +16,7 @@ UNIVERSAL: Final = "universal"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPattern:
-    """One way of writing an entity. ``pattern`` is in the syntax of ``pattern_syntax``.
+    """One way of writing an entity. ``pattern`` is in the syntax of ``catalogue_file``.
 
     ``score``: how sure a match is with no context word near it, 0 to 1. ``boundary`` "word": no letter, digit or underscore adjoins a
     word character at either end (Han, kana and Hangul are written without blanks, so they may). ``guard`` "number": a match that begins

@@ -16,8 +16,7 @@ import pytest
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.pii_values.names import building
 from piiloom.pii_values.names.building import build_index
-from piiloom.pii_values.names.index import FILE, NamesIndex, builtin, open_names, user_file
-from piiloom.pii_values.names.layout import HEAD, MAGIC
+from piiloom.pii_values.names.index import FILE, HEAD, MAGIC, NamesIndex, builtin, open_names, user_file
 from tests.pii_values.names.small_dataset import FIRST, LAST, expected_top, install
 
 

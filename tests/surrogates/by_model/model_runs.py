@@ -14,7 +14,7 @@ from piiloom.execution.retrying import RetryPolicy
 from piiloom.surrogates.by_model.drawing import draw_by_model
 from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.engine_factory import EngineFactory
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.running import run_surrogates

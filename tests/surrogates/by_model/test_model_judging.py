@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.execution.asking import Fault
-from piiloom.surrogates.articles import ANY, CONSONANT, VOWEL
+from piiloom.execution.calls import Fault
 from piiloom.surrogates.by_model.judging import LONGEST, accepted, folded
 from piiloom.surrogates.by_model.sentences import Sentence
 from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.fitting import ANY, CONSONANT, VOWEL
 
 
 def request(before="I work at ", gap="<COMPANY>", after=" these days.", kind="company", sound=ANY, genitive=False, originals=()):

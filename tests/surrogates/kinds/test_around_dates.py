@@ -7,8 +7,7 @@ import re
 import pytest
 from kind_draws import draw
 
-from piiloom.surrogates.kinds.around_dates import in_month, of_month, tells_half, told_by_text, year_follows
-from piiloom.surrogates.kinds.calendars import calendars
+from piiloom.surrogates.kinds.calendars import calendars, in_month, of_month, tells_half, told_by_text, year_follows
 from piiloom.surrogates.kinds.registry import get_kind
 
 NEAR = [

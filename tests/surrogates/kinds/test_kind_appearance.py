@@ -7,12 +7,12 @@ import re
 import pytest
 from kind_draws import draw, owned
 
-from piiloom.surrogates.kinds.phrases import FALLBACK, languages
+from piiloom.surrogates.kinds.places import FALLBACK, languages
 from piiloom.surrogates.kinds.registry import KINDS, get_kind
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
-SUBTYPES = tuple(subtype.name for subtype in load_taxonomy().types["appearance"].subtypes)
+SUBTYPES = tuple(subtype.name for subtype in shipped_taxonomy().types["appearance"].subtypes)
 WORDED = ("hair", "eyes", "body_mark", "build", "feature", "look")
 HOMES = {
     "en": "US",

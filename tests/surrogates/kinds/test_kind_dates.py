@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from kind_draws import ANCHOR, COUNTRIES, LANGUAGES, draw, owned
 
 from piiloom.surrogates.kinds.calendars import calendars, date_order
-from piiloom.surrogates.kinds.date_layouts import write
-from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.date_patterns import _compiled
-from piiloom.surrogates.kinds.date_shifts import draw_shift, moved, weekly_shift
+from piiloom.surrogates.kinds.date_parsing import parse, write
+from piiloom.surrogates.kinds.dates import _compiled, draw_shift, moved, weekly_shift
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE
 

@@ -7,9 +7,9 @@ import pytest
 from kind_draws import COUNTRIES, draw, owned
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.kinds.phrases import languages
+from piiloom.surrogates.kinds.places import languages
 from piiloom.surrogates.kinds.registry import KINDS, get_kind
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long, sampled
 
 NAMES = (
@@ -45,7 +45,7 @@ def test_every_kind_of_the_contract_is_there_and_no_other():
 
 
 def test_types_and_subtypes_exist_in_the_taxonomy():
-    known = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in load_taxonomy().types.values()}
+    known = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in shipped_taxonomy().types.values()}
     for kind in KINDS.values():
         assert kind.entity_type in known, kind.name
         assert kind.subtype is None or kind.subtype in known[kind.entity_type], kind.name

@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.surrogates.outputs.folder import TOOL, OutputFolder
-from piiloom.surrogates.outputs.vault import VaultFile
+from piiloom.surrogates.outputs.folder import VaultFile
 
 
 def source_in(folder: Path) -> Path:

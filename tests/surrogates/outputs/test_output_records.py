@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.corpus.formats.base import ReadOptions
 import json
 from pathlib import Path
 
@@ -8,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.outputs.records import check_replaced, map_parts, record_id, record_parts, vault_lines
-from piiloom.surrogates.outputs.tallies import OTHERS, Tally
+from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_id, record_parts, vault_lines
+from piiloom.surrogates.outputs.report_page import OTHERS, Tally
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 WHOLE = st.characters(exclude_categories=["Cs"])
@@ -66,7 +68,7 @@ def test_records_are_read_as_native_rows(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     lines = [b"".join(record_parts(one, done, "en_US")) for one, done in zip(documents, replaced, strict=True)]
     path.write_bytes(b"".join(lines))
-    assert list(read_records(NativeFormat(), path)) == [
+    assert list(read_records(NativeFormat(), path, options=ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True))) == [
         record_of(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.persona_assignment.gender_cues import cues_of, gender_after, gender_before, title_before
+from piiloom.surrogates.persona_assignment.groups import cues_of, gender_after, gender_before, title_before
 
 
 def told(language, text):

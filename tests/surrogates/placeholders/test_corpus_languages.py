@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, Mapping, Rule, auto_mapping
-from piiloom.surrogates.placeholders.cautions import kind_caution, language_caution, survey_cautions
-from piiloom.surrogates.placeholders.corpus_languages import language_of, ranking_of
+from piiloom.surrogates.placeholders.mapping import kind_caution, language_caution, survey_cautions
+from piiloom.surrogates.placeholders.scanning import language_of, ranking_of
 
 _SPANISH = "El señor [NOMBRE] llamó por la mañana y dijo que no podía venir a la reunión con su abogado."
 _FRENCH = "Le [NOMBRE] de dossiers que la cour a reçus dans cette affaire est de plus en plus grand."

@@ -6,9 +6,8 @@ import pytest
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.placeholders import Finder
-from piiloom.surrogates.placeholders.grammar_files import grammars, grammars_file
+from piiloom.surrogates.placeholders.grammar import PARTS, grammars, grammars_file
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
-from piiloom.surrogates.placeholders.widening import PARTS
 
 _DATA = grammars_file()
 _ENTRIES = [*_DATA.signs, *_DATA.runs, *_DATA.words]

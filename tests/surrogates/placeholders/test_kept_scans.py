@@ -7,12 +7,11 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.surrogates.placeholders.finder import Finder
-from piiloom.surrogates.placeholders.kept_scans import KeptScans
+from piiloom.surrogates.placeholders.finder import Finder, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.placeholders.scanning import scanner_of
 from piiloom.surrogates.placeholders.survey import survey_of
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES
 
 _PIECES = st.sampled_from(
     [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.surrogates.placeholders import Finder, Mapping, Noted, Rule, auto_mapping, dump_mapping, load_mapping
-from piiloom.surrogates.placeholders.mapping_file import kind_names
+from piiloom.surrogates.placeholders.mapping import kind_names
 
 _TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)
 _NAME = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
-from piiloom.surrogates.placeholders.corpus_languages import language_of
+from piiloom.surrogates.placeholders.scanning import language_of
 
 _TEXTS = [
     ("no", "Vitnet [navn] sa at [tiltalte] ikke var i [kommune] den [dato], og hun hadde ikke noe å si om det.", "person person city date"),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.placeholders.folding import fold_tag
 from piiloom.surrogates.placeholders.judging import Judge
-from piiloom.surrogates.placeholders.mapping_file import kind_names
+from piiloom.surrogates.placeholders.mapping import kind_names
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import Scanner
-from piiloom.surrogates.placeholders.vocabulary import _words_of, vocabulary
-from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, _words_of, fold_tag, vocabulary, vocabulary_file
 from tests.surrogates.placeholders.tag_sets import TAG_SETS
 
 READER = Reader(vocabulary())

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.surrogates.placeholders import Finder, Mapping, Rule, Survey, auto_mapping
-from piiloom.surrogates.placeholders.corpus_languages import ranking_of
-from piiloom.surrogates.placeholders.tallies import Tallies, Tally
-from piiloom.surrogates.placeholders.verdicts import Verdict
+from piiloom.surrogates.placeholders.reading import Verdict
+from piiloom.surrogates.placeholders.scanning import ranking_of
+from piiloom.surrogates.placeholders.survey import Tallies, Tally
 from tests.surrogates.transcripts import OTHER_TAGS, transcripts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.taxonomy.entities.pattern_syntax import longest, parse_pattern, positions, shortest
+from piiloom.taxonomy.entities.catalogue_file import longest, parse_pattern, positions, shortest
 
 
 @pytest.mark.parametrize(

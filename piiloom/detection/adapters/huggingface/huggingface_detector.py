@@ -16,6 +16,7 @@ from piiloom.detection.registry import DetectorSettings
 from piiloom.detection.token_decoding.decoding import mentions
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "huggingface"
 MAPS: Final = ("conll", "ontonotes", "i2b2", "obi", "ai4privacy", "nemotron-pii", "presidio")  # of equals the first is meant
@@ -28,7 +29,12 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
     local = settings.local
     return HuggingFaceDetector(
-        local.path, threshold=settings.threshold, label_map=local.label_map, device=local.device, batch_size=local.batch_size
+        local.path,
+        taxonomy=settings.taxonomy,
+        threshold=settings.threshold,
+        label_map=local.label_map,
+        device=local.device,
+        batch_size=local.batch_size,
     )
 
 
@@ -44,6 +50,7 @@ class HuggingFaceDetector:
         self,
         folder: str,
         *,
+        taxonomy: Taxonomy,
         threshold: float = 0.0,
         label_map: Path | None = None,
         device: str = "auto",
@@ -51,10 +58,10 @@ class HuggingFaceDetector:
     ) -> None:
         self.name = NAME
         self._threshold = threshold
-        label_targets([], label_map)  # a fault in it shows before the model is loaded
+        label_targets([], label_map, taxonomy)  # a fault in it shows before the model is loaded
         loaded = load_model(folder, device)
         self._scheme = loaded.scheme
-        self._targets = targets_of(loaded.scheme.kinds, label_map)
+        self._targets = targets_of(loaded.scheme.kinds, label_map, taxonomy)
         self._reader = TextReader(loaded, batch_size)
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
@@ -75,7 +82,7 @@ class HuggingFaceDetector:
         return findings
 
 
-def targets_of(kinds: Sequence[str], label_map: Path | None = None) -> LabelTargets:
+def targets_of(kinds: Sequence[str], label_map: Path | None, taxonomy: Taxonomy) -> LabelTargets:
     """Return what the *kinds* of a model mean."""
     best = likeliest_map(kinds, MAPS)
-    return label_targets([best] if best else [], label_map)
+    return label_targets([best] if best else [], label_map, taxonomy)

@@ -18,6 +18,7 @@ from piiloom.detection.registry import DetectorSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "presidio"
 _BATCH: Final = 16
@@ -30,6 +31,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     if local is not None and local.device == "cuda":
         raise UsageError("presidio reads texts on the CPU", where="--device cuda", remedy="Leave --device out")
     return PresidioDetector(
+        taxonomy=settings.taxonomy,
         model=local.path if local is not None and local.path else None,
         threshold=settings.threshold,
         label_map=local.label_map if local is not None else None,
@@ -50,6 +52,7 @@ class PresidioDetector:
     def __init__(
         self,
         *,
+        taxonomy: Taxonomy,
         model: str | None = None,
         threshold: float = 0.0,
         label_map: Path | None = None,
@@ -58,7 +61,7 @@ class PresidioDetector:
     ) -> None:
         import_presidio()
         self.name = NAME
-        self._targets = label_targets([NAME], label_map)
+        self._targets = label_targets([NAME], label_map, taxonomy)
         self._threshold = threshold
         self._recognizers = tuple(recognizers)
         self._batch_size = batch_size

@@ -13,7 +13,7 @@ from piiloom.detection.hybrid.by_model.claims import candidates_of, read_claims
 from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.places import Ambiguity
 from piiloom.detection.hybrid.short_numbers import Check
-from piiloom.execution.asking import Fault, Lost
+from piiloom.execution.calls import Fault, Lost
 from piiloom.providers.protocol import JsonSchema, SamplingSettings
 
 ZERO_SHOT: Final = "detect_zero_shot"

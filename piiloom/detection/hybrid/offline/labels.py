@@ -11,8 +11,7 @@ import regex
 
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.patterns.folding import fold
-from piiloom.patterns.writing import write_pattern
+from piiloom.patterns.writing import fold, write_pattern
 from piiloom.taxonomy.entities.entity import Entity
 
 FINDER: Final = "labels"

@@ -13,7 +13,7 @@ import yaml
 
 from piiloom.detection.hybrid.offline.cues import Cues
 from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.patterns.context_words import Surroundings
+from piiloom.patterns.engine import Surroundings
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 FINDER: Final = "word lists"

@@ -46,7 +46,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     """See ``registry.Make``."""
     del provider, policy
     assert settings.service is not None  # noqa: S101 - checked when the settings were made
-    return AwsDetector(settings.service, settings.threshold)
+    return AwsDetector(settings.service, settings.threshold, taxonomy=settings.taxonomy)
 
 
 class AwsDetector(ServiceDetector):

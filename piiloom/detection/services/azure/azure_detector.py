@@ -33,7 +33,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     """See ``registry.Make``."""
     del provider, policy
     assert settings.service is not None  # noqa: S101 - checked when the settings were made
-    return AzureDetector(settings.service, settings.threshold)
+    return AzureDetector(settings.service, settings.threshold, taxonomy=settings.taxonomy)
 
 
 class AzureDetector(ServiceDetector):

@@ -25,6 +25,7 @@ from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, VERIFI
 from piiloom.foundation.errors import DataError
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NO_LOSS: Final = -100  # the label of a token that is not learnt, in transformers
 
@@ -66,22 +67,22 @@ class Examples:
         return sum(len(one.tokens) - one.prompt for one in self.kept)
 
 
-def chat_rows(records: Sequence[Record], task: str) -> Iterator[list[dict[str, str]]]:
+def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy) -> Iterator[list[dict[str, str]]]:
     """Yield the conversations in which *records* teach *task*: what ``piiloom export`` writes, which a file in between makes sure."""
     file_format, file_name = _FORMATS[task]
     with TemporaryDirectory() as folder:
         written = Path(folder) / "rows"
-        file_format.write(records, written, WriteOptions())
+        file_format.write(records, written, WriteOptions(taxonomy=taxonomy))
         with (written / file_name if file_name else written).open(encoding="utf-8") as rows:
             for row in rows:
                 yield json.loads(row)["messages"]
 
 
-def examples_of(records: Sequence[Record], task: str, layout: PromptLayout, most: int) -> Examples:
+def examples_of(records: Sequence[Record], task: str, taxonomy: Taxonomy, layout: PromptLayout, most: int) -> Examples:
     """Return the examples of *records* that have at most *most* tokens."""
     kept: list[Example] = []
     left_out = longest = 0
-    for messages in chat_rows(records, task):
+    for messages in chat_rows(records, task, taxonomy):
         one = example_of(messages, layout)
         longest = max(longest, len(one.tokens))
         if len(one.tokens) <= most:

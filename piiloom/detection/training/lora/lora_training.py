@@ -29,7 +29,6 @@ from piiloom.providers.local.loading import load_tokenizer
 from piiloom.providers.local.model_folder import ModelFolder, open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.tagging.model_card import CARD, About, write_about
-from piiloom.taxonomy.own_types import types_in_force
 
 FAMILY: Final = "lora"
 _MOST_TOKENS: Final = 4096  # of an example, for a model that does not say how many it takes
@@ -67,9 +66,7 @@ def train_lora(
     tokenizer = load_tokenizer(folder)
     layout = PromptLayout(tokenizer)
     most = min(settings.max_length or folder.context or _MOST_TOKENS, folder.context or settings.max_length or _MOST_TOKENS)
-    with types_in_force(data.own_types):
-        train = examples_of(data.train, settings.task, layout, most)
-        validation = examples_of(data.validation, settings.task, layout, most)
+    train, validation = (examples_of(one, settings.task, data.taxonomy, layout, most) for one in (data.train, data.validation))
     check_enough(train, most, settings.task)
     notes = [*hardware.notes, *_told(train, validation, most, layout)]
     for note in notes:

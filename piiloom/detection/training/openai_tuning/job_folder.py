@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
-from piiloom.corpus.releases.foreign_files import sha256_of
+from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.detection.training.openai_tuning.ledger import Ledger, sync_folder
 from piiloom.detection.training.openai_tuning.plan import DataFile, Plan, read_plan
 from piiloom.foundation.errors import DataError, OutputError, UsageError

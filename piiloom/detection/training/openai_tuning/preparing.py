@@ -18,9 +18,10 @@ from piiloom.detection.training.openai_tuning.job_folder import ROWS
 from piiloom.detection.training.openai_tuning.plan import DataFile, Part, Plan
 from piiloom.detection.training.openai_tuning.tasks import Rows, Task, get_task, make_rows
 from piiloom.detection.training.training_data import TrainingData
-from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.taxonomy.own_types import to_json, types_in_force
+from piiloom.foundation.words import counted
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import to_json
 
 DEFAULT_TASK: Final = "markers"
 _LONGEST_SUFFIX: Final = 64
@@ -82,9 +83,8 @@ def prepare(data: TrainingData, settings: JobSettings) -> Prepared:
     task = get_task(settings.task)
     notes: list[str] = []
     left_out: list[Mapping[str, Any]] = []
-    with types_in_force(data.own_types):
-        train = _rows(task, TRAIN, data.train, left_out)
-        validation = _rows(task, VALIDATION, data.validation, left_out) if data.validation else None
+    train = _rows(task, TRAIN, data.train, data.taxonomy, left_out)
+    validation = _rows(task, VALIDATION, data.validation, data.taxonomy, left_out) if data.validation else None
     if len(train.lines) < FEWEST_EXAMPLES:
         problem = (
             f"there are {counted(len(train.lines), 'example')} to train on, and OpenAI takes no file with fewer than {FEWEST_EXAMPLES}"
@@ -132,8 +132,8 @@ def plan_for(data: TrainingData, settings: JobSettings, prepared: Prepared, *, e
     )
 
 
-def _rows(task: Task, split: str, records: tuple[Record, ...], left_out: list[Mapping[str, Any]]) -> Rows:
-    rows = make_rows(task, records)
+def _rows(task: Task, split: str, records: tuple[Record, ...], taxonomy: Taxonomy, left_out: list[Mapping[str, Any]]) -> Rows:
+    rows = make_rows(task, records, taxonomy)
     left_out += ({"split": split, "row": number, "reason": reason} for number, reason in rows.left_out)
     # What the format says of single records; that OpenAI refuses or cuts is counted by rows above.
     left_out += (

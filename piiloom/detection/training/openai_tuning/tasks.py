@@ -17,6 +17,7 @@ from piiloom.corpus.formats.openai_finetuning import MOST_TOKENS, OpenAIFineTuni
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
 
 # Four bytes a token is the usual estimate for English; the other figure is a careful one. By o200k_base, the tokenizer of the GPT-4o and
 # GPT-4.1 families, rows have 4.2 to 4.4 in English, 3.4 in Dutch and Chinese, 2.9 in Polish; not one of 2,900 has fewer than 2.6.
@@ -99,11 +100,11 @@ class Rows:
     loss: LossReport
 
 
-def make_rows(task: Task, records: Iterable[Record]) -> Rows:
+def make_rows(task: Task, records: Iterable[Record], taxonomy: Taxonomy) -> Rows:
     """Return the rows of *records* for *task*, without those that OpenAI would cut."""
     with TemporaryDirectory(prefix="piiloom-") as folder:
         path = Path(folder) / f"rows{task.format.suffix}"
-        loss = task.format.write(records, path, WriteOptions())
+        loss = task.format.write(records, path, WriteOptions(taxonomy=taxonomy))
         written = path if task.file is None else path / task.file
         lines: list[bytes] = []
         left_out: list[tuple[int, str]] = []

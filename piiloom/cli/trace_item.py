@@ -11,8 +11,8 @@ from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import dollars, seconds_text
 from piiloom.cli.terminal import examples, say, say_json
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.counting import counted
 from piiloom.foundation.settings import setting
+from piiloom.foundation.words import counted
 from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
 
 EPILOG = examples(
