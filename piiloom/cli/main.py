@@ -47,7 +47,7 @@ _COMMANDS: Final = {
     "import": _Command("import_file", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
     "runs": _Command("runs", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
     "records": _Command("records", "records_app", "Look into a store", "List, show and search the records of a store."),
-    "trace": _Command("trace", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
+    "trace": _Command("trace_item", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
     "rejects": _Command("rejects", "rejects", "Look into a store", "List the rejects of a run, with reasons and how to retry each."),
     "cost": _Command("cost", "cost", "Look into a store", "Show the cost of runs, by stage, model and accepted record."),
     "journal": _Command("journal", "journal_app", "Look into a store", "Sum up the paid calls of runs; export, purge or compact them."),

@@ -21,7 +21,7 @@ from piiloom.generation.composer.telling import StoryUntold
 from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.bank_loading import user_sources
 from piiloom.taxonomy.entity_types import Taxonomy
-from piiloom.taxonomy.own_types import OwnTypes, extended
+from piiloom.taxonomy.own_types import extended
 from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import by_id, load_stories, read_stories
@@ -42,11 +42,11 @@ class StoryOptions(Settings):
     types: OptionalPath = setting(None, "Your own entity types in the stories (docs/own-types.md).", metavar="FILE")
     as_json: bool = json_setting()
 
-    def own_types(self, stories: Path | None) -> OwnTypes:
-        """Return the own types of the types file, or else of the file of *stories*."""
+    def taxonomy(self, stories: Path | None) -> Taxonomy:
+        """Return the shipped types with those of the types file, or else of the file of *stories*."""
         if self.types is not None:
-            return read_types_file(self.types)
-        return () if stories is None else types_beside_stories(stories)
+            return extended(read_types_file(self.types))
+        return extended(() if stories is None else types_beside_stories(stories))
 
 
 class CheckOptions(StoryOptions):
@@ -70,7 +70,7 @@ def check(asked: CheckOptions) -> None:
     """Lint stories: their form, leaks of sentences and questions, and faults of 200 texts of each."""
     if not asked.path.exists():
         raise UsageError(f"there is no {asked.path}", where="PATH", remedy="Name a YAML file or a folder of them.")
-    findings = lint_stories(user_sources(asked.path), extended(asked.own_types(asked.path)), asked.language)
+    findings = lint_stories(user_sources(asked.path), asked.taxonomy(asked.path), asked.language)
     if asked.as_json:
         say_json({"findings": [asdict(finding) for finding in findings]})
     else:
@@ -83,8 +83,8 @@ def check(asked: CheckOptions) -> None:
 @takes(ShowOptions)
 def show(asked: ShowOptions) -> None:
     """Print texts of stories as the composer tells them: the values marked, and for each question which of them matter."""
-    taxonomy = extended(asked.own_types(asked.bank))
-    locale, stories = locale_of(asked.language).code, _stories(asked, taxonomy)
+    taxonomy, locale = asked.taxonomy(asked.bank), locale_of(asked.language).code
+    stories = _stories(asked, taxonomy)
     told = {one: list(samples(one, locale, taxonomy, seed=asked.seed, number=asked.limit)) for one in stories.values()}
     if asked.as_json:
         say_json([_row(text, story) for story, texts in told.items() for text in texts if isinstance(text, ToldStory)])
