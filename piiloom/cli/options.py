@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from piiloom.corpus.store import DEFAULT_STORE, StoreSettings, store_setting
 from piiloom.foundation.settings import setting
@@ -47,12 +44,3 @@ def run_setting() -> Any:
 def config_setting() -> Any:
     """Declare the option --config."""
     return setting(None, "A run file with settings (samples: 100, pairs: all …); command-line options override it.", metavar="YAML")
-
-
-StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else on standard output.")]
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """Keep the options that were given on the command line."""
-    return {name: value for name, value in options.items() if value is not None and value != []}

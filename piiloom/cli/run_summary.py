@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from piiloom.cli.progress import shown
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.foundation.words import counted
@@ -15,6 +18,12 @@ from piiloom.generation.running.progress import RunProgress, StoppedEarly
 
 RowT = TypeVar("RowT")
 _REASONS_SHOWN = 5
+
+
+def shown_progress(label: str, *, wanted: bool) -> AbstractContextManager[Callable[[RunProgress], None]]:
+    """Show the progress of the run or stage *label*; nothing unless *wanted*."""
+    pace = Pace(started=time.monotonic())
+    return shown(pace.describe, wanted=wanted, label=label, share=lambda progress: (progress.accepted, progress.wanted or None))
 
 
 def progress_to_json(progress: RunProgress, store: Path) -> dict[str, Any]:

@@ -12,9 +12,8 @@ import typer
 from rich.table import Table
 
 from piiloom.cli.options import config_setting, json_setting, run_setting, store_setting
-from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
+from piiloom.cli.run_summary import progress_to_json, say_stopped, shown_progress, store_option
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run

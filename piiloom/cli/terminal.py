@@ -7,9 +7,11 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.quick_end import say_nothing_more
@@ -293,3 +295,15 @@ def confirmed(action: str, question: str, *, where: str, yes: bool, about: Itera
         return True
     say_aside(f"nothing was {participle}")
     return False
+
+
+def agree_to_send(words: str, *, yes: bool, confirm: Callable[..., bool] = typer.confirm) -> None:
+    """Say what would leave this machine, and ask for agreement unless it was given beforehand. Raises ``UsageError`` without it."""
+    for line in words.splitlines():
+        say_aside(line)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("sending texts to a provider must be confirmed, and there is no terminal to ask", remedy="Add --yes")
+    if not confirm("Send these texts?", err=True):
+        raise UsageError("nothing was sent, because sending was not confirmed", remedy="Confirm it, or add --yes")

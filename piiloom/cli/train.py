@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
 
-from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import AskingProgress, asking, shown
-from piiloom.cli.terminal import examples, in_columns, say, say_aside, say_json
+from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_aside, say_json
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.cli.agreeing import agree_to_send
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import asking
 from piiloom.cli.reading import say_sight
 from piiloom.cli.run_summary import count_text, dollars
-from piiloom.cli.terminal import examples, in_columns, say, say_json
+from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_json
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.estimate import UtilityEstimate, estimate_utility
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases

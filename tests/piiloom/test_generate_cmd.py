@@ -18,7 +18,7 @@ from tests.piiloom.small_runs import SMALL
 
 # Lines of progress come at once, so that the test knows when to send its signal.
 EAGER = (
-    "import sys\nimport piiloom.cli.progress_view as view\nview.LINE_EVERY_S = 0.0\n"
+    "import sys\nimport piiloom.cli.progress as view\nview.LINE_EVERY_S = 0.0\n"
     "from piiloom.cli.main import run\nsys.exit(run(sys.argv[1:]))"
 )
 

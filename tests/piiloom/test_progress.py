@@ -29,6 +29,7 @@ def test_lines_come_now_and_then_and_lasting_ones_at_once(monkeypatch: pytest.Mo
 
 def test_a_terminal_gets_a_bar_without_what_steers_it(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
+    monkeypatch.setattr(view.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(view, "error_console", lambda: Console(file=out, force_terminal=True, width=120))
     with view.shown(lambda progress, _: f"{progress} of 4\x07", wanted=True, share=lambda progress: (progress, 4.0), at_once=True) as watch:
         watch(3)

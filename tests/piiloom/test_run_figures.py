@@ -1,13 +1,9 @@
-"""Progress: the figures, a bar on a terminal, lines elsewhere."""
+"""The figures of a run's progress."""
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
-import piiloom.cli.progress_view as view
 from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
 from piiloom.execution.call_totals import CallTotals
 from piiloom.generation.running.progress import RunProgress
@@ -66,29 +62,3 @@ def test_what_prepares_the_first_item_does_not_count_for_the_rate():
     assert pace.describe(_progress(0, preparing="topics 1/78"), 50.0) == "preparing: topics 1/78 · $0.00"
     pace.describe(_progress(0), 50.0)
     assert pace.describe(_progress(20), 60.0).startswith("20/2,307 · 2.0/s")
-
-
-def test_lines_come_now_and_then(monkeypatch, capsys):
-    now = 0.0
-    monkeypatch.setattr(view.time, "monotonic", lambda: now)
-    with view.shown_progress("r0001", wanted=True) as watch:
-        for accepted in range(1, 13):
-            now += 1.0
-            watch(_progress(accepted))
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split(" · ")[0] for line in lines] == ["r0001: 5/2,307", "r0001: 10/2,307"]
-
-
-def test_a_terminal_gets_a_bar(monkeypatch):
-    out = io.StringIO()
-    monkeypatch.setattr(view, "error_console", lambda: Console(file=out, force_terminal=True, width=120))
-    with view.shown_progress("r0001", wanted=True) as watch:
-        watch(_progress(3, rejected=2))
-    assert "3/2,307" in out.getvalue()
-    assert "2 rejected" in out.getvalue()
-
-
-def test_unwanted_progress_is_silent(capsys):
-    with view.shown_progress("r0001", wanted=False) as watch:
-        watch(_progress(3))
-    assert capsys.readouterr() == ("", "")
