@@ -189,7 +189,7 @@ def test_a_store_that_is_held_names_the_holder(cli, empty_store):
 
 
 def test_a_bank_that_is_damaged_is_a_fault(cli, store_path, monkeypatch):
-    def damaged(language):
+    def damaged(language, *_):
         raise ConfigError("line 7: no scenarios", where=f"{language}.yaml")
 
     monkeypatch.setattr("piiloom.generation.running.health_checks.load_bank", damaged)
