@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from ast import literal_eval
 
 import pytest
 import typer
@@ -149,8 +150,9 @@ def test_the_entry_point_and_its_help_import_nothing_heavy():
 
 
 def test_the_help_of_a_command_imports_nothing_heavy():
-    # Typer itself checks the values of options with pydantic.
-    assert _imported_after("from piiloom.cli.main import run\nassert run(['generate', '--help']) == 0") in {"[]", "['pydantic']"}
+    # Typer itself checks the values of options with pydantic, and the settings of a run name kinds of text that a YAML file lists.
+    loaded = _imported_after("from piiloom.cli.main import run\nassert run(['generate', '--help']) == 0")
+    assert set(literal_eval(loaded)) <= {"pydantic", "yaml"}
 
 
 def test_a_command_that_reads_a_store_loads_no_stages(empty_store):

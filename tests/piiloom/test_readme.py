@@ -93,6 +93,9 @@ def test_every_option_that_the_docs_use_exists(cli):
             used |= {(command, option) for option in re.findall(r"--[a-z-]+", re.sub(r"'[^']*'", "", rest))}
             used |= {("detect", option) for option in re.findall(r"--[a-z-]+", " ".join(re.findall(r"--detector '([^']*)'", rest)))}
     assert ("generate", "--resume") in used
+    everywhere = cli("--help").out
     for command in {command for command, _ in used}:
-        told = cli(*command.split(), "--help").out
+        told = everywhere + cli(*command.split(), "--help").out
+        if "--help-all" in told:
+            told += cli(*command.split(), "--help-all").out
         assert [option for one, option in sorted(used) if one == command and option not in told] == [], command
