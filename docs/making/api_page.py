@@ -14,7 +14,7 @@ from typing import Any
 
 import piiloom
 from docs.making.markdown import page, table
-from piiloom.cli.failing import code_of
+from piiloom.cli.main import code_of
 from piiloom.corpus.importing import ImportReport
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.corpus.releases.exporting import ExportReport

@@ -57,7 +57,8 @@ class GenerateOptions(Settings):
     config: Path | None = config_setting()
     resume: str | None = setting(
         None,
-        'Resume a run, by its id or "last". Its settings stay; only --samples (more) and how calls are made may change.',
+        'Resume a run, by its id or "last". Its settings stay; only --samples (more), --budget-usd and other settings of calls and '
+        "cost may change.",
         metavar="RUN",
     )
     retry: str | None = setting(

@@ -50,9 +50,11 @@ INPUT_FORMATS: Final = f"Format of the file: {', '.join(READABLE)}."
 class ReadingSettings(Settings):
     """The settings of reading a file of records."""
 
-    locale: str = setting("en_US", "Locale of rows that name none.")
+    locale: str = setting("en_US", "Locale of rows that name none, such as nl_NL; piiloom locales list shows all.")
     columns: Converted[Mapping[str, str], Mapping[str, str] | str | None] = setting(
-        {}, "Columns of a table by field: context=text,question=q.", metavar="FIELD=COLUMN,…"
+        {},
+        "Columns of a table by field: context (the text), question, id, locale, as in context=body,question=q.",
+        metavar="FIELD=COLUMN,…",
     )
     label_map: Converted[str | None, str | Path | None] = setting(
         None, "Types of the file's labels: a shipped map or a YAML file.", metavar="NAME|FILE"

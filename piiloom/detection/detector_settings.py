@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 from pydantic import model_validator
 
 from piiloom.corpus.releases.export_drafts import sha256_of
-from piiloom.detection.families import ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family
+from piiloom.detection.families import ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
 from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, flags_of, setting
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
@@ -206,7 +206,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
     that the detector does not take.
     """
 
-    detector: str = setting(PATTERNS, f"Detector: {', '.join(FAMILIES)}.", metavar="NAME")
+    detector: str = setting(PATTERNS, f"Detector. {detectors_by_need()}. docs/detection.md compares them.", metavar="NAME")
     threshold: Converted[float, float | None] = setting(
         None,
         "Lowest score of a span that is written, 0 to 1 (default 0.5; 0 for detectors that decide themselves).",

@@ -132,3 +132,16 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         ),
     }
 )
+
+
+def detectors_by_need() -> str:
+    """Return the names of all detectors, grouped by the options that they cannot do without, for help texts."""
+    groups = {
+        "model": "Asks a model (--provider)",
+        "local": "A model on this machine (--model-path)",
+        "service": "A service (--endpoint, --region)",
+    }
+    named: dict[str, list[str]] = {"No model": []} | {title: [] for title in groups.values()}
+    for name, family in FAMILIES.items():
+        named[next((title for need, title in groups.items() if need in family.needs), "No model")].append(name)
+    return "; ".join(f"{title}: {', '.join(names)}" for title, names in named.items() if names)

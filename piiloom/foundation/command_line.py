@@ -42,8 +42,7 @@ def takes(
     options.sort(
         key=lambda one: (place.get(one.annotation.__metadata__[0].rich_help_panel or "", len(place)), one.default is not one.empty)
     )
-    if any(option_of(field).advanced for field in fields.values()):
-        options.append(inspect.Parameter(_HELP_ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll))
+    options.append(_help_all([flags_of(name, field)[0].partition("/")[0] for name, field in fields.items() if option_of(field).advanced]))
 
     def decorate(work: Callable[..., ReturnT]) -> Callable[..., ReturnT]:
         @wraps(work)
@@ -141,4 +140,8 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
         raise typer.Exit
 
 
-_HelpAll = Annotated[bool, typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options and exit.")]
+def _help_all(hidden: Sequence[str]) -> inspect.Parameter:
+    """Return the parameter --help-all, whose help names the options that only it shows."""
+    about = f"Show all options and exit: also {', '.join(hidden)}."
+    option = typer.Option("--help-all", callback=_show_all, is_eager=True, hidden=not hidden, help=about)
+    return inspect.Parameter(_HELP_ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option])

@@ -36,7 +36,7 @@ LIMITED = (
         (["generate", "--samples", "-5"], "--samples"),
         (["generate", "--samples", "many"], "--samples"),
         (["generate", "--concurrency", "0"], "--concurrency"),
-        (["generate", "--max-attempts", "99"], "max_attempts"),
+        (["generate", "--max-attempts", "99"], "--max-attempts"),
         (["generate", "--provider", "openia"], "composer, openai, anthropic, compatible"),
         (["generate", "--pairs", "health+helth"], "health"),
         (["generate", "--pairs", "health+health"], "health"),

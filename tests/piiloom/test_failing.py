@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from piiloom.cli.failing import code_of, failure_of, tell
+from piiloom.cli.main import code_of, failure_of, tell
 from piiloom.cli.terminal import forget_json, say_json
 from piiloom.foundation.errors import PiiloomError, ProviderError
 from piiloom.providers import errors as provider_errors

@@ -221,6 +221,7 @@ def test_lines_come_now_and_then(monkeypatch, capsys):
 
 def test_a_terminal_gets_a_bar_that_is_drawn_at_every_step(monkeypatch):
     out = io.StringIO()
+    monkeypatch.setattr(view.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(view, "error_console", lambda: Console(file=out, force_terminal=True, width=120))
     with view.shown(described, wanted=True, at_once=True) as watch:
         for step, _ in STEPS:

@@ -74,7 +74,7 @@ class ContentHash:
         self._sha256.update(row_line(row))
 
 
-WRITTEN_FORMATS: Final = f"Format of what is written: {', '.join(FORMATS)}; several go to a folder each, DIR/FORMAT."
+WRITTEN_FORMATS: Final = f"Format of what is written: {', '.join(FORMATS)}; repeatable: several go to a folder each, DIR/FORMAT."
 
 
 class ExportSettings(Settings):

@@ -37,9 +37,9 @@ class ReleaseOptions(Settings):
     version: str = setting(DEFAULT_VERSION, "Version of the release, as its dataset card states it.", metavar="VERSION")
     license: str | None = setting(None, "Licence, best an SPDX identifier; not stated if not given.", metavar="TEXT")
     test_size: int | float | str | None = setting(
-        None, "Test split: a number of records, a fraction, or 0 for none (0.1).", metavar="SIZE", panel=_SPLITS
+        None, "Test split: a number of records, a fraction, or 0 for none (default 0.1).", metavar="SIZE", panel=_SPLITS
     )
-    validation_size: int | float | str | None = setting(None, "Validation split, likewise (0).", metavar="SIZE", panel=_SPLITS)
+    validation_size: int | float | str | None = setting(None, "Validation split, likewise (default 0).", metavar="SIZE", panel=_SPLITS)
     folds: int | None = setting(None, "Number of folds of equal size in the place of these splits.", metavar="N", panel=_SPLITS)
     seed: int = setting(_DEFAULTS.seed, "Same seed and records, same splits.", panel=_SPLITS)
     group_by: str | Sequence[str] = setting(

@@ -19,7 +19,12 @@ class InputFields(Settings):
     Without ``locale`` and ``locale_field``, rows name the locale. Raises ``UsageError`` for an unknown locale.
     """
 
-    locale: str | None = setting(None, "Locale of all texts, or of rows that name none.", metavar="CODE", panel=READING)
+    locale: str | None = setting(
+        None,
+        "Locale of all texts, or of rows that name none, such as nl_NL; piiloom locales list shows all.",
+        metavar="CODE",
+        panel=READING,
+    )
     locale_field: str | None = setting(None, "Field of a row's locale (else locale).", metavar="NAME", panel=READING)
     text_field: str | None = setting(None, "Field of the text (else text or context).", metavar="NAME", panel=READING)
     id_field: str | None = setting(None, "Field of a row's id (else id).", metavar="NAME", panel=READING)

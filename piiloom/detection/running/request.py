@@ -35,7 +35,7 @@ class WorkSettings(DetectorSettings):
 
     mask: Literal["type", "subtype", "numbered", "char"] | None = setting(
         None,
-        "Write masked texts, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
+        "Write masked texts to a file of their own, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
         panel=WRITING,
     )
     mask_char: str | None = setting(None, "Character of --mask char (else █).", metavar="C", panel=WRITING, advanced=True)

@@ -42,8 +42,10 @@ class InputSettings(Settings):
         metavar="FORMAT",
         panel=READING,
     )
-    gold_format: str | None = setting(None, "Format of GOLD, if it is another.", metavar="FORMAT", panel=READING)
-    predictions_format: str | None = setting(None, "Format of the predictions, if it is another.", metavar="FORMAT", panel=READING)
+    gold_format: str | None = setting(None, "Format of GOLD, if it differs from that of the predictions.", metavar="FORMAT", panel=READING)
+    predictions_format: str | None = setting(
+        None, "Format of the predictions, if it differs from that of GOLD.", metavar="FORMAT", panel=READING
+    )
     columns: Converted[dict[str, str], Mapping[str, str] | str | Sequence[str] | None] = setting(
         {},
         "Columns of a table by field: document, text, type, start, end of an entity table, or the fields of a table of records.",
@@ -59,7 +61,11 @@ class InputSettings(Settings):
         kind=str,
     )
     only_types: OptionalWords = setting(
-        None, "Compare only these types, on both sides, once renamed.", metavar="A,B,…", panel=READING, kind=str
+        None,
+        "Compare only these types (piiloom types list), on both sides, once renamed; case does not matter.",
+        metavar="A,B,…",
+        panel=READING,
+        kind=str,
     )
     locale: str | None = setting(None, "Locale of documents that name none.", metavar="LOCALE", panel=READING)
     skip_values: bool = setting(
