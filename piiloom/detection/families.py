@@ -141,7 +141,7 @@ def detectors_by_need() -> str:
         "local": "A model on this machine (--model-path)",
         "service": "A service (--endpoint, --region)",
     }
-    named: dict[str, list[str]] = {"No model": []} | {title: [] for title in groups.values()}
+    named: dict[str, list[str]] = {title: [] for title in ("No model", *groups.values())}
     for name, family in FAMILIES.items():
         named[next((title for need, title in groups.items() if need in family.needs), "No model")].append(name)
     return "; ".join(f"{title}: {', '.join(names)}" for title, names in named.items() if names)
