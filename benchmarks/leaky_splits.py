@@ -18,11 +18,10 @@ from tempfile import TemporaryDirectory
 from benchmarks.splitting import composed, reworded
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import NativeFormat
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import TEST, TRAIN, Record
 from piiloom.corpus.releases.leakage import SplitLeakage, measure_leakage
 from piiloom.corpus.releases.settings import GROUP_BY, GroupBy, SplitSettings
 from piiloom.corpus.releases.splits import split_records
-from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.foundation.seeding import derive_rng

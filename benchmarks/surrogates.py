@@ -68,9 +68,8 @@ def ours(count: int) -> dict[str, Any]:
     """Both passes of the engine over documents in memory."""
     from piiloom.pii_values.names.index import open_names
     from piiloom.pii_values.names.pools import NamePools
-    from piiloom.surrogates.documents import Document
+    from piiloom.surrogates.documents import Document, Mention
     from piiloom.surrogates.engine import Engine
-    from piiloom.surrogates.mentions import Mention
     from piiloom.surrogates.offset_map import OffsetMap
     from piiloom.surrogates.settings import Settings
 
@@ -96,7 +95,7 @@ def ours(count: int) -> dict[str, Any]:
 
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
-    from piiloom.surrogates.engine_factory import EngineFactory
+    from piiloom.surrogates.engine import EngineFactory
     from piiloom.surrogates.inputs.parts import InputSettings
     from piiloom.surrogates.placeholders.mapping import Mapping
     from piiloom.surrogates.running import run_surrogates

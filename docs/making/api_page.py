@@ -20,7 +20,7 @@ from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.corpus.releases.exporting import ExportReport
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.running.progress import DetectionReport
+from piiloom.detection.running.request import DetectionReport
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
 from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError

@@ -17,7 +17,7 @@ from piiloom.cli.terminal import examples, say, say_aside
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.login_sessions import end_all_sessions
-from piiloom.corpus.store.own_types import keep_types
+from piiloom.corpus.store.releases import keep_types
 from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError

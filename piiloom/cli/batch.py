@@ -8,8 +8,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
-from piiloom.cli.options import StoreOptions, run_setting
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
 from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import command_group, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches

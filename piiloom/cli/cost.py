@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from piiloom.cli.options import StoreOptions
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import StoreOptions, store_for_reading
 from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage_order
 from piiloom.cli.terminal import console, examples, in_columns, say, say_json
 from piiloom.execution.money.run_costs import COMPOSER, CostReport, Costs, run_costs

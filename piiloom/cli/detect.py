@@ -31,7 +31,7 @@ from piiloom.foundation.words import counted
 if TYPE_CHECKING:
     from piiloom.annotation_app.worklist.detection_runs import OfferedDetector
     from piiloom.corpus.suggesting import SuggestionReport
-    from piiloom.detection.running.progress import DetectionProgress, DetectionReport
+    from piiloom.detection.running.request import DetectionProgress, DetectionReport
 
 EPILOG = examples(
     "piiloom detect notes/ --locale pl_PL --out outputs/found.jsonl",
@@ -217,7 +217,7 @@ def _asides(report: DetectionReport) -> Iterator[str]:
 def _suggest(asked: Detect) -> None:
     """Detect in records of a store, and store the findings as suggestions."""
     from piiloom.annotation_app.worklist.detection_runs import StoreDetection
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
 
     workspace = asked.source or asked.store
     work = StoreDetection(workspace, detector=asked.detector, rows=asked.out, resume=asked.resume)

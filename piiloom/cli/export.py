@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from piiloom.cli.options import StoreOptions
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import StoreOptions, store_for_reading
 from piiloom.cli.releases import HASH_SHOWN
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
 from piiloom.corpus.releases.exporting import WRITTEN_FORMATS, ExportReport, ExportSettings, export_formats

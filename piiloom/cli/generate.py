@@ -139,7 +139,7 @@ def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
 
 
 def _estimate(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.generation.running.opening import changes_of, known_run
     from piiloom.generation.settings.setting_checks import read_config
 
@@ -284,7 +284,7 @@ def judge_spec_of(config: RunConfig) -> ModelSpec | None:
 
 
 def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.corpus.store.progress import load_shared_results, plan_indexes
     from piiloom.corpus.store.runs import get_run
     from piiloom.generation.estimate.estimating import estimate_run

@@ -9,8 +9,7 @@ from itertools import groupby
 
 import typer
 
-from piiloom.cli.options import ConfirmedOptions, StoreOptions
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import ConfirmedOptions, StoreOptions, store_for_reading
 from piiloom.cli.run_summary import dollars, in_stage_order, store_option
 from piiloom.cli.terminal import command_group, confirmed, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines

@@ -1,11 +1,19 @@
-"""The options that several commands share, declared once. Imports nothing heavy: help must be quick."""
+"""The options that several commands share, and the opening of a store that is only read, with a note if a copy is read."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from piiloom.cli.terminal import say_aside
 from piiloom.corpus.store import DEFAULT_STORE, StoreSettings, store_setting
 from piiloom.foundation.settings import setting
+
+if TYPE_CHECKING:
+    from piiloom.corpus.store.database import Store
+    from piiloom.corpus.store.reading import Sight
 
 __all__ = ["DEFAULT_STORE", "store_setting"]  # besides the names of this module
 
@@ -44,3 +52,54 @@ def run_setting() -> Any:
 def config_setting() -> Any:
     """Declare the option --config."""
     return setting(None, "A run file with settings (samples: 100, pairs: all …); command-line options override it.", metavar="YAML")
+
+
+@contextmanager
+def store_for_reading(path: Path, *, memory_limit: str = "64MB") -> Iterator[Store]:
+    """Open the store at *path* to read it, also while another process writes it or where nobody may write it."""
+    from piiloom.corpus.store.reading import open_to_read
+
+    with open_to_read(path, memory_limit=memory_limit, tell=say_sight) as store:
+        yield store
+
+
+@contextmanager
+def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Store, dict[str, Any]]]:
+    """Open the store like ``store_for_reading``; also yield its place as JSON values, with the time (UTC) and holder of a copy."""
+    from piiloom.corpus.store.reading import open_to_read
+
+    seen: list[Sight] = []
+
+    def tell(sight: Sight, store: Store) -> None:
+        seen.append(sight)
+        say_sight(sight, store)
+
+    with open_to_read(path, memory_limit=memory_limit, tell=tell) as store:
+        (sight,) = seen
+        copied = None if sight.copied_at is None else sight.copied_at.isoformat(timespec="seconds")
+        yield store, {"store": str(path), "read": {"copy_made_at": copied, "in_use_by": sight.holder}}
+
+
+def say_sight(sight: Sight, store: Store) -> None:
+    """Print a line on standard error if a copy is read instead of the store's file."""
+    if sight.copied_at is None:
+        return
+    line = f"read a copy of the store made at {sight.copied_at.astimezone():%H:%M:%S}"
+    if sight.version is not None:
+        line += f" and brought up from schema version {sight.version}, which the file still has"
+    if sight.version is None or sight.holder is not None:
+        line += f"; {_holder(sight)} is using it" + _under_way(store)
+    say_aside(line)
+
+
+def _holder(sight: Sight) -> str:
+    if sight.holder is None:
+        return "another process"
+    return f"process {sight.holder}" + (f" ({sight.command})" if sight.command else "")
+
+
+def _under_way(store: Store) -> str:
+    from piiloom.corpus.store.runs import list_runs
+
+    running = [run.id for run in list_runs(store) if run.status == "running"]
+    return f", and {'run' if len(running) == 1 else 'runs'} {', '.join(running)} stood as running" if running else ""

@@ -11,8 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from piiloom.cli.options import ListOptions, StoreOptions, json_setting
-from piiloom.cli.reading import seen_store
+from piiloom.cli.options import ListOptions, StoreOptions, json_setting, seen_store
 from piiloom.cli.sample_table import legend, marked_context, type_colours
 from piiloom.cli.terminal import (
     command_group,
@@ -28,7 +27,6 @@ from piiloom.cli.terminal import (
 )
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.record_search import (
     RecordConditions,
     StoredRecord,
@@ -38,6 +36,7 @@ from piiloom.corpus.store.record_search import (
     releases_of,
     search_records,
 )
+from piiloom.corpus.store.releases import types_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import shown
-from piiloom.cli.reading import say_sight
 from piiloom.cli.report import say_report_table
 from piiloom.cli.terminal import examples, say, say_aside, say_json
 from piiloom.evaluation.reidentification.folder import AttackSettings, attack

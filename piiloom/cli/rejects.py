@@ -8,8 +8,7 @@ from dataclasses import asdict
 
 import typer
 
-from piiloom.cli.options import StoreOptions, run_setting
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
 from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import examples, say, say_error, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS

@@ -10,8 +10,7 @@ from typing import Any
 
 import typer
 
-from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions
-from piiloom.cli.reading import seen_store
+from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import (
     command_group,

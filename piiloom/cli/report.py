@@ -6,9 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from piiloom.annotation_app.agreement.measuring import agreement_among
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import shown
-from piiloom.cli.reading import say_sight
 from piiloom.cli.terminal import console, examples, harmless, is_quiet, say, say_aside, say_json, say_table
 from piiloom.evaluation.pages.tables import ReportTable
 from piiloom.evaluation.report.folder import Report, ReportSettings, make_report

@@ -11,8 +11,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from piiloom.cli.options import config_setting, json_setting, run_setting, store_setting
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import config_setting, json_setting, run_setting, store_for_reading, store_setting
 from piiloom.cli.run_summary import progress_to_json, say_stopped, shown_progress, store_option
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
 from piiloom.corpus.store.database import Store

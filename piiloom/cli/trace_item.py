@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from piiloom.cli.options import StoreOptions
-from piiloom.cli.reading import store_for_reading
+from piiloom.cli.options import StoreOptions, store_for_reading
 from piiloom.cli.run_summary import dollars, seconds_text
 from piiloom.cli.terminal import examples, say, say_json
 from piiloom.foundation.command_line import takes

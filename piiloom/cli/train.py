@@ -103,7 +103,7 @@ def encoder(asked: _Encoder) -> None:
 
     Needs the extra train, and a base model on this machine. piiloom detect --detector encoder --model-path DIR uses the result.
     """
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.detection.encoder.encoder_training import train_encoder_on
 
     with shown(_described, wanted=True, share=_share, lasting=_lasts) as watch:
@@ -206,7 +206,7 @@ def spacy(asked: _Spacy) -> None:
     spacy.load loads the result. It learns spans and their types, no relevance. Needs piiloom's extra "spacy".
     docs/training-llm.md has more.
     """
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.detection.spacy_pipeline.spacy_training import train_spacy
     from piiloom.detection.training.training_data import read_input
 
@@ -240,7 +240,7 @@ def lora(asked: _Lora) -> None:
     The loss is on the answers only. Needs piiloom's extra "train" and the memory for the base model: a GPU for models of some billion
     weights. docs/training-llm.md has more.
     """
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.lora.lora_training import train_lora
     from piiloom.detection.training.training_data import read_input
 
@@ -289,7 +289,7 @@ def openai(asked: _Tune) -> None:
     estimated first, a --budget-usd holds before anything is sent, and what was paid is booked for piiloom cost. OpenAI is ending this
     service in January 2027 (docs/openai-tuning.md).
     """
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.finishing import standing
     from piiloom.detection.training.openai_tuning.job_folder import JobBusy, JobFolder
     from piiloom.detection.training.openai_tuning.preparing import prepare_asked
@@ -321,7 +321,7 @@ def openai(asked: _Tune) -> None:
 
 
 def _in_folder(folder: JobFolder, asked: _Tune) -> None:
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.finishing import standing
     from piiloom.detection.training.openai_tuning.preparing import check_same, plan_job
     from piiloom.detection.training.openai_tuning.session import in_session
@@ -486,7 +486,7 @@ def verifier_data(asked: _Verifier) -> None:
     Each span gives a right candidate and a wrong one. The model judges both, without knowing which is which, until its verdict is right.
     A stopped or killed run goes on with the same command. docs/asking-models.md describes the files.
     """
-    from piiloom.cli.reading import store_for_reading
+    from piiloom.cli.options import store_for_reading
     from piiloom.cli.run_summary import dollars
     from piiloom.detection.verifying.reasoned_files import make_training_sets
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import asking
-from piiloom.cli.reading import say_sight
 from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_json
 from piiloom.evaluation.utility.cases import Case

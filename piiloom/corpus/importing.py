@@ -22,7 +22,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.releases.manifest import MANIFEST, read_manifest, types_beside
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import keep_types, types_of
+from piiloom.corpus.store.releases import keep_types, types_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.errors import DataError, UsageError

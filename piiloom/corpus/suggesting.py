@@ -21,7 +21,7 @@ from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, fau
 from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.releases import types_of
 from piiloom.corpus.store.suggestions import (
     Suggestion,
     SuggestionCounts,

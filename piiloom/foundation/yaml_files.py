@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
@@ -187,3 +188,16 @@ def validate_document(document: YamlDocument, model: type[ModelT], *, noun: str 
 def load_yaml(source: Traversable | Path, model: type[ModelT], *, noun: str = "key") -> ModelT:
     """Read and validate one YAML file. Raises ``ConfigError`` with ``file:line`` and the key path."""
     return validate_document(read_document(source), model, noun=noun)
+
+
+_PACKAGE: Final = Path(__file__).parents[1]
+
+
+@cache
+def data_folder(name: str) -> Path:
+    """Return the folder *name* of the shipped data: ``taxonomy``, ``prompts`` or ``annotation_app``.
+
+    A wheel contains it as ``piiloom/data/<name>``. A checkout, and so an editable install, has it at the top level.
+    """
+    packaged = _PACKAGE / "data" / name
+    return packaged if packaged.is_dir() else _PACKAGE.parent / name

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.overlays import FILE_NAME, OverlayFile, checked, read_overlay
 

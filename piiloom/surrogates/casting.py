@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from piiloom.pii_values.names.family_genders import borne_by
+from piiloom.pii_values.names.regions import borne_by
 from piiloom.surrogates.day_order import LiteralDate
+from piiloom.surrogates.documents import mix, parted
 from piiloom.surrogates.fitting import ANY, Place
 from piiloom.surrogates.known_names import birth_name_in, folded, has_title, name_parts, parts_of, several
 from piiloom.surrogates.persona_assignment.groups import GROUPS
@@ -22,7 +23,6 @@ from piiloom.surrogates.placeholders.surroundings import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import Asked
-from piiloom.surrogates.seeds import mix, parted
 from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
 
 

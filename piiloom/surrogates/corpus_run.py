@@ -14,7 +14,7 @@ from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.foundation.seeding import COST_OF_SEEDS
-from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.parts import InputSettings, KeptRows
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.kinds.places import languages

@@ -18,14 +18,13 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.words import any_of
 from piiloom.surrogates.day_roles import Role, role_before, role_of, until
+from piiloom.surrogates.documents import Mention, below, mix
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order, year_follows
 from piiloom.surrogates.kinds.date_masks import DateMask, mask_of, read_mask
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.dates import near_days
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.numbered_values import DATING
 from piiloom.surrogates.planning import Plan
-from piiloom.surrogates.seeds import below, mix
 
 _MOST: Final = 40  # dates read in one document
 _SEARCHED: Final = 60_000  # code points at the beginning of a document in which they are looked for

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention
 
 Told = Literal["birth", "start", "end", "visit", "death", "later", "until"]
 Role = Literal["birth", "start", "end", "visit", "death", "later", "until", ""]

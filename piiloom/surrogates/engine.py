@@ -11,24 +11,23 @@ import marshal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds, keyed_seeds
+from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
 from piiloom.surrogates.persona_assignment.groups import GROUPS, OPEN, Roles, assign_groups, role_name
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
-from piiloom.surrogates.placeholders.finder import Found
+from piiloom.surrogates.placeholders.finder import Finder, Found, KeptScans
+from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan, Planner
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
 from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
-from piiloom.surrogates.seeds import document_seeds, keyed_seeds
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import OnUnknown, Settings
 from piiloom.surrogates.strategies import apart
-
-if TYPE_CHECKING:
-    from piiloom.surrogates.engine_report import EngineStatistics
 
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
@@ -277,3 +276,46 @@ def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str],
     entry = shared.setdefault(key, [code, size])
     entry[0] = entry[0] or code
     entry[1] = max(entry[1], size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFactory:
+    """Picklable factory of a process's ``Engine``. Without ``mapping`` the documents must bring mentions.
+
+    ``scan``: scan the texts with surrogates for leftovers. ``miss_rates``: rates (0 to 1) for which the report estimates leakage.
+    ``scans`` is what the survey of the documents scanned in this process.
+    ``given`` is the path of a file of values that a model drew (``by_model.drawing``); every worker must be able to read it.
+    """
+
+    settings: Settings
+    mapping: TagMapping | None = None
+    on_unknown: OnUnknown = "keep"
+    scan: bool = True
+    miss_rates: tuple[float, ...] = ()
+    given: Path | None = None
+    scans: KeptScans | None = None
+
+    def __call__(self) -> Engine:
+        """Open the names index, compile the mapping, and return the engine."""
+        from piiloom.pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
+        from piiloom.pii_values.names.pools import pools_of  # noqa: PLC0415
+
+        settings = self.settings
+        index = open_names(Path(settings.names) if settings.names else None)
+        pools = pools_of(index, script=settings.script, english_only=settings.english_only)
+        finder = Finder(self.mapping, self.on_unknown, self.scans) if self.mapping is not None else None
+        names = known_given_names(pools, settings.country) if self.scan or self.mapping is None else {}
+        given = None
+        if self.given is not None:
+            from piiloom.surrogates.given_values import GivenValues  # noqa: PLC0415 - most runs have none
+
+            given = GivenValues(self.given)
+        statistics = EngineStatistics(
+            settings,
+            names_from=index.source,
+            given_names=names if self.scan else None,
+            miss_rates=self.miss_rates,
+            mapping=self.mapping,
+            by_model=given.report if given is not None else None,
+        )
+        return Engine(settings, pools, finder, genders=names, given=given.of if given is not None else None, statistics=statistics)

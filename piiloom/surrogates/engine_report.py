@@ -9,12 +9,11 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
-from piiloom.surrogates.documents import Placed, Replaced
+from piiloom.surrogates.documents import Gender, Mention, Placed, Replaced
 from piiloom.surrogates.kinds.calendars import told_by_text
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals
-from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.outputs.report_page import most_common
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, role_name, spread
 from piiloom.surrogates.persona_assignment.personas import Pools

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from pydantic import RootModel
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.documents import Gender, Mention
 
 _APOSTROPHES: Final = frozenset("'’")
 _BLANKS: Final = frozenset(" \u00a0")

@@ -27,7 +27,7 @@ from pydantic import Field
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.documents import Gender
 
 Part = Literal["", "given", "family", "middle", "second", "birth"]
 

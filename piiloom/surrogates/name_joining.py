@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import Part, birth_name_told, folded, is_one_name, labels
-from piiloom.surrogates.mentions import Mention
 
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"

@@ -6,10 +6,10 @@ from collections.abc import Container, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.known_names import family_told, form_of, has_title, name_parts, name_words
 from piiloom.surrogates.persona_assignment.personas import SUBTYPES, Register
 from piiloom.surrogates.planning import Plan
-from piiloom.surrogates.seeds import mix
 
 _STYLE: Final = 0x30
 _WHOLE: Final = frozenset({"middle", "second"})

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.ages import KIN
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.placeholders.settling import ADDRESS_PARTS, BLANK, OWN_INDEX
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
-from piiloom.surrogates.side_by_side import ADDRESS_PARTS, BLANK, OWN_INDEX
 
 NOBODY: Final = -1
 DATING: Final = frozenset({"age", "birth_date", "birth_year"})  # kinds that must agree on when a person was born

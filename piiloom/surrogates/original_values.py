@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planning import Plan, identity
-from piiloom.surrogates.seeds import mix
 
 # Facts of which a person has one, and what moves with the document's dates: their values come from the person or from the original alone.
 FACTS: Final = frozenset({"age", "birth_date", "birth_year", "gender", "date", "datetime", "year", "month", "weekday", "time", "duration"})

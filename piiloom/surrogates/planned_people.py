@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.ages import KIN
 from piiloom.surrogates.known_names import KnownNames
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.numbered_values import DATING, NOBODY, give_numbered, give_places
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN, announced_together, named_before
-from piiloom.surrogates.side_by_side import OWN_INDEX, address_run
+from piiloom.surrogates.placeholders.settling import OWN_INDEX, address_run
 
 
 @dataclass(slots=True)

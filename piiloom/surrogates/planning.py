@@ -31,13 +31,13 @@ from typing import Final
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.surrogates.documents import Gender, Mention
 from piiloom.surrogates.fitting import gender_by_article
 from piiloom.surrogates.kinds.companies import companies_told
 from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
 from piiloom.surrogates.kinds.places import places_of
 from piiloom.surrogates.kinds.registry import owned_by
 from piiloom.surrogates.known_names import KnownNames, folded, name_words, parts_of
-from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.name_joining import joined_names
 from piiloom.surrogates.numbered_values import NOBODY, give_places
 from piiloom.surrogates.persona_assignment.groups import (
@@ -51,8 +51,8 @@ from piiloom.surrogates.persona_assignment.groups import (
     gender_before,
     title_before,
 )
+from piiloom.surrogates.placeholders.settling import OWN_INDEX, told_by_neighbours
 from piiloom.surrogates.planned_people import Cluster, PlannedPeople
-from piiloom.surrogates.side_by_side import OWN_INDEX, told_by_neighbours
 
 GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
 _BEFORE: Final = 32  # code points before a name within which it is announced

@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.surrogates.casting import Cast, Shared, Terms
 from piiloom.surrogates.day_order import planned_days
-from piiloom.surrogates.documents import Placed, Replaced
+from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, Place, capitalised, fits, notable_places
 from piiloom.surrogates.kinds.ages import age as draw_age
@@ -26,11 +26,10 @@ from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.original_values import FACTS, OriginalValues
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDrawer, joiner_of, register_of
+from piiloom.surrogates.placeholders.settling import OWN_INDEX
 from piiloom.surrogates.planning import PERSON, Plan, identity
 from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
-from piiloom.surrogates.seeds import DocumentSeeds, mix, pick
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.side_by_side import OWN_INDEX
 
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _SHIFTS, _MOST_DATES = 24, 64  # shifts that are tried, and dates of a document that are looked at

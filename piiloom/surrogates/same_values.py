@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from piiloom.corpus.known_values import Known, PackedValues, Range, ValueTable, like_names_in, repeats
-from piiloom.surrogates.documents import Document
+from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.known_names import birth_name_in, parts_of, several
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.settings import SameValue
 
 RULE: Final = "same value"

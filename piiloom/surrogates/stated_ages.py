@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention
 
 _NEAR: Final = 600  # code points on either side of the birth date
 _OLDEST: Final = 119

@@ -6,11 +6,11 @@ else replaced by a new one. So a name that de-identification missed does not sta
 
 from __future__ import annotations
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.groups import OPEN
 from piiloom.surrogates.planned_people import Cluster
 from piiloom.surrogates.planning import PERSON, Plan, codes_of
-from piiloom.surrogates.seeds import mix
 
 _STEP = 0x57E9
 _UNIT = float(1 << 64)

@@ -7,18 +7,17 @@ from datetime import date, timedelta
 from typing import Final
 
 from piiloom.surrogates.day_order import LiteralDate, shown_part
+from piiloom.surrogates.documents import Mention, below, mix, pick
 from piiloom.surrogates.fitting import Place, sounds
 from piiloom.surrogates.kinds.ages import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_masks import DateMask
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.dates import shifted_day
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.numbered_values import DATING, NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.requirements import Asked, asked_of_age
-from piiloom.surrogates.seeds import below, mix, pick
 from piiloom.surrogates.stated_ages import child_follows, stated_age
 
 _AGAIN: Final = 0x60

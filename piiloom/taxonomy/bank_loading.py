@@ -11,9 +11,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import YamlDocument, read_document, validate_document
+from piiloom.foundation.yaml_files import YamlDocument, data_folder, read_document, validate_document
 from piiloom.taxonomy.bank_checks import MOST_SLOTS, check_bank_file
 from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
 from piiloom.taxonomy.entity_types import Pair, Taxonomy

@@ -19,9 +19,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
 from piiloom.taxonomy.value_generators import ValueGenerator
 
 Form = Literal["noun_phrase", "count_noun", "adjective", "noun", "proper", "amount", "number", "code", "phrase"]

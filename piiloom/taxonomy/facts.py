@@ -6,8 +6,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
-from piiloom.foundation.data_files import data_folder
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import data_folder, load_yaml
 
 
 class _File(BaseModel):

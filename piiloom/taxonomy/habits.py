@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from piiloom.foundation.data_files import data_folder
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
 
 Habit = Literal["lower_case", "no_apostrophes", "dots", "no_final_stop", "double_spaces", "misspelling"]
 Shares = Mapping[Habit, float]

@@ -10,9 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import read_document, validate_document
+from piiloom.foundation.yaml_files import data_folder, read_document, validate_document
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 Kind = Literal["direct", "quasi"]

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import yaml
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
+from piiloom.foundation.yaml_files import YamlDocument, data_folder, key_name, read_document
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 
 LabelMap = dict[str, str | None]

@@ -16,9 +16,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
 
 Measures = Literal["imperial", "metric"]
 DateOrder = Literal["mdy", "dmy", "ymd"]

@@ -17,8 +17,7 @@ from typing import Final
 
 from pydantic import RootModel
 
-from piiloom.foundation.data_files import data_folder
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
 from piiloom.taxonomy.own_types import ALL_TYPES, OwnType, OwnTypes
 from piiloom.taxonomy.scenarios import Bank, Frame
 from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Fact, FromGenerator, Step, Story, Wording

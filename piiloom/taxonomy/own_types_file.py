@@ -12,12 +12,11 @@ from typing import Any, TypeVar, get_args
 import yaml
 from anyascii import anyascii
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, OutputError, PiiloomError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import drafted
 from piiloom.foundation.words import content_words
-from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document
+from piiloom.foundation.yaml_files import KeyPath, YamlDocument, data_folder, key_name, read_document
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Form, bare_spelling, shipped_taxonomy

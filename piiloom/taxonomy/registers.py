@@ -9,8 +9,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from piiloom.foundation.data_files import data_folder
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import data_folder, load_yaml
 
 ANY_REGISTER: Final = "any"
 SECOND_HAND: Final = "second-hand"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.taxonomy.bank_loading import user_sources
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import Locale

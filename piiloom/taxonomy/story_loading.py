@@ -8,9 +8,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document, validate_document
+from piiloom.foundation.yaml_files import YamlDocument, data_folder, key_name, read_document, validate_document
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_loading import STORIES, user_sources
 from piiloom.taxonomy.entity_types import Pair, Taxonomy

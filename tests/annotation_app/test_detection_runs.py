@@ -14,7 +14,7 @@ from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, Offere
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.own_types import keep_types
+from piiloom.corpus.store.releases import keep_types
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.own_types import OwnTypes

@@ -11,7 +11,7 @@ from long_records import KEYS, open_long, watch, work_of
 
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.editor import assets
-from piiloom.foundation.data_files import data_folder
+from piiloom.foundation.yaml_files import data_folder
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"
 

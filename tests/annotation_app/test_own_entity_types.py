@@ -8,8 +8,8 @@ from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.releases import keep_types, types_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project

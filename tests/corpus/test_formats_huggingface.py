@@ -25,8 +25,8 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.releases import keep_types
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, only

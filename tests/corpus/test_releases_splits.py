@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.record import Record, RecordPlan, Relevance
+from piiloom.corpus.record import TEST, Record, RecordPlan, Relevance
 from piiloom.corpus.releases.grouping import Member, group_members
 from piiloom.corpus.releases.members import Value
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.sizes import parse_size, size_of, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
-from piiloom.corpus.split_names import TEST
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import examples

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.phases import PhaseSettings
-from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import PatternDetector
 from piiloom.patterns.engine import PatternEngine
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue

@@ -13,8 +13,7 @@ import orjson
 import pytest
 
 from piiloom.detection.running import chunks, session, unfinished
-from piiloom.detection.running.progress import DetectionProgress
-from piiloom.detection.running.request import DetectionRequest
+from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, OutputError, PiiloomError, UsageError
 from tests.detection.own_entities import member, only_own, own, text_of, write_texts

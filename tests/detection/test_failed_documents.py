@@ -13,9 +13,8 @@ from piiloom.detection import detector_settings
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.families import FAMILIES, Family
 from piiloom.detection.findings import Findings, Text
-from piiloom.detection.running import session
-from piiloom.detection.running.progress import DetectionProgress
-from piiloom.detection.running.request import DetectionRequest
+from piiloom.detection.running import running as session
+from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
 
 REASON = "the service refused the text"

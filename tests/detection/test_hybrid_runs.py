@@ -14,8 +14,7 @@ import pytest
 from piiloom.detection.detector import AsyncDetector, Detector
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ExaminingDetector, ModelDetector
-from piiloom.detection.pattern_detector import PatternDetector
-from piiloom.detection.registry import make_detector
+from piiloom.detection.registry import PatternDetector, make_detector
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.errors import AuthFailed

@@ -9,7 +9,7 @@ import pytest
 import piiloom
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
-from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import shipped_taxonomy

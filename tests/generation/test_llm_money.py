@@ -10,8 +10,8 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.execution.money.budget import BudgetReached
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author

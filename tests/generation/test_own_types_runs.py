@@ -9,10 +9,10 @@ import pytest
 
 import piiloom
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.releases import keep_types, types_of
 from piiloom.corpus.store.runs import get_run
-from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.errors import StoreError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.plan.planning import pair_order

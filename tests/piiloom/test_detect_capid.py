@@ -10,7 +10,7 @@ import time
 import pytest
 
 import piiloom
-from piiloom.detection.running import session
+from piiloom.detection.running import running as session
 from tests.detection.listing_model import ListingModel
 from tests.fakes.llm_server import LLMServer
 from tests.longer import mostly_long

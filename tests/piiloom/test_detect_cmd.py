@@ -8,7 +8,7 @@ import pytest
 
 import piiloom
 from piiloom.corpus.formats.registry import FORMATS
-from piiloom.detection.running.progress import DetectionProgress
+from piiloom.detection.running.request import DetectionProgress
 from tests.detection.own_entities import member, only_own, own, text_of, write_texts
 from tests.longer import mostly_long, usually
 

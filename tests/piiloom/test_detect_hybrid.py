@@ -9,7 +9,7 @@ import signal
 import pytest
 
 import piiloom
-from piiloom.detection.running import session
+from piiloom.detection.running import running as session
 from tests.detection.answering_model import Model
 from tests.detection.own_entities import member, only_own, own, text_of, write_texts
 from tests.fakes.llm_server import LLMServer

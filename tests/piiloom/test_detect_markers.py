@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from piiloom.detection.running import session
+from piiloom.detection.running import running as session
 from tests.detection.marking_model import MarkingModel
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.llm_server import LLMServer

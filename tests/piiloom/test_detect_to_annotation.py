@@ -18,7 +18,7 @@ from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
 from piiloom.detection.findings import Findings
-from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.errors import StoreLocked
 from tests.detection.answering_model import Model
 from tests.detection.own_entities import only_own, own, text_of

@@ -145,7 +145,7 @@ def test_an_unpacked_archive_runs_stages_and_commands(tmp_path):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     assert not [path for path in copy.rglob("*") if path.is_symlink()]
     settings = ("--samples", 2, "--pairs", "age+health", "--store", tmp_path / "s.duckdb")
-    printed = run(sys.executable, "-c", "from piiloom.foundation.data_files import data_folder as d; print(d('taxonomy'))", where=copy)
+    printed = run(sys.executable, "-c", "from piiloom.foundation.yaml_files import data_folder as d; print(d('taxonomy'))", where=copy)
     assert printed.strip() == str(copy / "taxonomy")
     assert "0 rejected" in run(sys.executable, "-m", "generation.topics", *settings, where=copy)
     assert "0 rejected" in run(sys.executable, copy / "generation" / "subtopics.py", *settings[-2:], where=copy, PYTHONPATH=str(copy))

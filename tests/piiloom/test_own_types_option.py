@@ -10,8 +10,8 @@ import pytest
 
 import piiloom
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.releases import types_of
 from tests.taxonomy.own_types_example import BANK, BY_MODEL, TYPES
 
 pytestmark = pytest.mark.long

@@ -18,9 +18,8 @@ from piiloom.foundation import seeding
 from piiloom.foundation.seeding import secret_key
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.documents import Document, Placed, Replaced
+from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.replay_attack import by_pools_alone, replay
 from piiloom.surrogates.settings import Settings
 from tests.golden.goldens import command, environment, files_of

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from piiloom.corpus.formats.instructions import extracting, marking, verifying
-from piiloom.foundation.data_files import data_folder
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.prompts.library import open_instructions, open_library
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

@@ -15,8 +15,8 @@ from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.generation.stages.judging import JUDGES
 from piiloom.generation.stages.pipeline import templates_of
 from piiloom.prompts.compiling import PromptTemplate

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import Environment, FileSystemLoader, meta, nodes
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
 from piiloom.providers.schema_cache import SchemaCache
 from tests.fakes.llm_server import Fault, LLMServer

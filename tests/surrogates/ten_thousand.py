@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.documents import Document
+from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.settings import Settings
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.surrogates.documents import Document
+from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.personas import written_like
 from piiloom.surrogates.settings import Settings

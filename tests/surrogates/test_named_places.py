@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.places import City, places_of
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.planning import told_by_place_names
 from tests.surrogates.persons_filled import filled, filled_spans, words
 

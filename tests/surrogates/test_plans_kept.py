@@ -14,8 +14,7 @@ import pytest
 from piiloom.surrogates import engine as engine_module
 from piiloom.surrogates import replacing
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.engine import Engine, Planned
-from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.engine import Engine, EngineFactory, Planned
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.settings import Settings
 

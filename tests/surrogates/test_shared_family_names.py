@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from piiloom.surrogates.casting import share_family_names
-from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.documents import Gender, Mention
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planning import Planner
 from tests.surrogates.persons_filled import filled, filled_spans

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.fitting import (
     ANY,
     CONSONANT,
@@ -15,7 +16,6 @@ from piiloom.surrogates.fitting import (
     sounds,
     takes_genitive,
 )
-from piiloom.surrogates.mentions import Mention
 from tests.surrogates.persons_filled import filled
 
 

@@ -9,10 +9,9 @@ import json
 
 import pytest
 
-from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.documents import Document, Mention
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.parts import InputSettings
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import form_of, name_parts
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner

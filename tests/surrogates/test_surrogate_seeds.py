@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from piiloom.foundation.seeding import secret_key
-from piiloom.surrogates.seeds import below, document_seeds, keyed_seeds, mix, parted, pick, seed_of
+from piiloom.surrogates.documents import below, document_seeds, keyed_seeds, mix, parted, pick, seed_of
 
 KNOWN = [2231157398017938395, 3320111210015995441, 9988604870027030631]
 

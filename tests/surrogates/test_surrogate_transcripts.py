@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.engine import Engine, EngineFactory
 from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.kinds.folding import folded

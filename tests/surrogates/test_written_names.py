@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import name_parts, several
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner
 from tests.surrogates.persons_filled import filled, filled_spans, words

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.taxonomy.entity_types import read_taxonomy, shipped_taxonomy
 
 CANONICAL = (

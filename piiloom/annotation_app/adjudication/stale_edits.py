@@ -16,7 +16,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import load_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.releases import types_of
 from piiloom.corpus.store.suggestions import Suggestion, suggestions_for
 from piiloom.taxonomy.own_types import extended
 

@@ -12,7 +12,7 @@ import json
 from functools import cache
 from hashlib import sha256
 
-from piiloom.foundation.data_files import data_folder
+from piiloom.foundation.yaml_files import data_folder
 
 # In load order: top-level code may use earlier files only; the bodies of functions may use all files.
 SCRIPTS = (

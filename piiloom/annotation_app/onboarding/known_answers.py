@@ -25,8 +25,8 @@ from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, ad
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.judgements import uncertainties
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.releases import types_of
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.own_types import extended
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.foundation.data_files import data_folder
+from piiloom.foundation.yaml_files import data_folder
 
 _FOLDER: Final = data_folder("annotation_app") / "record_table"
 _table = st.components.v2.component(

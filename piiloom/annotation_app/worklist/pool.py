@@ -31,7 +31,7 @@ from piiloom.corpus.store.annotation_items import (
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.judgements import uncertainties
-from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.releases import types_of
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.own_types import extended

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.split_names import in_order
+from piiloom.corpus.record import in_order
 
 # How the phrases begin that ``releases.manifest.producer_of`` gives.
 COMPOSED: Final = "composed by piiloom's composer"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from piiloom.corpus.formats.dataset_facts import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts
-from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
+from piiloom.corpus.record import TEST, TRAIN, VALIDATION
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -21,9 +21,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from piiloom.corpus.record import TRAIN
 from piiloom.corpus.releases.grouping import Group
 from piiloom.corpus.releases.members import Member
-from piiloom.corpus.split_names import TRAIN
 from piiloom.foundation.words import counted, plural
 
 Kind = Literal["pair", "type"]

@@ -18,13 +18,11 @@ from typing import Final
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
 from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ReleaseFacts, SplitCounts, files_to_json, manifest
-from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import (
     count_members,
     count_statuses,
@@ -32,6 +30,7 @@ from piiloom.corpus.store.releases import (
     iter_release_records,
     new_values_of,
     types_in,
+    types_of,
     withheld_of,
 )
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from piiloom.corpus.record import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.keeping import Places
 from piiloom.corpus.releases.leakage import measure_leakage
@@ -20,9 +21,7 @@ from piiloom.corpus.releases.selecting import Selection, select_members
 from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
 from piiloom.corpus.releases.sizes import IndivisibleError
 from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
-from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import (
     WARNING,
     NewValue,
@@ -34,6 +33,7 @@ from piiloom.corpus.store.releases import (
     list_releases,
     members_of,
     new_values_of,
+    types_of,
 )
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.upgrading import MIGRATIONS

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from piiloom.corpus.record import in_order
 from piiloom.corpus.releases.grouping import Group, Grouping, group_of
 from piiloom.corpus.releases.members import Member
-from piiloom.corpus.split_names import in_order
 from piiloom.foundation.words import counted
 
 # The revision and the split of each record of a release.

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.near_pairs import Numbers, Wordings
 from piiloom.corpus.normalising import value_form
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import TRAIN, Record, in_order
 from piiloom.corpus.releases.grouping import NEAR
-from piiloom.corpus.split_names import TRAIN, in_order
 from piiloom.taxonomy.entity_types import Taxonomy
 
 OTHER_FOLDS = "other folds"

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from piiloom.corpus.formats.base import Json
+from piiloom.corpus.record import TEST, VALIDATION
 from piiloom.corpus.releases.settings import GROUP_BY, Balance, GroupBy, OverlapBy, RecordChoice, SplitSettings
 from piiloom.corpus.releases.sizes import parse_size
-from piiloom.corpus.split_names import TEST, VALIDATION
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Settings, setting, takes_keywords
 from piiloom.taxonomy.locales import resolve_locale

@@ -13,8 +13,8 @@ from piiloom.corpus.releases.settings import RecordChoice
 from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import records_judged_otherwise
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import iter_records, record_ids
+from piiloom.corpus.store.releases import types_of
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from piiloom.corpus.record import TEST, VALIDATION
 from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.split_names import TEST, VALIDATION
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 

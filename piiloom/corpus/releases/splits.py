@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import TRAIN, Record, fold_name, in_order
 from piiloom.corpus.releases.balancing import balance_members
 from piiloom.corpus.releases.choosing import choose_groups
 from piiloom.corpus.releases.covering import Needs, Parts, cover, lost_names
@@ -28,7 +28,6 @@ from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.sizes import IndivisibleError, split_sizes
 from piiloom.corpus.releases.spreading import features, spread
 from piiloom.corpus.releases.value_overlap import limit_overlap
-from piiloom.corpus.split_names import TRAIN, fold_name, in_order
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng

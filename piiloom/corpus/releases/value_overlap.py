@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.normalising import value_form
+from piiloom.corpus.record import TEST, TRAIN, VALIDATION, in_order
 from piiloom.corpus.releases.members import Member
 from piiloom.corpus.releases.redrawing import Draw, Key, TextRedraw, can_redraw, draw_for
 from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
-from piiloom.corpus.split_names import TEST, TRAIN, VALIDATION, in_order
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import Record, in_order
 from piiloom.corpus.replacing import with_values
-from piiloom.corpus.split_names import in_order
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import records_at, records_in, select
-from piiloom.foundation.errors import ReleaseError
+from piiloom.foundation.errors import ReleaseError, StoreError
 from piiloom.foundation.frames import Framed
+from piiloom.taxonomy.own_types import OwnTypes, differences, extended, from_json, to_json
 
 Json = Mapping[str, Any]
 
@@ -278,3 +278,34 @@ def _release(row: tuple[Any, ...]) -> ReleaseRow:
     for column in _AS_JSON:
         held[column] = None if held[column] is None else json.loads(held[column])
     return ReleaseRow(**{**held, "notes": tuple(held["notes"])})
+
+
+def types_of(store: Store) -> OwnTypes:
+    """Return the user-defined types of *store*, in the order they were added."""
+    rows = store.rows("SELECT definition FROM own_types ORDER BY position")
+    return from_json([json.loads(definition) for (definition,) in rows]) if rows else ()
+
+
+def keep_types(store: Store, own: OwnTypes) -> int:
+    """Add the types in *own* that *store* does not have yet. Return how many were added.
+
+    Raises ``StoreError`` if the store has a different definition under the same name, and ``ConfigError`` if a new type uses a
+    name or spelling of another type in the store.
+    """
+    known = types_of(store)
+    names = {one.name for one in known}
+    changed = differences(tuple(one for one in known if one.name in {given.name for given in own}), own)
+    told = [difference for difference in changed if not difference.endswith("(not there before)")]
+    if told:
+        raise StoreError(
+            f"the store has another definition of an own type; what differs: {', '.join(told)}",
+            where=str(store.path),
+            remedy="Its records were made by the one it has: give the type a new name, or use another --store",
+        )
+    new = tuple(one for one in own if one.name not in names)
+    if new:
+        extended((*known, *new))
+        texts = [json.dumps(entry, ensure_ascii=False) for entry in to_json(new)]
+        rows = [(len(known) + place, one.name, text) for place, (one, text) in enumerate(zip(new, texts, strict=True))]
+        store.append("own_types", ("position", "name", "definition"), rows)
+    return len(new)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
+from piiloom.corpus.store.releases import types_of
 from piiloom.taxonomy.own_types import extended
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from piiloom.detection.benchmark.slots import parse_carrier
 from piiloom.detection.hybrid.offline_detector import OfflineDetector
 from piiloom.detection.hybrid.phases import PhaseSettings
-from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import PatternDetector
 from piiloom.screening.identifiers import find_identifiers
 
 SLOT: Final = "\ue000"  # stands in place of a slot: no pattern, name or word has it

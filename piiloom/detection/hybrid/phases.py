@@ -17,7 +17,7 @@ from piiloom.detection.hybrid.candidates import Candidate, merged, of_match, spa
 from piiloom.detection.hybrid.consolidating import consolidated
 from piiloom.detection.hybrid.places import MARGIN, Ambiguity, Place, ambiguities, places_of, settled
 from piiloom.detection.hybrid.short_numbers import Check, checks
-from piiloom.detection.pattern_detector import PatternDetector
+from piiloom.detection.registry import PatternDetector
 from piiloom.detection.sentences import Sentences
 from piiloom.patterns.engine import FLOOR
 from piiloom.patterns.resolving import disjoint

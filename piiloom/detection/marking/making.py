@@ -8,8 +8,7 @@ from piiloom.corpus.mention_search import Range
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from piiloom.detection.marking.shots import Shots
-from piiloom.detection.pattern_detector import PatternDetector
-from piiloom.detection.registry import make_patterns
+from piiloom.detection.registry import PatternDetector, make_patterns
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales

@@ -1,26 +1,173 @@
-"""Detect in an input of any size. Equal input and settings give the same bytes for any number of workers, also if a run was killed.
-
-Memory does not grow with the input, but for what an export format needs.
-"""
+"""One session of a run: what earlier ones have done is passed over, the rest is done and written."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TextIO
 
 from piiloom.corpus.releases.export_drafts import new_folders
-from piiloom.detection.running.outputs import target_of
-from piiloom.detection.running.progress import DetectionReport, Watch
+from piiloom.detection.findings import Findings
+from piiloom.detection.running.chunks import MOST_DOCUMENTS, Chunk, Refused, Tally, chunks
+from piiloom.detection.running.model_driver import ModelDriver
+from piiloom.detection.running.outputs import Target, target_of
 from piiloom.detection.running.reading import DocumentReader
-from piiloom.detection.running.request import DetectionRequest
-from piiloom.detection.running.session import Session
-from piiloom.detection.running.unfinished import UnfinishedRun, cannot_write
+from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, Watch
+from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun, cannot_write
+from piiloom.detection.running.unique_rows import with_unique_ids
+from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, make_worker
 from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.entities.entity_catalogue import ENGLISH
+
+_MODEL_DOCUMENTS: Final = 25  # a chunk is written when it is whole, and models are slow
+_UNIQUE: Final = "unique-"
+
+
+class Session:
+    """The steps of one session. ``replayed`` documents were done by earlier ones; ``model`` is what a model was asked, after ``finish``."""
+
+    def __init__(self, request: DetectionRequest, reader: DocumentReader, kept: UnfinishedRun, watch: Watch, stack: ExitStack) -> None:
+        self._request, self._reader, self._kept, self._watch, self._stack = request, reader, kept, watch, stack
+        self._writer = ChunkWriter(request)
+        self._ids = IdDigests(kept.folder)
+        stack.callback(self._ids.close)
+        self._rejects: TextIO = stack.enter_context((kept.folder / REJECTS).open("w", encoding="utf-8", newline="\n"))
+        self._tally = Tally()
+        self._driver: ModelDriver | None = None
+        self._done = 0
+        self.replayed = 0
+        self.model: dict[str, Any] | None = None
+
+    def detect(self, provider: Provider | None, agree: Callable[[], object]) -> None:
+        """Detect in all documents that no earlier session has done."""
+        self._check_catalogues()
+        request = self._request
+        if request.waits:
+            self._driver = ModelDriver(request, provider)
+            agree()
+            self._driver.run(self._jobs(_MODEL_DOCUMENTS), self._take_findings, self._tell)
+        elif request.workers > 1:
+            from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
+
+            make = partial(make_worker, request)
+            workers: WorkerProcesses[Chunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
+            self._stack.callback(workers.close)
+            for chunk, detected in workers.map(self._jobs(MOST_DOCUMENTS)):
+                self._take(chunk, detected)
+        else:
+            do = make_worker(request)
+            for chunk in self._jobs(MOST_DOCUMENTS):
+                self._take(chunk, do(chunk))
+
+    def _check_catalogues(self) -> None:
+        """Raise ``ConfigError`` for a fault in a user's catalogue, and ``UsageError`` if one has changed since the run was begun."""
+        self._writer.catalogue(self._request.locale or ENGLISH[0])
+        for locale, known in self._kept.catalogues.items():
+            if self._writer.catalogue(locale) != known:
+                raise UsageError(
+                    f"the catalogue of {locale} has changed since the unfinished run was begun",
+                    where=str(self._request.out),
+                    remedy="Begin anew with --force",
+                )
+
+    def _jobs(self, most_documents: int) -> Iterator[Chunk]:
+        """Yield the chunks that are still to be done; those of earlier sessions are held against their notes."""
+        notes = self._kept.notes()
+        for chunk in chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
+            self._ids.add(*_digests(chunk))
+            note = next(notes, None)
+            if note is None:
+                yield chunk
+                continue
+            if note.digest != chunk.digest:
+                raise UsageError(
+                    "the input has changed since the unfinished run was begun", where=chunk.place, remedy="Begin anew with --force"
+                )
+            self._tally.add(note.tally)
+            self.replayed = self._tally.documents + self._tally.failed
+            self._tell(0, chunk.done)
+        if next(notes, None) is not None:
+            raise UsageError(
+                "the input has become shorter since the unfinished run was begun",
+                where=str(self._request.path),
+                remedy="Begin anew with --force",
+            )
+
+    def _set_aside(self, refused: Refused) -> None:
+        self._rejects.write(json.dumps(refused._asdict(), ensure_ascii=False) + "\n")
+
+    def _take_findings(self, chunk: Chunk, found: list[Findings]) -> None:
+        self._take(chunk, self._writer.written(chunk, found))
+
+    def _take(self, chunk: Chunk, detected: Detected) -> None:
+        self._kept.append(chunk, detected)
+        self._tally.add(detected.tally)
+        self._tell(0, chunk.done)
+
+    def _tell(self, more: int, done: int | None = None) -> None:
+        """Report the progress: *more* documents are done, but not yet written."""
+        self._done = self._done if done is None else done
+        self._watch(
+            DetectionProgress(
+                documents=self._tally.documents + more,
+                spans=self._tally.spans,
+                refused=self._reader.refused + self._tally.failed,
+                done=self._done,
+                total=self._reader.total,
+                kept=self.replayed,
+                spent_usd=None if self._driver is None else self._driver.spent_usd,
+            )
+        )
+
+    def how_to_go_on(self) -> str | None:
+        """Say how a later session finds what was done; None if that is nothing."""
+        done = self._tally.documents + self._tally.failed
+        return f"What is done is kept ({done:,} documents): give the same command with --resume" if self._kept.chunks else None
+
+    def _reject_failed(self, lines: Path) -> set[int]:
+        """Append the documents that failed to what was rejected, and return their numbers."""
+        numbers = set()
+        with lines.open(encoding="utf-8") as failed:
+            for line in failed:
+                told = json.loads(line)
+                numbers.add(told.pop(DOCUMENT))
+                self._rejects.write(json.dumps(told, ensure_ascii=False) + "\n")
+        self._rejects.close()
+        return numbers
+
+    def finish(self, target: Target) -> tuple[dict[str, Any], list[Path]]:
+        """Write the result, and return its figures and files."""
+        folder = self._kept.folder
+        failed = self._reject_failed(folder / FAILED)
+        repeated, renamed = self._ids.repeated(self._tally.documents + self._tally.failed)
+        lines = {name: folder / name for name in (ROWS, MASKED, SET_ASIDE)}
+        if repeated is not None:
+            for name, path in list(lines.items()):
+                lines[name] = folder / f"{_UNIQUE}{name}"
+                with_unique_ids(path, repeated, lines[name], failed)
+        rows = lines.pop(ROWS)
+        if self._request.mask is None:
+            del lines[MASKED]
+        beside = {name: path for name, path in (lines | {REJECTS: folder / REJECTS}).items() if name == MASKED or path.stat().st_size}
+        figures = self._tally.to_json() | {"rejected": self._reader.refused, "repeated_ids": renamed}
+        files, loss = target.finish(self._kept, rows, beside, figures, self._request.about)
+        if loss.fields or loss.entries:
+            figures["loss"] = loss.to_json()
+        if self._driver is not None:
+            self.model = self._driver.totals
+        return figures, files
+
+
+def _digests(chunk: Chunk) -> tuple[bytes, int, int]:
+    digests, tildes = digests_of(one.id for one in chunk.documents)
+    return digests, len(chunk.documents), tildes
 
 
 def run_detection(

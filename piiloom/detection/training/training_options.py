@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pydantic import field_validator
 
-from piiloom.corpus.split_names import TRAIN
+from piiloom.corpus.record import TRAIN
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, MODEL

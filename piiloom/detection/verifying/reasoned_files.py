@@ -18,7 +18,7 @@ from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.instructions import verifying
 from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, FILES, NO_TWIN, counts_of
-from piiloom.corpus.split_names import TRAIN, VALIDATION
+from piiloom.corpus.record import TRAIN, VALIDATION
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.detection.detector_settings import ModelSettings

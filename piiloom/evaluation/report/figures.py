@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.record import Record
-from piiloom.corpus.split_names import TEST, TRAIN
+from piiloom.corpus.record import TEST, TRAIN, Record
 from piiloom.evaluation.report.guessing import Guessability, measure_guessability
 from piiloom.evaluation.report.leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
 from piiloom.evaluation.report.plan import PlanFigures, measure_plan

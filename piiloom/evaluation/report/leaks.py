@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.normalising import value_form
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import TEST, TRAIN, Record
 from piiloom.corpus.releases.leakage import measure_leakage
-from piiloom.corpus.split_names import TEST, TRAIN
 from piiloom.foundation.words import whole_word, words
 from piiloom.taxonomy.entity_types import Taxonomy
 

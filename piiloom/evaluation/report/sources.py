@@ -17,10 +17,9 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.adjudications import unreleasable_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.reading import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
+from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
 from piiloom.corpus.store.runs import get_run
 from piiloom.evaluation.report.background import Background, Wanted, read_background
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.progress import lift_rejects
+from piiloom.corpus.store.releases import keep_types
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, forget_untouched_run, get_run, set_run_config, set_run_samples
 from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.errors import RunError, UsageError

@@ -23,10 +23,9 @@ from typing import Final, Literal, NamedTuple
 from pydantic import Field
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml, read_document
-from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.gathering import Gathered, Kind
 from piiloom.pii_values.names.index import BUILTIN, plain_key
-from piiloom.pii_values.names.regions import country_name
+from piiloom.pii_values.names.regions import borne_by, country_name
 from piiloom.pii_values.names.romanising import romanised
 from piiloom.pii_values.names.sensible import is_native
 from piiloom.pii_values.names.writing import TableWriter, packed, save

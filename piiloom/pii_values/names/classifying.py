@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import DataError
-from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_names
 from piiloom.pii_values.names.parsing import Parts, parted
-from piiloom.pii_values.names.regions import region_of
+from piiloom.pii_values.names.regions import borne_by, region_of
 
 Gender = Literal["female", "male"]
 Known = Literal["both", "given", "family", "none"]

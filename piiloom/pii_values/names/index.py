@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple, ove
 from piiloom.foundation.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from piiloom.pii_values.names.family_genders import Borne
+    from piiloom.pii_values.names.regions import Borne
 
 MAGIC: Final = b"PIINAMES"
 VERSION: Final = 1
@@ -345,7 +345,7 @@ class NamesIndex:
 
         They are the same object with and without *gender* if no name differs.
         """
-        from piiloom.pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML, which opening an index should not do
+        from piiloom.pii_values.names.regions import differs  # noqa: PLC0415 - it reads YAML, which opening an index should not do
 
         names = self._list("last", "N", country, script)
         table = self.table("last", script)
@@ -362,7 +362,7 @@ class NamesIndex:
 
     def _borne_by(self, gender: str, table: Table, numbers: Sequence[int], perhaps: Container[int], country: str) -> list[int]:
         """Return the family names that *gender* ("F", "M") bears, by their endings if these decide, else those in *perhaps*."""
-        from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
+        from piiloom.pii_values.names.regions import borne_by  # noqa: PLC0415 - as above
 
         key = (table, country)
         if key not in self._by_end:  # read once for both genders

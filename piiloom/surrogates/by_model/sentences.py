@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.by_model.kinds import never_last
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention
 
 REACH: Final = 200
 _LONGEST_TAG: Final = 80

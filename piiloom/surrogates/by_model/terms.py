@@ -12,7 +12,7 @@ from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.by_model.kinds import language_name, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
-from piiloom.surrogates.seeds import keyed_seeds
+from piiloom.surrogates.documents import keyed_seeds
 from piiloom.surrogates.settings import Settings
 
 STAGE: Final = "surrogate_value"

@@ -7,12 +7,11 @@ from typing import Final, NamedTuple
 
 from piiloom.surrogates.by_model.kinds import BY_MODEL, has_latin_letters
 from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
-from piiloom.surrogates.documents import Document
+from piiloom.surrogates.documents import Document, mix, seed_of
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
-from piiloom.surrogates.seeds import mix, seed_of
 
 _LETTERS: Final = 3
 # Initial letters, repeated roughly as often as English names and nouns begin with them. Rare letters would lead to odd values.

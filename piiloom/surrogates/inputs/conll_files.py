@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.documents import Mention, Replaced
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, InputSettings, Notes, Parsed, Part, fault
 from piiloom.surrogates.inputs.token_tags import continued, tag_in
-from piiloom.surrogates.mentions import Mention
 
 _HEAD: Final = 1 << 16
 _STARTS: Final = (b"-DOCSTART-", b"# newdoc")

@@ -1,4 +1,4 @@
-"""Find the positions of wanted values in a JSON object. All other values are skipped at the speed of the C scanner."""
+"""Write a text as a JSON literal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.parts import Spelling
 from piiloom.surrogates.inputs.questions import parted, question_start
 from piiloom.surrogates.inputs.splicing import Piece, changed, spliced
-from piiloom.surrogates.json_literals import quoted
+
+
+def quoted(text: str) -> str:
+    """Return *text* as a JSON literal with its characters as they are: what ``encode_basestring`` returns.
+
+    For ASCII, json's other encoder gives the same in half the time, but for the sign DEL, which it escapes.
+    """
+    return encode_basestring_ascii(text) if text.isascii() and "\x7f" not in text else encode_basestring(text)
+
 
 Wanted = dict[str, "Wanted"]
 Scan = Callable[[str, int], tuple[Any, int]]

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention, Replaced
 
 if TYPE_CHECKING:
     from piiloom.surrogates.options import InputOptions, SpanOptions

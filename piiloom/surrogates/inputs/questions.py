@@ -10,10 +10,9 @@ from typing import Final
 
 from piiloom.corpus.mention_search import exact_mentions
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Placed, Replaced
+from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
 from piiloom.surrogates.inputs.parts import Found, Slot
 from piiloom.surrogates.inputs.splicing import changed
-from piiloom.surrogates.mentions import Mention
 
 _BETWEEN: Final = "\n\n"
 NO_QUESTION: Final = "rows without a question"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.surrogates.documents import below, mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.calendars import LARGEST, calendars, in_words, other_word
 from piiloom.surrogates.kinds.kind import salt_of
-from piiloom.surrogates.seeds import below, mix
 
 _SALT: Final = salt_of("age")
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")

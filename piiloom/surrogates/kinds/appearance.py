@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import Drawing, cased_like, owned_seed, salt_of
 from piiloom.surrogates.kinds.places import languages, phrase, spoken
 from piiloom.surrogates.kinds.wording import other_score
-from piiloom.surrogates.seeds import mix
 
 hair = spoken("hair", owned=True)
 eyes = spoken("eyes", owned=True)

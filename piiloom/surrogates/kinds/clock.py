@@ -6,10 +6,10 @@ import re
 from functools import cache
 from typing import Final
 
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import calendar_of, calendars, other_word, tells_half
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
-from piiloom.surrogates.seeds import below, mix, pick
 
 _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)

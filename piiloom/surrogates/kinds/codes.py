@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import in_words, other_word
 from piiloom.surrogates.kinds.kind import Drawing, numbered_seed, salt_of, style_seed
 from piiloom.surrogates.kinds.masks import fill, reshaped
-from piiloom.surrogates.seeds import below, mix, pick
 
 _SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "medical_record": (

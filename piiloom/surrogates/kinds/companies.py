@@ -15,7 +15,7 @@ from typing import Final
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention
 
 _WIDTH_BEFORE: Final = 72
 _WIDTH: Final = 48  # code points after a name that may tell that it is a company's

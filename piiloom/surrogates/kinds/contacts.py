@@ -22,13 +22,13 @@ from typing import Final
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.pii_values.numbering.masks import ALPHABETS
 from piiloom.pii_values.numbering.reserved import DOMAINS, NETWORK_V6, NETWORKS
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.files import PhonePlan, PhonesFile
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.kinds.kind import home_of, numbered_seed, owned_seed, salt_of, style_seed
 from piiloom.surrogates.kinds.masks import fill, reshaped
 from piiloom.surrogates.kinds.places import phrase
-from piiloom.surrogates.seeds import below, mix, pick
 
 _USER: Final = salt_of("username")
 _MAIL: Final = salt_of("email")

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import clock, dates
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order, languages_for, meanings, ordinal_suffix
 from piiloom.surrogates.kinds.kind import Drawing, salt_of
 from piiloom.surrogates.kinds.masks import digits
-from piiloom.surrogates.seeds import below, mix, pick
 
 MASK: Final = "mask:"
 _SALT: Final = salt_of("mask")

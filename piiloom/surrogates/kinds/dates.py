@@ -25,6 +25,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
+from piiloom.surrogates.documents import below, mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import (
     calendar_of,
@@ -41,7 +42,6 @@ from piiloom.surrogates.kinds.date_parsing import Layout, Precision, parse, writ
 from piiloom.surrogates.kinds.files import CalendarEntry, Order
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
-from piiloom.surrogates.seeds import below, mix
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")

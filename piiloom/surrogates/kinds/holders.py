@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from piiloom.pii_values.numbering.holders import Holder
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.kinds.kind import salt_of
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
-from piiloom.surrogates.seeds import below, mix, pick
 
 _HOLDER: Final = salt_of("holder")
 

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Final
 
 from piiloom.pii_values.numbering.holders import rule_of
+from piiloom.surrogates.documents import mix, pick
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.facts import facts_of
 from piiloom.surrogates.kinds.holders import holder_of, holder_seed
-from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
+from piiloom.surrogates.kinds.kind import facts_of, home_of, numbered_seed, salt_of
 from piiloom.surrogates.kinds.masks import fill
-from piiloom.surrogates.seeds import mix, pick
 
 _ID: Final = salt_of("national_id")
 _TAX: Final = salt_of("tax_id")

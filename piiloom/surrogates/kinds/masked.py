@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import accounts, codes, contacts, identifiers
 from piiloom.surrogates.kinds.date_masks import MASK
 from piiloom.surrogates.kinds.kind import Drawing, salt_of
 from piiloom.surrogates.kinds.masks import digits
-from piiloom.surrogates.seeds import mix
 
 LAST_FOUR: Final = "last4"
 _SALT: Final = salt_of("mask")

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from piiloom.pii_values.numbering.masks import ALPHABETS
-from piiloom.surrogates.seeds import below, mix
+from piiloom.surrogates.documents import below, mix
 
 _SALT: Final = 0xA5
 _DIGITS: Final = "0123456789"

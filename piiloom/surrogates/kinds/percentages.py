@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import in_words, other_word
 from piiloom.surrogates.kinds.kind import salt_of
 from piiloom.surrogates.kinds.wording import other_score
-from piiloom.surrogates.seeds import below, mix, pick
 
 _SALT: Final = salt_of("percent")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")

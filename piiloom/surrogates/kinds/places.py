@@ -22,12 +22,12 @@ from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.surrogates.documents import below, mix, pick, seed_of
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.files import PlacesFile, WordsFile
 from piiloom.surrogates.kinds.kind import WITHIN, Drawing, cased_like, home_of, numbered_seed, owned_seed, salt_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.known_names import folded
-from piiloom.surrogates.seeds import below, mix, pick, seed_of
 
 Size = Literal["large", "middle", "small"]
 SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")

@@ -7,11 +7,11 @@ from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.files import ReligionEntry, ReligionsFile
 from piiloom.surrogates.kinds.kind import cased_like, salt_of
 from piiloom.surrogates.kinds.places import FALLBACK, gendered
-from piiloom.surrogates.seeds import mix
 
 _SALT: Final = salt_of("religion")
 _FORMS: Final = ("noun", "adjective", "attributive", "feminine", "member")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.kind import cased_like, salt_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.places import countries, country, nation, phrase, spoken, words_of
 from piiloom.surrogates.kinds.told_by_original import names_party, number_of_kin
-from piiloom.surrogates.seeds import below, mix, pick
 
 room = spoken("room")
 landmark = spoken("landmark")

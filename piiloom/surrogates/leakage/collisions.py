@@ -15,10 +15,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.leakage.pool_simulation import possible_names
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
-from piiloom.surrogates.seeds import mix
 
 _PERSON: Final = 0xC0
 Matrix = npt.NDArray[np.float64]

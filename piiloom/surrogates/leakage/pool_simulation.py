@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.leakage.known_pool import PoolAttack, attack
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import Pools
-from piiloom.surrogates.seeds import below, mix, pick
 
 _EXPONENT: Final = 0.8
 _PEOPLE: Final = 2000

@@ -32,7 +32,7 @@ from json.encoder import encode_basestring
 from typing import Final
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
-from piiloom.surrogates.json_literals import quoted
+from piiloom.surrogates.inputs.json_walking import quoted
 import json
 import os
 import tempfile

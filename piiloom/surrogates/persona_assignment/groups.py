@@ -30,8 +30,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.mentions import Gender, Mention
-from piiloom.surrogates.seeds import mix
+from piiloom.surrogates.documents import Gender, Mention, mix
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")

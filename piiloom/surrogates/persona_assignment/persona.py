@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final
 
-from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.seeds import below, mix
+from piiloom.surrogates.documents import Gender, below, mix
 
 _BIRTH: Final = 0xB1
 _OTHERS: Final = 0x07

@@ -25,12 +25,11 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.surrogates.documents import Gender, below, mix, parted
 from piiloom.surrogates.fitting import ANY, capitalised, sounds, takes_genitive
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
-from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.seeds import below, mix, parted
 
 _TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
 _MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left

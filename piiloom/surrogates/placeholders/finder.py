@@ -17,7 +17,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.placeholders.grammar import IN_INITIALS, Grammar, has_tokens, pattern_of, sample
 from piiloom.surrogates.placeholders.judging import Judge, mask_form
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule

@@ -27,8 +27,8 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import FileModel, YamlDocument, load_yaml, read_document, validate_document
+from piiloom.surrogates.documents import Gender, Same
 from piiloom.surrogates.kinds.files import KindsFile
-from piiloom.surrogates.mentions import Gender, Same
 from piiloom.surrogates.placeholders.grammar import grammars
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES
 

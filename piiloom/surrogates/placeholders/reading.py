@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.documents import Gender, Same
 from piiloom.surrogates.kinds.kind import WITHIN
-from piiloom.surrogates.mentions import Gender, Same
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
 from piiloom.surrogates.placeholders.mapping import Mapping, Rule
 from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
+from piiloom.surrogates.documents import Gender, Mention
 from piiloom.surrogates.known_names import birth_name_told, family_told
-from piiloom.surrogates.mentions import Gender, Mention
 from piiloom.surrogates.placeholders.reading import EXEMPTION, Reader, Verdict
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, FormEntry, vocabulary, vocabulary_file

@@ -18,8 +18,8 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.documents import Gender, Same
 from piiloom.surrogates.known_names import folded
-from piiloom.surrogates.mentions import Gender, Same
 
 LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv", "no", "da", "fi", "pl")
 

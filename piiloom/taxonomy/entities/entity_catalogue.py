@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from piiloom.foundation.data_files import data_folder
 from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, read_catalogue_file
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 from piiloom.taxonomy.locales import resolve_locale

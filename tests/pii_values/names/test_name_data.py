@@ -11,9 +11,8 @@ import pytest
 
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.builtin import build
-from piiloom.pii_values.names.family_genders import borne_by
 from piiloom.pii_values.names.index import BUILTIN
-from piiloom.pii_values.names.regions import REGIONS, countries_of, country_name, region_of
+from piiloom.pii_values.names.regions import REGIONS, borne_by, countries_of, country_name, region_of
 from piiloom.pii_values.names.romanising import romanised
 from piiloom.pii_values.names.sensible import is_native, tidy
 

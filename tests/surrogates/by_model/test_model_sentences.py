@@ -13,9 +13,8 @@ from piiloom.surrogates.by_model.kinds import BY_MODEL, described_kinds
 from piiloom.surrogates.by_model.sentences import REACH, sentence_of
 from piiloom.surrogates.by_model.terms import TEMPLATE, Terms
 from piiloom.surrogates.by_model.value_requests import requests_of
-from piiloom.surrogates.documents import Document
+from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.planning import Planner
 from tests.longer import examples
 from tests.surrogates.by_model.model_runs import mentions_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.facts import supported
+from piiloom.surrogates.kinds.kind import supported
 from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.seeds import mix
 
 ANCHOR = date(2024, 5, 1)
 LANGUAGES = {

@@ -15,7 +15,7 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
-from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_id, record_parts, vault_lines
 from piiloom.surrogates.outputs.report_page import OTHERS, Tally
 from tests.surrogates.running_fakes import Lying, TagEngine

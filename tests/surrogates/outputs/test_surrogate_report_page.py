@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.outputs.report_page import visible
 from piiloom.surrogates.placeholders import Mapping, Survey

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.persona_assignment.groups import (
     FEMALE,
     GROUPS,
@@ -25,7 +26,6 @@ from piiloom.surrogates.persona_assignment.groups import (
     quotas,
     spread,
 )
-from piiloom.surrogates.seeds import mix
 
 
 def counted(codes, seed=1, weights=None):

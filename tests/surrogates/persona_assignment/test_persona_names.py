@@ -8,9 +8,9 @@ import pytest
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.documents import mix
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Taken, joiner_of
-from piiloom.surrogates.seeds import mix
 
 POOLS = NamePools(builtin())
 _NEAR = 200

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.openai_finetuning import FEWEST_EXAMPLES
-from piiloom.corpus.record import Record
-from piiloom.corpus.split_names import TRAIN, VALIDATION
+from piiloom.corpus.record import TRAIN, VALIDATION, Record
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.detection.training.openai_tuning.estimate import PROVIDER, Estimate, check_affordable, estimate_from
