@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from piiloom.foundation.settings import Settings, flags_of, names_that_count, se
 from piiloom.foundation.words import counted
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.model_calls import CALLS
-from piiloom.providers.prices import ModelSpec, load_models, parse_prices
+from piiloom.providers.prices import load_models
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from piiloom.cli.live_view import Traffic
     from piiloom.execution.call_channel import CallChannel
     from piiloom.generation.estimate.estimate_sizes import Range
-    from piiloom.generation.estimate.estimating import RunEstimate, StageEstimate
+    from piiloom.generation.estimate.estimating import RunEstimate
     from piiloom.generation.run_session import RayOptions
     from piiloom.generation.running.progress import RunProgress
     from piiloom.generation.running.session import OpenedRun
@@ -251,82 +251,27 @@ _DASH = "–"
 
 
 def say_estimate(config: RunConfig, *, as_json: bool) -> None:
-    """Print what a run of *config* will take."""
-    from piiloom.generation.estimate.estimating import estimate_run
+    """Print the estimate of a run of *config*."""
+    from piiloom.generation.estimate.estimating import estimate_run, judge_spec_of, spec_of
 
     _say(estimate_run(config, spec_of(config), judge_spec=judge_spec_of(config), batch=config.batch), config, as_json=as_json)
 
 
 def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print what is left of *run*, gone on with under *changes*."""
-    estimate, config = _rest_of(store, run, changes)
+    """Print the estimate of the rest of *run*, continued under *changes*."""
+    from piiloom.cli.options import store_for_reading
+    from piiloom.generation.estimate.estimating import estimate_rest
+
+    with store_for_reading(store) as opened:
+        estimate, config = estimate_rest(opened, run, changes)
     _say(estimate, config, as_json=as_json)
 
 
 def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
     if as_json:
-        say_json(estimate_to_json(estimate))
+        say_json(estimate.to_json())
     else:
         print_estimate(estimate, config)
-
-
-def spec_of(config: RunConfig) -> ModelSpec:
-    """Give what is known of the model that *config* names; no key is needed."""
-    book = load_models()
-    model = config.model or book.defaults.get(config.provider, "")
-    return book.resolve(config.provider, model, parse_prices(config.price) if config.price else None)
-
-
-def judge_spec_of(config: RunConfig) -> ModelSpec | None:
-    """Give what is known of the model of the run's own judge; None where the model that writes judges, too."""
-    judge = config.of_judge()
-    return None if judge is None else spec_of(judge)
-
-
-def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
-    from piiloom.cli.options import store_for_reading
-    from piiloom.corpus.store.progress import load_shared_results, plan_indexes
-    from piiloom.corpus.store.runs import get_run
-    from piiloom.generation.estimate.estimating import estimate_run
-    from piiloom.generation.running.opening import changed_config
-    from piiloom.generation.stages import subtopics, topics
-
-    with store_for_reading(path) as store:
-        run = get_run(store, run_id)
-        accepted = len(plan_indexes(store, run.id))
-        known = {stage: len(load_shared_results(store, run.id, stage)) for stage in (topics.NAME, subtopics.NAME)}
-    settled = changed_config(run, changes)
-    estimate = estimate_run(
-        settled,
-        spec_of(settled),
-        judge_spec=judge_spec_of(settled),
-        batch=settled.batch,
-        accepted=accepted,
-        topics_known=known[topics.NAME],
-        subtopics_known=known[subtopics.NAME],
-    )
-    return estimate, settled
-
-
-def estimate_to_json(estimate: RunEstimate) -> dict[str, Any]:
-    """Give *estimate* as JSON values: each range as [low, high], costs in USD or null."""
-    return {
-        "provider": estimate.provider,
-        "model": estimate.model,
-        "records": estimate.records,
-        "batch": estimate.batch,
-        "thinking_guessed": estimate.thinks,
-        **_figures(estimate.total),
-        "stages": [{"stage": stage.stage, **_figures(stage)} for stage in estimate.stages],
-    }
-
-
-def _figures(stage: StageEstimate) -> dict[str, Any]:
-    figures = asdict(stage)
-    del figures["stage"]
-    whole = {name: [round(held["low"]), round(held["high"])] for name, held in figures.items() if name != "cost_usd"}
-    held = stage.cost_usd
-    return whole | {"cost_usd": None if held is None else [round(held.low, 6), round(held.high, 6)]}
 
 
 def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:

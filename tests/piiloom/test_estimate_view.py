@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from piiloom.cli.generate import say_estimate, say_estimate_of_rest, spec_of
+from piiloom.cli.generate import say_estimate, say_estimate_of_rest
 from piiloom.cli.main import run
 from piiloom.corpus.store.database import Store
+from piiloom.generation.estimate.estimating import spec_of
 from piiloom.generation.settings.setting_checks import make_config
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

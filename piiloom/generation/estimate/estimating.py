@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import load_shared_results, plan_indexes
+from piiloom.corpus.store.runs import get_run
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Answer, Calls
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes
@@ -34,6 +37,7 @@ from piiloom.generation.item import Item
 from piiloom.generation.plan.horizons import planned_for
 from piiloom.generation.plan.planning import make_case_item, make_plan_item, pair_order, text_of, texts_planned, triplets_needed
 from piiloom.generation.running.item_runner import Outcome, advance
+from piiloom.generation.running.opening import changed_config
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.shared_work import SharedWork
@@ -42,7 +46,7 @@ from piiloom.generation.stages import spans, subtopics, topics
 from piiloom.generation.stages.judging import JUDGING
 from piiloom.generation.stages.pipeline import item_stages
 from piiloom.prompts.library import open_library
-from piiloom.providers.prices import ModelSpec, load_models
+from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
@@ -70,6 +74,14 @@ class StageEstimate:
     cached_tokens: Range
     output_tokens: Range
     cost_usd: Range | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as JSON values: each range as [low, high], costs in USD or null."""
+        figures = asdict(self)
+        del figures["stage"]
+        whole = {name: [round(held["low"]), round(held["high"])] for name, held in figures.items() if name != "cost_usd"}
+        cost = self.cost_usd
+        return whole | {"cost_usd": None if cost is None else [round(cost.low, 6), round(cost.high, 6)]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +111,48 @@ class RunEstimate:
             output_tokens=total(stage.output_tokens for stage in self.stages),
             cost_usd=total(costs) if len(costs) == len(self.stages) else None,
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the estimate as JSON values."""
+        return {
+            "provider": self.provider,
+            "model": self.model,
+            "records": self.records,
+            "batch": self.batch,
+            "thinking_guessed": self.thinks,
+            **self.total.to_json(),
+            "stages": [{"stage": stage.stage, **stage.to_json()} for stage in self.stages],
+        }
+
+
+def spec_of(config: RunConfig) -> ModelSpec:
+    """Return what is known of the model that *config* names; no key is needed."""
+    book = load_models()
+    model = config.model or book.defaults.get(config.provider, "")
+    return book.resolve(config.provider, model, parse_prices(config.price) if config.price else None)
+
+
+def judge_spec_of(config: RunConfig) -> ModelSpec | None:
+    """Return what is known of the model of the separate judge; None if the model that writes also judges."""
+    judge = config.of_judge()
+    return None if judge is None else spec_of(judge)
+
+
+def estimate_rest(store: Store, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
+    """Estimate the rest of run *run_id*, continued under *changes*; also return the configuration of that."""
+    run = get_run(store, run_id)
+    known = {stage: len(load_shared_results(store, run.id, stage)) for stage in (topics.NAME, subtopics.NAME)}
+    settled = changed_config(run, changes)
+    estimate = estimate_run(
+        settled,
+        spec_of(settled),
+        judge_spec=judge_spec_of(settled),
+        batch=settled.batch,
+        accepted=len(plan_indexes(store, run.id)),
+        topics_known=known[topics.NAME],
+        subtopics_known=known[subtopics.NAME],
+    )
+    return estimate, settled
 
 
 def estimate_run(
