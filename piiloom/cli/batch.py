@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
-from typing import Any
 
 from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
 from piiloom.cli.run_summary import dollars
@@ -80,7 +79,7 @@ def cancel(asked: CancelOptions) -> None:
                 forget = asked.forget
                 settled = forget_batches(committer, batches) if forget else asyncio.run(_cancelled(run, committer, batches, asked.as_json))
     if asked.as_json:
-        say_json({"store": str(asked.store), "run": run.id, "batches": [_to_json(one) for one in settled]})
+        say_json({"store": str(asked.store), "run": run.id, "batches": [one.to_json() for one in settled]})
         return
     if not batches:
         say(f"run {run.id} has no open batch")
@@ -101,11 +100,6 @@ async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[O
 def _cells(row: BatchRow) -> tuple[str, ...]:
     made = row.created_at.replace("T", " ")[:16]
     return (row.id, row.run_id, row.provider, row.model, row.state, f"{row.requests:,}", made, row.remote_id or "-", row.detail or "-")
-
-
-def _to_json(settled: Settled) -> dict[str, Any]:
-    counts = {"owed": settled.owed, "answered": settled.answered}
-    return asdict(settled.row) | counts | {"cost_usd": settled.cost_usd, "charged_usd": settled.charged_usd}
 
 
 def _line(settled: Settled) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from piiloom.cli.options import StoreOptions, store_for_reading
 from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage_order
@@ -44,7 +42,7 @@ def cost(asked: CostOptions) -> None:
     with store_for_reading(asked.store) as store:
         report = run_costs(store, asked.run)
     if asked.as_json:
-        say_json({"store": str(asked.store), **_to_json(report)})
+        say_json({"store": str(asked.store), **report.to_json(_by_stage(report))})
         return
     say(_headline(report))
     total = report.total
@@ -64,27 +62,6 @@ def cost(asked: CostOptions) -> None:
 
 def _by_stage(report: CostReport) -> list[Costs]:
     return in_stage_order(report.by_stage.values(), lambda costs: costs.name)
-
-
-def _to_json(report: CostReport) -> dict[str, Any]:
-    """Return *report* as JSON values, costs in USD and unrounded."""
-
-    def sums(costs: Costs) -> dict[str, Any]:
-        return asdict(costs) | {"batch_share": costs.batch_share}
-
-    return {
-        "runs": [
-            {"run": run.id, "status": run.status, "provider": run.provider, "model": run.model, "accepted": report.accepted.get(run.id, 0)}
-            for run in report.runs
-        ],
-        "by_run": [sums(costs) for costs in report.by_run.values()],
-        "by_stage": [sums(costs) for costs in _by_stage(report)],
-        "by_model": [sums(costs) for costs in report.by_model.values()],
-        "total": sums(report.total),
-        "deleted_runs": sums(report.deleted),
-        "accepted_records": report.paid_for,
-        "usd_per_record": report.usd_per_record,
-    }
 
 
 def _headline(report: CostReport) -> str:

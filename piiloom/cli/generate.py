@@ -231,7 +231,7 @@ def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractCo
 
 
 def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
-    from piiloom.cli.run_summary import progress_to_json, say_summary
+    from piiloom.cli.run_summary import say_summary
     from piiloom.cli.sample_table import print_samples
     from piiloom.corpus.store.judgements import unlisted_in
     from piiloom.corpus.store.records import iter_records
@@ -239,7 +239,7 @@ def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgre
     flagged = None if opened.config.screen_model is None else unlisted_in(opened.store, opened.run.id)
     if options.as_json:
         beside = {} if flagged is None else {"flagged": {"values": flagged.judged, "records": flagged.records}}
-        say_json(progress_to_json(progress, options.store) | beside)
+        say_json(progress.to_json() | {"store": str(options.store)} | beside)
         return
     if options.preview:
         records = islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from piiloom.cli.progress import shown
 from piiloom.cli.terminal import say, say_aside, say_error
@@ -24,38 +24,6 @@ def shown_progress(label: str, *, wanted: bool) -> AbstractContextManager[Callab
     """Show the progress of the run or stage *label*; nothing unless *wanted*."""
     pace = Pace(started=time.monotonic())
     return shown(pace.describe, wanted=wanted, label=label, share=lambda progress: (progress.accepted, progress.wanted or None))
-
-
-def progress_to_json(progress: RunProgress, store: Path) -> dict[str, Any]:
-    """Give the result of a run, or of one stage of it, as JSON values. Cost in USD."""
-    totals = progress.totals
-    return {
-        "run": progress.run_id,
-        "status": progress.status,
-        "wanted": progress.wanted,
-        "accepted": progress.accepted,
-        "rejected": progress.rejected,
-        "reasons": dict(progress.reasons.most_common()),
-        "cost_usd": totals.cost_usd,
-        "unpriced_calls": totals.unpriced,
-        "calls": totals.answered,
-        "replayed_calls": totals.replayed,
-        "failed_calls": totals.failed,
-        "retries": totals.retries,
-        "calls_now": totals.answered_now,
-        "charged_usd": totals.charged_usd,
-        "maybe_paid_calls": totals.maybe_paid,
-        "input_tokens": totals.input_tokens,
-        "cached_tokens": totals.cached_tokens,
-        "output_tokens": totals.output_tokens,
-        "stopped": None if progress.stopped is None else _stopped_json(progress.stopped),
-        "store": str(store),
-    }
-
-
-def _stopped_json(stopped: StoppedEarly) -> dict[str, Any]:
-    why = {"message": stopped.message, "stage": stopped.stage, "code": stopped.code, "count": stopped.count}
-    return why | {"example": stopped.example}
 
 
 def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float, flagged: JudgedCount | None = None) -> None:

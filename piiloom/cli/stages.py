@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from piiloom.cli.options import config_setting, json_setting, run_setting, store_for_reading, store_setting
-from piiloom.cli.run_summary import progress_to_json, say_stopped, shown_progress, store_option
+from piiloom.cli.run_summary import say_stopped, shown_progress, store_option
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
@@ -111,7 +111,7 @@ def _run_all(asked: RunOptions, settings: dict[str, Any]) -> bool:
         run, config = progress.run_id, None
         settings = {key: value for key, value in settings.items() if key in MAY_CHANGE}
     if asked.as_json:
-        say_json([{"stage": stage, **progress_to_json(progress, path)} for stage, progress in results])
+        say_json([{"stage": stage, **progress.to_json(), "store": str(path)} for stage, progress in results])
     stage, last = results[-1]
     if last.status == "interrupted":
         again = f"piiloom stages run {stage} … --run {last.run_id}"

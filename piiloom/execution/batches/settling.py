@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from piiloom.corpus.store.batches import BatchRow, OpenBatch
 from piiloom.corpus.store.call_events import CallEvent
@@ -39,6 +39,11 @@ class Settled:
     answered: int = 0
     cost_usd: float | None = 0.0
     charged_usd: float = 0.0
+
+    def to_json(self) -> dict[str, object]:
+        """Return the row and the counts as JSON values."""
+        counts = {"owed": self.owed, "answered": self.answered}
+        return asdict(self.row) | counts | {"cost_usd": self.cost_usd, "charged_usd": self.charged_usd}
 
 
 async def cancel_batches(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
 from piiloom.corpus.store.database import Store
@@ -53,6 +54,10 @@ class Costs:
         """Share of the answers that came by a batch."""
         return self.batch_replies / self.answered if self.answered else 0.0
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums as JSON values."""
+        return asdict(self) | {"batch_share": self.batch_share}
+
     def add(self, sums: Unanswered | ReplyCosts) -> None:
         """Add the calls without an answer of one stage of a run, or the answers of one model to it."""
         for name in {one.name for one in fields(sums)} & {one.name for one in fields(self)}:
@@ -79,6 +84,23 @@ class CostReport:
     by_model: dict[str, Costs] = field(default_factory=dict)
     total: Costs = field(default_factory=lambda: Costs(name="total"))
     deleted: Costs = field(default_factory=lambda: Costs(name="deleted runs"))
+
+    def to_json(self, by_stage: Iterable[Costs]) -> dict[str, Any]:
+        """Return the report as JSON values, costs in USD and unrounded; the sums of stages in the order of *by_stage*."""
+        accepted = {run.id: self.accepted.get(run.id, 0) for run in self.runs}
+        return {
+            "runs": [
+                {"run": run.id, "status": run.status, "provider": run.provider, "model": run.model, "accepted": accepted[run.id]}
+                for run in self.runs
+            ],
+            "by_run": [costs.to_json() for costs in self.by_run.values()],
+            "by_stage": [costs.to_json() for costs in by_stage],
+            "by_model": [costs.to_json() for costs in self.by_model.values()],
+            "total": self.total.to_json(),
+            "deleted_runs": self.deleted.to_json(),
+            "accepted_records": self.paid_for,
+            "usd_per_record": self.usd_per_record,
+        }
 
     @property
     def composed(self) -> int:

@@ -14,7 +14,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from piiloom.corpus.store.progress import RejectRow
 from piiloom.execution.call_totals import CallTotals
@@ -98,6 +98,9 @@ def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Call
     return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what, stop=stop)
 
 
+_OF_A_STOP: Final = ("message", "stage", "code", "count", "example")
+
+
 @dataclass(slots=True, kw_only=True)
 class RunProgress(Framed):
     """Counts of accepted and wanted records (or items of a single stage), and rejects by ``stage: code``.
@@ -125,6 +128,31 @@ class RunProgress(Framed):
         """Count one rejected item."""
         self.rejected += 1
         self.reasons[f"{row.stage}: {row.reason_code}"] += 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as JSON values, costs in USD."""
+        totals, stopped = self.totals, self.stopped
+        return {
+            "run": self.run_id,
+            "status": self.status,
+            "wanted": self.wanted,
+            "accepted": self.accepted,
+            "rejected": self.rejected,
+            "reasons": dict(self.reasons.most_common()),
+            "cost_usd": totals.cost_usd,
+            "unpriced_calls": totals.unpriced,
+            "calls": totals.answered,
+            "replayed_calls": totals.replayed,
+            "failed_calls": totals.failed,
+            "retries": totals.retries,
+            "calls_now": totals.answered_now,
+            "charged_usd": totals.charged_usd,
+            "maybe_paid_calls": totals.maybe_paid,
+            "input_tokens": totals.input_tokens,
+            "cached_tokens": totals.cached_tokens,
+            "output_tokens": totals.output_tokens,
+            "stopped": None if stopped is None else {name: getattr(stopped, name) for name in _OF_A_STOP},
+        }
 
 
 Watch = Callable[[RunProgress], None]
