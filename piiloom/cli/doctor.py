@@ -14,15 +14,13 @@ from rich.table import Table
 from piiloom.cli.options import StoreOptions
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.generation.composer.story_lint import lint_bank
-from piiloom.generation.running.health_checks import Check, health_checks
-from piiloom.pii_values.kinds import draw_own
+from piiloom.generation.running.health_checks import Check, described_type, health_checks
 from piiloom.taxonomy.bank_lint import Finding
-from piiloom.taxonomy.entity_types import Pair, Taxonomy, shipped_taxonomy
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_type_asides import fits_an_aside
-from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended
+from piiloom.taxonomy.own_types import OwnTypes, extended
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
 
@@ -38,7 +36,6 @@ EPILOG = examples(
 
 _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "failed": "bold red"}
 # The number of values that are drawn of an own type, and the number below which a value will soon be in many records.
-_DRAWN = 5
 _FEW = 50
 
 
@@ -120,7 +117,7 @@ def _report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     taxonomy = extended(own)
     findings, usable = ([], True) if bank is None else lint_bank(bank, taxonomy)
     stories = Counter(story.pair for story in StoryBank("en", bank, taxonomy).own) if usable else Counter()
-    told = [_told(one, taxonomy, stories) for one in own]
+    told = [described_type(one, taxonomy, stories) for one in own]
     if as_json:
         say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})
         return usable
@@ -132,34 +129,6 @@ def _report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     elif bank is not None:
         say(f"no findings in {harmless(str(bank))}")
     return usable
-
-
-def _told(one: OwnType, taxonomy: Taxonomy, stories: Counter[Pair]) -> dict[str, Any]:
-    pairs = [(min(one.name, mate), max(one.name, mate)) for mate in taxonomy.mates(one.name)]
-    return {
-        "name": one.name,
-        "definition": one.definition,
-        "aliases": list(one.aliases),
-        "pairs": {"+".join(pair): stories[pair] for pair in pairs},
-        "subtypes": [
-            {
-                "name": subtype.name,
-                "slot": f"{{{one.name.replace(' ', '_')}.{subtype.name}}}",
-                "form": subtype.form,
-                "generator": subtype.generator.kind,
-                "values": subtype.generator.count(),
-                "drawn": _drawn(subtype),
-            }
-            for subtype in one.subtypes
-        ],
-    }
-
-
-def _drawn(subtype: OwnSubtype) -> list[str]:
-    if subtype.generator.kind == "model":
-        return []
-    rng = derive_rng("doctor", subtype.name)
-    return list(dict.fromkeys(draw_own(subtype.generator, "en_US", rng) for _ in range(_DRAWN)))
 
 
 def _types_table(told: list[dict[str, Any]]) -> Table:

@@ -29,7 +29,7 @@ from piiloom.corpus.store.deleting import RunContents, contents_of_run, delete_r
 from piiloom.corpus.store.progress import rejects_by_run
 from piiloom.corpus.store.row_ledger import count_rows
 from piiloom.corpus.store.runs import RunRow, get_run, list_runs
-from piiloom.execution.money.run_costs import COMPOSER, CostReport, Costs, costs_of
+from piiloom.execution.money.run_costs import COMPOSER, costs_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
@@ -66,7 +66,7 @@ def list_all(asked: ListOptions) -> None:
         costs, rejected = costs_of(store, runs, one=None), rejects_by_run(store)
     runs.reverse()
     end = asked.offset + asked.limit if asked.limit else None
-    lines = [_to_json(run, costs, rejected) for run in runs[asked.offset : end]]
+    lines = [costs.run_to_json(run, rejected) for run in runs[asked.offset : end]]
     if asked.as_json:
         say_json_list({**place, "total": len(runs), "offset": asked.offset, "limit": asked.limit}, "runs", lines)
         return
@@ -91,7 +91,7 @@ def show(asked: ShowOptions) -> None:
 
     with seen_store(asked.store, memory_limit=MEMORY_FOR_SUMS) as (store, place):
         run = get_run(store, asked.run)
-        line = _to_json(run, costs_of(store, [run], one=run.id), rejects_by_run(store))
+        line = costs_of(store, [run], one=run.id).run_to_json(run, rejects_by_run(store))
         rows, stages, ties = count_rows(store, run.id), report_stages(store, run) if run.makes_records else [], ties_of_run(store, run.id)
     if asked.as_json:
         more: dict[str, Any] = {"config": run.config, "rows": asdict(rows) | {"balanced": rows.balanced}}
@@ -137,26 +137,6 @@ def delete(asked: DeleteOptions) -> None:
         return
     say(f"deleted run {run.id}: {counted(contents.records, 'record')} with its plan, results and rejects")
     say(f"  next      piiloom journal vacuum{store_option(asked.store)}   (until then the file holds the texts in its free space)")
-
-
-def _to_json(run: RunRow, costs: CostReport, rejected: dict[str, int]) -> dict[str, Any]:
-    """Return one line of the list as JSON values; ``unpriced`` replies are not in the cost."""
-    own = costs.by_run.get(run.id, Costs(name=run.id))
-    return {
-        "run": run.id,
-        "status": run.status,
-        "provider": run.provider,
-        "model": run.model,
-        "pairs": run.config.get("pairs"),
-        "locale": run.config.get("locale"),
-        "seed": run.seed,
-        "samples": run.samples,
-        "accepted": costs.accepted.get(run.id, 0),
-        "rejected": rejected.get(run.id, 0),
-        "cost_usd": own.cost_usd,
-        "charged_usd": own.charged_usd,
-        "unpriced": own.unpriced,
-    }
 
 
 def _cost(line: dict[str, Any]) -> str:

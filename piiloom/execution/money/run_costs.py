@@ -102,6 +102,25 @@ class CostReport:
             "usd_per_record": self.usd_per_record,
         }
 
+    def run_to_json(self, run: RunRow, rejected: dict[str, int]) -> dict[str, Any]:
+        """Return one run as JSON values; ``unpriced`` replies are not in the cost. *rejected*: the number of rejects by run."""
+        own = self.by_run.get(run.id, Costs(name=run.id))
+        return {
+            "run": run.id,
+            "status": run.status,
+            "provider": run.provider,
+            "model": run.model,
+            "pairs": run.config.get("pairs"),
+            "locale": run.config.get("locale"),
+            "seed": run.seed,
+            "samples": run.samples,
+            "accepted": self.accepted.get(run.id, 0),
+            "rejected": rejected.get(run.id, 0),
+            "cost_usd": own.cost_usd,
+            "charged_usd": own.charged_usd,
+            "unpriced": own.unpriced,
+        }
+
     @property
     def composed(self) -> int:
         """The number of runs of the composer, which pays nothing."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Literal
+from typing import Any, Literal
 
 from packaging.requirements import Requirement
 
@@ -19,15 +20,20 @@ from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.version import __version__
 from piiloom.foundation.words import counted
 from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe
+from piiloom.pii_values.kinds import draw_own
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank
-from piiloom.taxonomy.entity_types import shipped_taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy, shipped_taxonomy
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType
 
 # A ping needs the name of a model; a compatible server is asked for its models, so any name will do.
 _ANY_MODEL = "any"
+
+_DRAWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,3 +192,32 @@ def _bank_check(language: str) -> Check:
 
 def _has_key(variable: str) -> bool:
     return bool(os.environ.get(variable, "").strip())
+
+
+def described_type(one: OwnType, taxonomy: Taxonomy, stories: Counter[Pair]) -> dict[str, Any]:
+    """Return an own type as JSON values: its pairs with their numbers of *stories*, and its subtypes with drawn examples."""
+    pairs = [(min(one.name, mate), max(one.name, mate)) for mate in taxonomy.mates(one.name)]
+    return {
+        "name": one.name,
+        "definition": one.definition,
+        "aliases": list(one.aliases),
+        "pairs": {"+".join(pair): stories[pair] for pair in pairs},
+        "subtypes": [
+            {
+                "name": subtype.name,
+                "slot": f"{{{one.name.replace(' ', '_')}.{subtype.name}}}",
+                "form": subtype.form,
+                "generator": subtype.generator.kind,
+                "values": subtype.generator.count(),
+                "drawn": _drawn(subtype),
+            }
+            for subtype in one.subtypes
+        ],
+    }
+
+
+def _drawn(subtype: OwnSubtype) -> list[str]:
+    if subtype.generator.kind == "model":
+        return []
+    rng = derive_rng("doctor", subtype.name)
+    return list(dict.fromkeys(draw_own(subtype.generator, "en_US", rng) for _ in range(_DRAWN)))
