@@ -12,7 +12,8 @@ from typing import Any
 import orjson
 import pytest
 
-from piiloom.detection.running import chunks, session, unfinished
+from piiloom.detection.running import chunks, unfinished
+from piiloom.detection.running import running as session
 from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, OutputError, PiiloomError, UsageError

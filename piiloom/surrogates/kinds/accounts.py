@@ -12,8 +12,9 @@ from piiloom.pii_values.numbering.holders import Holder
 from piiloom.pii_values.numbering.wallets import bitcoin, ethereum, litecoin
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.files import facts_of
 from piiloom.surrogates.kinds.holders import Seeded, holder_of
-from piiloom.surrogates.kinds.kind import facts_of, home_of, numbered_seed, salt_of
+from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
 from piiloom.surrogates.kinds.masks import digits, fill
 
 _CARD: Final = salt_of("payment_card")

@@ -9,7 +9,8 @@ from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import other_word
-from piiloom.surrogates.kinds.kind import facts_of, salt_of, style_seed
+from piiloom.surrogates.kinds.files import facts_of
+from piiloom.surrogates.kinds.kind import salt_of, style_seed
 
 _MONEY: Final = salt_of("money")
 _DIGITS: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")

@@ -23,8 +23,7 @@ from typing import Final, NamedTuple
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.fitting import capitalised
-from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, NumeralsFile, Order
-from piiloom.surrogates.kinds.kind import facts_of
+from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, NumeralsFile, Order, facts_of
 
 LARGEST: Final = 120
 _SPACES: Final = re.compile(r"[\s-]+")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, Text
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 
 Order = Literal["dmy", "mdy", "ymd"]
 
@@ -198,3 +200,23 @@ class LettersFile(FileModel):
     """``letters.yaml``: letters of a script and how they are written in ASCII."""
 
     scripts: dict[str, dict[str, str]]
+
+
+_DEFAULT: Final = "ZZ"  # the entry for countries without one (ISO 3166 reserves this code for private use)
+
+
+@cache
+def _file() -> dict[str, CountryEntry]:
+    return load_yaml(files("piiloom.surrogates") / "data" / "countries.yaml", CountriesFile).countries
+
+
+def supported() -> tuple[str, ...]:
+    """Return the codes (ISO 3166 alpha-2) of the countries that have their own entry."""
+    return tuple(country for country in _file() if country != _DEFAULT)
+
+
+@cache
+def facts_of(country: str) -> CountryEntry:
+    """Return the entry of *country* (ISO 3166 alpha-2), or the default entry; cached."""
+    known = _file()
+    return known.get(country) or known[_DEFAULT]

@@ -13,8 +13,9 @@ from typing import Final
 from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.surrogates.documents import mix, pick
 from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.files import facts_of
 from piiloom.surrogates.kinds.holders import holder_of, holder_seed
-from piiloom.surrogates.kinds.kind import facts_of, home_of, numbered_seed, salt_of
+from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
 from piiloom.surrogates.kinds.masks import fill
 
 _ID: Final = salt_of("national_id")

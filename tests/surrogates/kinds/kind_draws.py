@@ -6,7 +6,7 @@ from datetime import date
 
 from piiloom.surrogates.documents import mix
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.kind import supported
+from piiloom.surrogates.kinds.files import supported
 from piiloom.surrogates.persona_assignment.persona import Persona
 
 ANCHOR = date(2024, 5, 1)

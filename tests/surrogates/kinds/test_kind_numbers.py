@@ -15,7 +15,7 @@ from stdnum import iban, luhn
 from piiloom.pii_values.numbering.reserved import IDS
 from piiloom.surrogates.kinds.accounts import payment_card
 from piiloom.surrogates.kinds.contacts import plan_of
-from piiloom.surrogates.kinds.kind import facts_of
+from piiloom.surrogates.kinds.files import facts_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, sampled
