@@ -8,7 +8,7 @@ from datetime import timedelta
 from io import StringIO
 from typing import Final
 
-from piiloom.surrogates.casting import Cast, Shared, Terms
+from piiloom.surrogates.casting import Cast, Shared, Terms, name_styles
 from piiloom.surrogates.day_order import planned_days
 from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced, mix, pick
 from piiloom.surrogates.draws import Draw
@@ -21,7 +21,6 @@ from piiloom.surrogates.kinds.dates import draw_shift, moved, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.places import words_of
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
-from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.original_values import FACTS, OriginalValues
 from piiloom.surrogates.persona_assignment.persona import Persona

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.name_styles import titled
+from piiloom.surrogates.casting import titled
 
 
 @pytest.mark.parametrize(
