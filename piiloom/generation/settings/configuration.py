@@ -12,7 +12,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, types_in_bank
-from piiloom.generation.settings.sampling import ExtraBody, StageSampling, Temperature, TopP
+from piiloom.generation.settings.sampling import SAMPLING, StageSampling
 from piiloom.providers.factory import KINDS
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY, ModelCalls, without_credentials
 from piiloom.providers.prices import parse_prices
@@ -31,11 +31,11 @@ from piiloom.taxonomy.story_bank import StoryBank
 RecipeName = Literal["staged", "case", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 Judge = Literal["relevance", "leak"]
-RECORDS, TEXTS, JUDGES, SCREENING, SAMPLING = "Records", "Texts and questions", "Judges", "Screening", "Sampling"
+RECORDS, TEXTS, JUDGES, SCREENING = "Records", "Texts and questions", "Judges", "Screening"
 _AS_EVER = SamplingSettings()
 
 
-class RunConfig(ModelCalls):
+class RunConfig(ModelCalls, StageSampling):
     """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
 
     Settings that count "no" control how much, how fast, where and at what price, never what: they are not part of the digest.
@@ -150,18 +150,6 @@ class RunConfig(ModelCalls):
         counts="apart",
         advanced=True,
     )
-    temperature: Temperature = setting(
-        None, "Sampling temperature, 0 to 2; the provider's default when not given.", panel=SAMPLING, counts="apart"
-    )
-    top_p: TopP = setting(None, "Share of the likeliest tokens that are sampled from.", panel=SAMPLING, counts="apart", advanced=True)
-    extra_body: ExtraBody = setting(
-        None,
-        "Further fields for every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
-        metavar="JSON",
-        panel=SAMPLING,
-        counts="apart",
-        advanced=True,
-    )
     sampling: Converted[dict[str, StageSampling], Mapping[str, StageSampling | Mapping[str, Any]]] = setting(
         {},
         "Settings of single stages, which replace temperature, top_p and extra_body.",
@@ -256,7 +244,7 @@ class RunConfig(ModelCalls):
 
     def own_sampling(self) -> StageSampling:
         """Return the run-wide sampling settings; those of a single stage override them."""
-        return StageSampling(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
+        return self.part(StageSampling)
 
     def sampling_of(self, stage: str) -> SamplingSettings:
         """Return the sampling settings for the calls of *stage*."""

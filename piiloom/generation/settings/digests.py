@@ -35,8 +35,8 @@ def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
         return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)
     templates = [(template.id, template.sha256) for template in sendable_templates(config)]
     bank = config.composed_from().digest if config.provider == "composer" else None
-    drawing = config.own_sampling().given() | (
-        {"sampling": {name: own.given() for name, own in config.sampling.items()}} if config.sampling else {}
+    drawing = config.own_sampling().chosen() | (
+        {"sampling": {name: own.chosen() for name, own in config.sampling.items()}} if config.sampling else {}
     )
     return digest(GENERATION_VERSION, settings | _judged(config) | drawing, config.taxonomy().digest, bank, templates)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import Settings, setting
 from piiloom.providers.prices import load_models
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.providers.sampling import check_sampling
@@ -40,27 +41,47 @@ def _parsed(given: Any) -> Any:
     return found
 
 
-Temperature = Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)]
-TopP = Annotated[float | None, Field(gt=0, le=1, allow_inf_nan=False)]
-ExtraBody = Annotated[dict[str, Any] | None, BeforeValidator(_parsed)]
+SAMPLING: Final = "Sampling"
 
 
-class StageSampling(BaseModel):
-    """What is set for one stage; each setting that is given stands in place of the run's."""
+class StageSampling(Settings):
+    """The sampling of a run or of one stage; each setting of a stage that is not None replaces the run's."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    temperature: Temperature = None
-    top_p: TopP = None
-    extra_body: ExtraBody = None
+    temperature: float | None = setting(
+        None,
+        "Sampling temperature, 0 to 2; the provider's default when not given.",
+        panel=SAMPLING,
+        counts="apart",
+        ge=0,
+        le=2,
+        allow_inf_nan=False,
+    )
+    top_p: float | None = setting(
+        None,
+        "Share of the likeliest tokens that are sampled from.",
+        panel=SAMPLING,
+        counts="apart",
+        advanced=True,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+    )
+    extra_body: Annotated[dict[str, Any] | None, BeforeValidator(_parsed)] = setting(
+        None,
+        "Further fields for every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
+        metavar="JSON",
+        panel=SAMPLING,
+        counts="apart",
+        advanced=True,
+    )
 
     def over(self, other: StageSampling) -> StageSampling:
         """Return these settings, completed by those of *other*."""
-        return StageSampling(**{**other.given(), **self.given()})
+        return StageSampling(**{**other.chosen(), **self.chosen()})
 
-    def given(self) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
         """Return the settings that are not None."""
-        return self.model_dump(exclude_none=True)
+        return {name: getattr(self, name) for name in StageSampling.model_fields if getattr(self, name) is not None}
 
     def settings(self) -> SamplingSettings:
         """Return them in the form that providers take."""
@@ -82,5 +103,5 @@ def check_taken(provider: str, model: str | None, everywhere: StageSampling, sta
     book = load_models()
     name = model or book.defaults.get(provider, "")
     for where, wish in {"": everywhere, **{f"sampling.{stage}": own.over(everywhere) for stage, own in stages.items()}}.items():
-        if wish.given():
+        if wish.chosen():
             check_sampling(provider, name, book.resolve(provider, name), wish.settings(), where=where)
