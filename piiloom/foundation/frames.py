@@ -1,4 +1,4 @@
-"""Results as data frames: ``to_pandas`` of whatever a Python function returns. pandas is loaded when a frame is made."""
+"""Results as data frames: ``to_pandas`` and a table in notebooks for the results of Python functions. pandas is loaded only then."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 ItemT = TypeVar("ItemT")
 Row = Mapping[str, Any]
+_SHOWN_ROWS = 20
 
 
 class Framed:
@@ -32,6 +33,10 @@ class Framed:
 
         rows = [dict(row) for row in self.frame_rows()]
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(self.frame_columns()))
+
+    def _repr_html_(self) -> str:
+        """Return the frame's first and last rows as an HTML table for notebooks; texts are escaped."""
+        return str(self.to_pandas().to_html(max_rows=_SHOWN_ROWS, index=False))
 
 
 class Rows(list[ItemT], Framed):

@@ -9,6 +9,7 @@ from pydantic import field_validator
 from piiloom.foundation.settings import OptionalPath, Settings, setting
 
 MODEL: Final = "Model"
+JUDGES: Final = "Judges"
 CALLS: Final = "Calls"
 MONEY: Final = "Cost"
 LOCAL: Final = "local"  # the provider of a model in a folder, which needs no key and no address
@@ -91,11 +92,41 @@ class ModelCalls(Settings):
     @field_validator("price")
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
-        if price is not None:
-            from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - help is quick without it
+        return priced(price)
 
-            parse_prices(price)
-        return price
+
+class JudgeCalls(Settings):
+    """The separate judge, if it is not the model that writes: its provider, model, address and prices."""
+
+    judge_provider: str | None = setting(
+        None, "Provider of a separate judge: openai, anthropic or compatible.", panel=JUDGES, counts="apart", advanced=True
+    )
+    judge_model: str | None = setting(
+        None, "Model of the judge; alone: another model of the same provider.", panel=JUDGES, counts="apart", advanced=True
+    )
+    judge_base_url: str | None = setting(
+        None, "Address of the judge's compatible server.", metavar="URL", panel=JUDGES, counts="no", advanced=True
+    )
+    judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
+
+    @field_validator("judge_base_url")
+    @classmethod
+    def _judge_without_credentials(cls, url: str | None) -> str | None:
+        return without_credentials(url)
+
+    @field_validator("judge_price")
+    @classmethod
+    def _judge_priced(cls, price: str | None) -> str | None:
+        return priced(price)
+
+
+def priced(price: str | None) -> str | None:
+    """Return *price*. Raises ``UsageError`` for a text that names no prices."""
+    if price is not None:
+        from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - it loads the reader of YAML
+
+        parse_prices(price)
+    return price
 
 
 def without_credentials(url: str | None) -> str | None:

@@ -20,6 +20,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
 from piiloom.corpus.store.releases import get_release, list_releases, new_values_of
 from piiloom.foundation.errors import DataError, OutputError, ReleaseError, StoreError, UsageError
+from piiloom.foundation.frames import Figures
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.surrogates.options import SurrogateOptions
 from tests.piiloom.test_help import COMMANDS as COMMAND_LINE
@@ -371,6 +372,7 @@ def test_every_result_is_a_data_frame(filled, tmp_path):
     }
     for name, (result, columns) in frames.items():
         frame = result.to_pandas()
+        assert "<table" in result._repr_html_(), name
         for column, expected in columns.items():
             assert column in frame.columns, (name, column)
             assert expected is None or frame[column].tolist() == expected, (name, column)
@@ -404,3 +406,7 @@ def test_the_package_exports_what_it_documents():
     assert "report(" in pydoc.render_doc(piiloom, renderer=pydoc.plaintext)
     with pytest.raises(AttributeError):
         _ = piiloom.nothing
+
+
+def test_a_table_in_a_notebook_escapes_texts():
+    assert "&lt;b&gt;x&lt;/b&gt;" in Figures({"a": "<b>x</b>"})._repr_html_()

@@ -15,7 +15,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, OptionalPath, Words, setting
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.factory import KINDS, choose_model, make_provider
-from piiloom.providers.model_calls import CALLS, MODEL, MONEY, ModelCalls, without_credentials
+from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, JudgeCalls, ModelCalls
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import Provider
@@ -58,13 +58,13 @@ class ModelChoice:
         return provider
 
 
-class UtilitySettings(StoreSettings, ModelCalls):
+class UtilitySettings(StoreSettings, ModelCalls, JudgeCalls):
     """Settings of an evaluation of utility. Raises ``UsageError`` for settings that contradict each other.
 
     Another ``seed`` makes other draws; equal seeds find each other's replies in the file ``replies``.
     """
 
-    panels = (MODEL, CALLS, MONEY)
+    panels = (MODEL, JUDGES, CALLS, MONEY)
 
     split: str | None = setting(None, "Only this split of the release: train, test …", metavar="NAME")
     input_format: str | None = setting(
@@ -81,10 +81,6 @@ class UtilitySettings(StoreSettings, ModelCalls):
     provider: str = setting(
         OFFLINE, "Provider of the model that answers: openai, anthropic or compatible; offline: a rule replaces the judge.", panel=MODEL
     )
-    judge_provider: str | None = setting(None, "Provider of a separate judge: openai, anthropic or compatible.", panel=MODEL)
-    judge_model: str | None = setting(None, "Model of the judge; alone: another model of the same provider.", panel=MODEL)
-    judge_base_url: str | None = setting(None, "Address of the judge's compatible server.", metavar="URL", panel=MODEL)
-    judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=MONEY, advanced=True)
     replies: AnyPath = setting(
         Path("outputs/utility.duckdb"), "DuckDB file in which paid replies are kept, so that none is paid for twice.", metavar="FILE"
     )
@@ -94,11 +90,6 @@ class UtilitySettings(StoreSettings, ModelCalls):
     @classmethod
     def _checked(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return checked_variants(names)
-
-    @field_validator("judge_base_url")
-    @classmethod
-    def _judge_without_credentials(cls, url: str | None) -> str | None:
-        return without_credentials(url)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -14,8 +14,7 @@ from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, types_in_bank
 from piiloom.generation.settings.sampling import SAMPLING, StageSampling
 from piiloom.providers.factory import KINDS
-from piiloom.providers.model_calls import CALLS, MODEL, MONEY, ModelCalls, without_credentials
-from piiloom.providers.prices import parse_prices
+from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, JudgeCalls, ModelCalls
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -31,11 +30,11 @@ from piiloom.taxonomy.story_bank import StoryBank
 RecipeName = Literal["staged", "case", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 Judge = Literal["relevance", "leak"]
-RECORDS, TEXTS, JUDGES, SCREENING = "Records", "Texts and questions", "Judges", "Screening"
+RECORDS, TEXTS, SCREENING = "Records", "Texts and questions", "Screening"
 _AS_EVER = SamplingSettings()
 
 
-class RunConfig(ModelCalls, StageSampling):
+class RunConfig(ModelCalls, JudgeCalls, StageSampling):
     """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
 
     Settings that count "no" control how much, how fast, where and at what price, never what: they are not part of the digest.
@@ -115,16 +114,6 @@ class RunConfig(ModelCalls, StageSampling):
         counts="apart",
         advanced=True,
     )
-    judge_provider: str | None = setting(
-        None, "Provider of a separate judge: openai, anthropic or compatible.", panel=JUDGES, counts="apart", advanced=True
-    )
-    judge_model: str | None = setting(
-        None, "Model of the judge; alone: another model of the same provider.", panel=JUDGES, counts="apart", advanced=True
-    )
-    judge_base_url: str | None = setting(
-        None, "Address of the judge's compatible server.", metavar="URL", panel=JUDGES, counts="no", advanced=True
-    )
-    judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
     screen_model: OptionalPath = setting(
         None,
         "A detector (saved by piiloom probe --out) that looks for personal information outside of spans.",
@@ -201,11 +190,6 @@ class RunConfig(ModelCalls, StageSampling):
             raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
         return band
 
-    @field_validator("judge_base_url")
-    @classmethod
-    def _judge_without_credentials(cls, url: str | None) -> str | None:
-        return without_credentials(url)
-
     @field_validator("locale")
     @classmethod
     def _resolved(cls, locale: str) -> str:
@@ -226,13 +210,6 @@ class RunConfig(ModelCalls, StageSampling):
             return from_json(types or ())  # the form in which a stored run has them
         except DataError:
             raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
-
-    @field_validator("judge_price")
-    @classmethod
-    def _judge_priced(cls, price: str | None) -> str | None:
-        if price is not None:
-            parse_prices(price)
-        return price
 
     @field_validator("registers")
     @classmethod
