@@ -44,7 +44,7 @@ def say_unfinished(progress: RunProgress, store: Path) -> None:
     if progress.stopped is not None:
         say_stopped(progress.stopped, store, resume=f"piiloom generate --resume {progress.run_id}")
     elif progress.status == "interrupted":
-        say_aside(f"interrupted; nothing accepted is lost. Go on with: piiloom generate --resume {progress.run_id}{option}")
+        say_aside(f"interrupted; nothing accepted is lost. Go on with: piiloom generate --resume {progress.run_id}{option}", always=True)
     elif progress.status == "failed":
         say_error(
             f"run {progress.run_id} has {progress.accepted} of {counted(progress.wanted, 'record')} and nothing left to try. "

@@ -118,7 +118,7 @@ def _run_all(asked: RunOptions, settings: dict[str, Any]) -> bool:
         if last.stopped is not None:
             say_stopped(last.stopped, path, resume=again)
         else:
-            say_aside(f"interrupted. Go on with: {again}{store_option(path)}")
+            say_aside(f"interrupted. Go on with: {again}{store_option(path)}", always=True)
     return last.status != "interrupted"
 
 

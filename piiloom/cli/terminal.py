@@ -174,9 +174,9 @@ def say(text: str) -> None:
     sys.stdout.write(harmless(text) + "\n")
 
 
-def say_aside(text: str) -> None:
-    """Print a line that is not part of the result, on standard error."""
-    if is_quiet():
+def say_aside(text: str, *, always: bool = False) -> None:
+    """Print a line that is not part of the result, on standard error; with --quiet only if it is *always* printed."""
+    if is_quiet() and not always:
         return
     _say_on_stderr(text, logging.INFO)
 

@@ -66,11 +66,7 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
     count = worker_count(options, source)
     _check_places(out, source, options.vault, force=options.force)
     scans, rows = (KeptScans(), KeptRows()) if count == 1 and not options.ray else (None, None)
-    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, settings.locale, scans, rows)
-    if options.link:
-        if mapping is None:
-            raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
-        mapping = linked(mapping, options.link)
+    mapping = _mapping_of(options, inputs, settings.locale, scans, rows)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
     if warning := _warning_of_language(settings.language):
@@ -118,6 +114,18 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
             add_files=complete,
             rows=rows,
         )
+
+
+def _mapping_of(
+    options: SurrogateOptions, inputs: InputSettings, locale: str, scans: KeptScans | None, rows: KeptRows | None
+) -> Mapping | None:
+    """Return the mapping of the tags, with the links that are asked for; None if spans are replaced."""
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, locale, scans, rows)
+    if not options.link:
+        return mapping
+    if mapping is None:
+        raise UsageError("links are of placeholders, and --spans replaces none", where="--link", remedy="Leave --link out.")
+    return linked(mapping, options.link)
 
 
 def _engine_settings(options: SurrogateOptions) -> Settings:

@@ -153,7 +153,9 @@ def test_what_is_no_docbin_is_an_error(content: bytes, file: Path) -> None:
 def test_equal_records_give_equal_bytes_in_any_process(file: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from token_round_trips import HARD; from piiloom.corpus.formats.base import WriteOptions;"
-        "from piiloom.corpus.formats.docbin import DocBinFormat; DocBinFormat().write(HARD, Path(sys.argv[1]), WriteOptions())"
+        "from piiloom.taxonomy.entity_types import shipped_taxonomy;"
+        "from piiloom.corpus.formats.docbin import DocBinFormat; DocBinFormat().write(HARD, Path(sys.argv[1]), "
+        "WriteOptions(taxonomy=shipped_taxonomy()))"
     )
     contents = set()
     for seed in ("1", "2"):

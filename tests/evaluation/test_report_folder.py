@@ -83,7 +83,7 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
         "from piiloom.evaluation.report.figures import measure\nfrom piiloom.evaluation.report.folder import write_report\n"
         "from piiloom.evaluation.report.sources import corpus_of_file\n"
         "corpus = corpus_of_file(Path(sys.argv[1]))\n"
-        "print(write_report(Path(sys.argv[2]), corpus, measure(corpus.splits)).install)"
+        "print(write_report(Path(sys.argv[2]), corpus, measure(corpus.splits, corpus.taxonomy)).install)"
     )
     out = tmp_path / "out"
     done = subprocess.run([sys.executable, "-c", code, str(path), str(out)], capture_output=True, text=True, check=True)

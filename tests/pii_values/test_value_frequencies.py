@@ -23,14 +23,16 @@ from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.foundation.seeding import derive_rng, digest
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 rng = derive_rng("values", 7)
 found = []
 for locale in ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG"):
     for _ in range(5):
         p = draw_persona(rng, locale)
         found.append(repr(p.kin) + repr(p.conditions) + p.full_name + p.body.hair)
-        found += [draw_value(p, t, None, rng).text for t in KINDS]
-        found += [v.text for v in draw_values(p, [ValueRequest(entity_type=t) for t in ("health", "name", "datetime", "code")], rng)]
+        found += [draw_value(p, t, None, rng, shipped_taxonomy()).text for t in KINDS]
+        asked = [ValueRequest(entity_type=t) for t in ("health", "name", "datetime", "code")]
+    found += [v.text for v in draw_values(p, asked, rng, shipped_taxonomy())]
 print(digest(found))
 """
 

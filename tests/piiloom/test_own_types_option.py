@@ -112,7 +112,7 @@ def test_a_report_counts_them_in_their_order(cli, finished, tmp_path):
     assert read["source"]["reading"]["refused"] == 0
     refused = cli("report", "--store", finished, "--types", TYPES)
     assert refused.code == 2
-    assert "a store knows its own types" in refused.error_line()
+    assert "a store has its own types" in refused.error_line()
 
 
 def test_a_changed_file_cannot_go_on_with_a_run(cli, store_path, tmp_path):
