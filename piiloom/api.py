@@ -38,7 +38,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
 from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats
 from piiloom.corpus.releases.release_options import ReleaseOptions
-from piiloom.corpus.store import DEFAULT_STORE, StoreSettings
+from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.record_search import TextConditions, filter_of, search_records
@@ -60,7 +60,7 @@ from piiloom.evaluation.probe.files import probe as run_probe
 from piiloom.evaluation.report.folder import ReportSettings, make_report
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop
-from piiloom.foundation.settings import Converted, setting, takes_keywords
+from piiloom.foundation.settings import setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress
@@ -88,16 +88,14 @@ __all__ = [
     "train_encoder",
 ]
 
-StorePath = str | Path | None
 P = ParamSpec("P")
 # A file, or records at hand.
 FileOrRecords = str | Path | Sequence[Record]
 
 
-class Generation(RunConfig):
+class Generation(RunConfig, StoreSettings):
     """The keywords of ``generate``: the settings of a run, the store, and a watch."""
 
-    store: Converted[Path, StorePath] = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", flags="-")
     watch: Callable[[RunProgress], None] | None = setting(None, "Called with the progress after every result.", flags="-")
 
 

@@ -17,9 +17,10 @@ import typer
 from pydantic import model_validator
 from typer.exceptions import TyperException
 
-from piiloom.cli.options import json_setting, store_setting
+from piiloom.cli.options import json_setting
 from piiloom.cli.progress import shown
 from piiloom.cli.terminal import agree_to_send, examples, harmless, say, say_aside, say_json, say_table
+from piiloom.corpus.store import store_setting
 from piiloom.detection.families import FAMILIES, RECOGNIZERS
 from piiloom.detection.running.input_settings import READING
 from piiloom.detection.running.request import DetectionRequest

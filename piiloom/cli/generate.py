@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from piiloom.cli.options import WORKERS, config_setting, json_setting, store_setting
+from piiloom.cli.options import WORKERS, config_setting, json_setting
 from piiloom.cli.terminal import console, examples, say, say_aside, say_json, say_table
+from piiloom.corpus.store import store_setting
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.foundation.settings import Settings, flags_of, names_that_count, setting

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from piiloom.cli.terminal import say_aside
-from piiloom.corpus.store import DEFAULT_STORE, StoreSettings, store_setting
+from piiloom.corpus.store import StoreSettings
 from piiloom.foundation.settings import setting
 
 if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
     from piiloom.corpus.store.reading import Sight
-
-__all__ = ["DEFAULT_STORE", "store_setting"]  # besides the names of this module
 
 WORKERS = "Workers"
 

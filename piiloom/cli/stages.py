@@ -11,9 +11,10 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from piiloom.cli.options import config_setting, json_setting, run_setting, store_for_reading, store_setting
+from piiloom.cli.options import config_setting, json_setting, run_setting, store_for_reading
 from piiloom.cli.run_summary import say_stopped, shown_progress, store_option
 from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
+from piiloom.corpus.store import store_setting
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pydantic import field_validator
 
 from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue, read_records
-from piiloom.corpus.formats.columns import check_columns
+from piiloom.corpus.formats.columns import check_columns, parse_columns
 from piiloom.corpus.formats.registry import READABLE, get_readable_format
 from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
 from piiloom.corpus.record import Record
@@ -109,17 +109,6 @@ class LoadSettings(ReadingSettings):
 
     split: str | None = setting(None, "Only this split of an exported folder.")
     input_format: str | None = setting(None, INPUT_FORMATS)
-
-
-def parse_columns(text: str) -> dict[str, str]:
-    """Parse ``"context=text,question=q"`` into names of columns by field; raises ``UsageError`` for anything else."""
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        name, equals, column = (piece.strip() for piece in part.partition("="))
-        if not (name and equals and column) or name in found:
-            raise UsageError(f"not a column: {part.strip()!r}", where="--columns", remedy="Write for example context=text,question=q")
-        found[name] = column
-    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,14 @@ from typing import Any
 
 import typer
 
+from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.noop import noop
-from piiloom.foundation.settings import Settings, setting
+from piiloom.foundation.settings import setting
 from piiloom.foundation.startup import collect_less_often
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, started_or_known_run
@@ -25,7 +26,6 @@ from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS
 from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
-DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 # Settings that every stage accepts: those that say how calls are made.
 MAY_CHANGE = CHANGEABLE_SETTINGS - {"samples", "margin", "base_url"}
 
@@ -57,10 +57,9 @@ def run_stage_command(
         return run_to_end(opened, stage=stage, watch=watch)
 
 
-class StageOptions(Settings):
+class StageOptions(StoreSettings):
     """The options of a stage besides the settings of the run."""
 
-    store: Path = setting(DEFAULT_STORE, "The DuckDB file of the workspace.", metavar="FILE")
     run: str | None = setting(None, "The run to work on; the newest when not given.", metavar="RUN")
 
 

@@ -12,13 +12,13 @@ from typing import Any, Final
 from pydantic import field_validator
 
 from piiloom.corpus.record import TRAIN
+from piiloom.corpus.store import DEFAULT_STORE
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, MODEL
 
 DATA: Final = "Data"
 HOW: Final = "Training"
-DEFAULT_STORE: Final = Path("outputs/piiloom.duckdb")
 DEFAULT_EPOCHS: Final = 3
 DEFAULT_SEED: Final = 7
 
