@@ -26,7 +26,7 @@ from piiloom.detection.running.input_settings import READING
 from piiloom.detection.running.request import DetectionRequest
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import PiiloomError, StoreLocked, UsageError
-from piiloom.foundation.settings import flags_of, setting
+from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
@@ -76,11 +76,13 @@ class Detect(DetectionRequest):
         given = self.model_fields_set
         if self.to == "files":
             for name in given.intersection(("store", "release", "record")):
-                raise UsageError("it says nothing without --to annotation", where=_flag(name), remedy="Add that, or leave it out")
+                raise UsageError(
+                    "it says nothing without --to annotation", where=Detect.option_name(name), remedy="Add that, or leave it out"
+                )
             return self
         for name in filter(given.__contains__, _OF_FILES):
             remedy = "Leave it out: records of a store are read"
-            raise UsageError("it says nothing with --to annotation", where=_flag(name), remedy=remedy)
+            raise UsageError("it says nothing with --to annotation", where=Detect.option_name(name), remedy=remedy)
         if self.out is not None and self.out.suffix != ".jsonl":
             raise UsageError("suggestions are native rows", where="--out", remedy="Name a .jsonl file, or leave it out")
         if self.release is not None and self.record:
@@ -89,10 +91,6 @@ class Detect(DetectionRequest):
             remedy = "Name the workspace with --store, and no INPUT"
             raise UsageError("INPUT and --store are two stores", where=str(self.source), remedy=remedy)
         return self
-
-
-def _flag(name: str) -> str:
-    return flags_of(name, Detect.model_fields[name])[0]
 
 
 @takes(Detect)

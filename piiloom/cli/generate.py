@@ -17,7 +17,7 @@ from piiloom.cli.terminal import console, examples, say, say_aside, say_json, sa
 from piiloom.corpus.store import store_setting
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.foundation.settings import Settings, flags_of, names_that_count, setting
+from piiloom.foundation.settings import Settings, names_that_count, setting
 from piiloom.foundation.words import counted
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.model_calls import CALLS
@@ -127,9 +127,7 @@ def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
         raise UsageError("--ray and --workers go together", remedy="Give both, as in --ray --workers 8; --ray-address needs them, too")
     if options.resume is None:
         return
-    refused = [
-        flags_of(name, RunConfig.model_fields[name])[0] for name in settings if name not in names_that_count(RunConfig, "no", "content")
-    ]
+    refused = [RunConfig.option_name(name) for name in settings if name not in names_that_count(RunConfig, "no", "content")]
     if options.config is not None:
         raise UsageError("--config cannot go with --resume", remedy="Leave --resume out: --config goes on with the run of its settings")
     if refused:

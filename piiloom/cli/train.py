@@ -23,7 +23,7 @@ from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningO
 from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.foundation.settings import OptionalPath, flags_of, setting
+from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.words import counted
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
@@ -297,7 +297,7 @@ def openai(asked: _Tune) -> None:
 
     wanted = [name for name in _INSTEAD if getattr(asked, name)]
     if len(wanted) > 1:
-        options = ", ".join(flags_of(name, _Tune.model_fields[name])[0] for name in wanted)
+        options = ", ".join(_Tune.option_name(name) for name in wanted)
         raise UsageError("only one of these can be done at a time", where=options, remedy="Give one of them")
     if asked.listing:
         _print_jobs(with_api(asked, lambda api: api.list_jobs(_LISTED)), as_json=asked.as_json)

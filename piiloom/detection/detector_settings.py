@@ -16,7 +16,7 @@ from pydantic import model_validator
 from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.detection.families import ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
 from piiloom.foundation.errors import DataError, StoreError, UsageError
-from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, flags_of, setting
+from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
 from piiloom.tagging.model_card import CARD
 from piiloom.taxonomy.own_types import OwnTypes, from_json
@@ -261,7 +261,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         """Refuse settings that have no effect without another one."""
         if self.provider is None and (given := [name for name in _OF_MODELS if getattr(self, name) is not None]):
             remedy = "Name the model's --provider, or leave it out"
-            raise UsageError(f"the detector {self.detector!r} asks no model", where=_flag(given[0]), remedy=remedy)
+            raise UsageError(f"the detector {self.detector!r} asks no model", where=DetectorSettings.option_name(given[0]), remedy=remedy)
         vain: dict[str, tuple[str, ...]] = {}
         if self.local is None and self.provider != LOCAL:
             vain["--model-path or --provider local"] = ("device", "batch_size")
@@ -269,7 +269,9 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
             vain["--examples"] = ("shots",)
         for needed, names in vain.items():
             for name in self.model_fields_set.intersection(names):
-                raise UsageError(f"it has no effect without {needed}", where=_flag(name), remedy=f"Add {needed}, or leave it out")
+                raise UsageError(
+                    f"it has no effect without {needed}", where=DetectorSettings.option_name(name), remedy=f"Add {needed}, or leave it out"
+                )
 
     def _check_taken(self) -> None:
         takes, needs = self.family.takes, self.family.needs
@@ -388,10 +390,6 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         shaping |= {name: part.identity for name, part in self._parts.items() if part is not None}
         return shaping | ({"verify": self.verify} if self.verify is not None else {})
-
-
-def _flag(name: str) -> str:
-    return flags_of(name, DetectorSettings.model_fields[name])[0]
 
 
 def types_of_card(folder: Path) -> OwnTypes:

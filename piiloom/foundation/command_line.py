@@ -65,8 +65,8 @@ def asked_for(model: type[AskedT], given: Mapping[str, Any]) -> AskedT:
     except ValidationError as error:
         fault = schema_faults(error, model, noun="option")[0]
         name = str(fault.path[0]) if fault.path else ""
-        flags = flags_of(name, model.model_fields[name]) if name in model.model_fields else ()
-        raise UsageError(fault.message, where=flags[0].partition("/")[0] if flags else name or None) from None
+        option = model.option_name(name) if name in model.model_fields else ""
+        raise UsageError(fault.message, where=option or name or None) from None
 
 
 def parameter(name: str, field: FieldInfo) -> inspect.Parameter:

@@ -138,6 +138,11 @@ class Settings(BaseModel):
             fault = next((one for one in faults if one.hint), faults[0])  # an unknown name explains another one that is missing
             raise UsageError(fault.said("settings"), remedy=remedy or None) from None
 
+    @classmethod
+    def option_name(cls, name: str) -> str:
+        """Return the long option name of the setting *name*; "" if the command line has none."""
+        return next(iter(flags_of(name, cls.model_fields[name])), "").partition("/")[0]
+
     def part(self, kind: type[ModelT]) -> ModelT:
         """Return the settings of *kind*, a base of this model, as that model."""
         values = {name: getattr(self, name) for name in kind.model_fields}
@@ -159,6 +164,16 @@ def option_of(field: FieldInfo) -> Option:
 def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
     """Return the option names of *field*, called *name*, the long one first; () if the command line has none."""
     return tuple(flag or f"--{name.replace('_', '-')}" for flag in option_of(field).flags)
+
+
+def count_or_auto(given: object) -> int | Literal["auto"]:
+    """Return the number of workers *given*, or "auto". Raises ``UsageError`` for anything else."""
+    text = str(given)
+    if text == "auto":
+        return "auto"
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise UsageError(f"{text!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, or auto")
+    return int(text)
 
 
 def names_that_count(model: type[Settings], *counts: Counts) -> frozenset[str]:

@@ -190,7 +190,7 @@ def worker_count(options: SurrogateOptions, source: Path) -> int | None:
     "auto" is one for every 8 MB of *source*, and as many as this process may use.
     """
     if options.workers != "auto":
-        return int(options.workers)
+        return options.workers
     if options.ray:
         return None
     files = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]

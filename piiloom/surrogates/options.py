@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import field_validator
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
+from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, count_or_auto, setting
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY, ModelCalls
 
 INPUT: Final = "Input"
@@ -150,10 +150,7 @@ class SurrogateOptions(ModelCalls, CorpusOptions):
     @field_validator("workers", mode="before")
     @classmethod
     def _count(cls, workers: Any) -> Any:
-        words = str(workers)
-        if words == "auto" or (words.isascii() and words.isdigit() and int(words)):
-            return workers
-        raise UsageError(f"{workers!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, or auto.")
+        return count_or_auto(workers)
 
 
 class LeakageOptions(CorpusOptions):

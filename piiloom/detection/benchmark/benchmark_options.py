@@ -9,7 +9,7 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.settings import Converted, Settings, flags_of, setting
+from piiloom.foundation.settings import Converted, Settings, setting
 from piiloom.providers.model_calls import CALLS, MODEL
 from piiloom.taxonomy.entities.entity import DOMAINS, Domain
 
@@ -42,7 +42,7 @@ class TextKinds(Settings):
         known = _names()[info.field_name or ""]
         for name in given:
             if name not in known:
-                option = flags_of("", cls.model_fields[info.field_name or ""])[0]
+                option = cls.option_name(info.field_name or "")
                 raise UsageError(f"unknown name {name!r}", where=option, remedy=f"Known: {', '.join(known)}")
         return tuple(dict.fromkeys(given))
 

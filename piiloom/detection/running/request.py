@@ -15,7 +15,7 @@ from piiloom.detection.running.input_settings import READING, InputFields, Input
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.seeding import digest
-from piiloom.foundation.settings import Converted, OptionalPath, setting
+from piiloom.foundation.settings import Converted, OptionalPath, count_or_auto, setting
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
 if TYPE_CHECKING:
@@ -130,12 +130,8 @@ class DetectionSettings(InputFields, WorkSettings):
     @field_validator("workers", mode="before")
     @classmethod
     def _number_of_workers(cls, given: object) -> int:
-        if given == "auto":
-            return len(os.sched_getaffinity(0))
-        text = str(given)
-        if not (text.isascii() and text.isdigit() and int(text)):
-            raise UsageError(f"{text!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, or auto")
-        return int(text)
+        count = count_or_auto(given)
+        return len(os.sched_getaffinity(0)) if count == "auto" else count
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

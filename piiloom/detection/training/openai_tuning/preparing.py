@@ -25,7 +25,6 @@ from piiloom.detection.training.training_options import DEFAULT_SEED
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
-from piiloom.foundation.settings import flags_of
 from piiloom.foundation.words import counted
 from piiloom.providers.factory import make_provider
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -152,7 +151,7 @@ def check_same(folder: JobFolder, asked: TuningOptions) -> None:
     for name, given in asked.given().items():
         if name in there and (given.absolute() if name == "store" else given) != (was := there[name]):
             told = ", ".join(map(str, was)) if isinstance(was, list | tuple) else was
-            option = flags_of(name, TuningOptions.model_fields[name])[0]
+            option = TuningOptions.option_name(name)
             problem = f"the folder holds another job: its {option} is {'not set' if told is None or told == '' else told}"
             raise UsageError(problem, where=str(folder.path), remedy="Leave the option out to go on with that job, or name a new folder")
 
