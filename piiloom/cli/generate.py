@@ -127,7 +127,8 @@ def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
         raise UsageError("--ray and --workers go together", remedy="Give both, as in --ray --workers 8; --ray-address needs them, too")
     if options.resume is None:
         return
-    refused = [RunConfig.option_name(name) for name in settings if name not in names_that_count(RunConfig, "no", "content")]
+    changeable = names_that_count(RunConfig, "no", "content")
+    refused = [RunConfig.option_name(name) for name in settings if name not in changeable]
     if options.config is not None:
         raise UsageError("--config cannot go with --resume", remedy="Leave --resume out: --config goes on with the run of its settings")
     if refused:

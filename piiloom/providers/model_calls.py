@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
-from pydantic import field_validator
+from pydantic import AfterValidator
 
 from piiloom.foundation.settings import OptionalPath, Settings, setting
 
@@ -15,6 +15,26 @@ MONEY: Final = "Cost"
 LOCAL: Final = "local"  # the provider of a model in a folder, which needs no key and no address
 
 
+def _priced(price: str | None) -> str | None:
+    """Return *price*. Raises ``UsageError`` for a text that names no prices."""
+    if price is not None:
+        from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - it loads the reader of YAML
+
+        parse_prices(price)
+    return price
+
+
+def _without_credentials(url: str | None) -> str | None:
+    """Return *url*. Raises ``ValueError`` for one with credentials: settings are stored with runs, so they must not hold secrets."""
+    if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
+        raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
+    return url
+
+
+_Address = Annotated[str | None, AfterValidator(_without_credentials)]
+_Prices = Annotated[str | None, AfterValidator(_priced)]
+
+
 class ModelCalls(Settings):
     """The model that is asked, how calls are made, and what they may cost. ``provider`` None: no model is asked."""
 
@@ -22,7 +42,7 @@ class ModelCalls(Settings):
 
     provider: str | None = setting(None, "Provider of the model: openai, anthropic or compatible.", panel=MODEL)
     model: str | None = setting(None, "The provider's model, as the provider spells it.", panel=MODEL)
-    base_url: str | None = setting(
+    base_url: _Address = setting(
         None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL", panel=MODEL, counts="no"
     )
     prompts: OptionalPath = setting(
@@ -72,7 +92,7 @@ class ModelCalls(Settings):
         counts="no",
         gt=0,
     )
-    price: str | None = setting(
+    price: _Prices = setting(
         None,
         "USD per million tokens of a model that is not listed; also cached=…, cache_write=….",
         metavar="input=X,output=Y",
@@ -84,16 +104,6 @@ class ModelCalls(Settings):
         False, "Continue although the model's price is unknown: costs are not counted.", panel=MONEY, counts="no", advanced=True
     )
 
-    @field_validator("base_url")
-    @classmethod
-    def _without_credentials(cls, url: str | None) -> str | None:
-        return without_credentials(url)
-
-    @field_validator("price")
-    @classmethod
-    def _priced(cls, price: str | None) -> str | None:
-        return priced(price)
-
 
 class JudgeCalls(Settings):
     """The separate judge, if it is not the model that writes: its provider, model, address and prices."""
@@ -104,33 +114,7 @@ class JudgeCalls(Settings):
     judge_model: str | None = setting(
         None, "Model of the judge; alone: another model of the same provider.", panel=JUDGES, counts="apart", advanced=True
     )
-    judge_base_url: str | None = setting(
+    judge_base_url: _Address = setting(
         None, "Address of the judge's compatible server.", metavar="URL", panel=JUDGES, counts="no", advanced=True
     )
-    judge_price: str | None = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
-
-    @field_validator("judge_base_url")
-    @classmethod
-    def _judge_without_credentials(cls, url: str | None) -> str | None:
-        return without_credentials(url)
-
-    @field_validator("judge_price")
-    @classmethod
-    def _judge_priced(cls, price: str | None) -> str | None:
-        return priced(price)
-
-
-def priced(price: str | None) -> str | None:
-    """Return *price*. Raises ``UsageError`` for a text that names no prices."""
-    if price is not None:
-        from piiloom.providers.prices import parse_prices  # noqa: PLC0415 - it loads the reader of YAML
-
-        parse_prices(price)
-    return price
-
-
-def without_credentials(url: str | None) -> str | None:
-    """Return *url*. Raises ``ValueError`` for one with credentials: settings are stored with runs, so they must not hold secrets."""
-    if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
-        raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
-    return url
+    judge_price: _Prices = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
