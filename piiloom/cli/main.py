@@ -28,7 +28,7 @@ from piiloom.foundation.version import __version__
 # What Typer makes of a Ctrl-C that no command has handled.
 _INTERRUPTED = 130
 # Options that can be given anywhere on the command line.
-_EVERYWHERE = "With every command"
+_EVERYWHERE = "With every command, anywhere on the line"
 DEBUG, QUIET, VERBOSE, LOG_FILE = "--debug", ("--quiet", "-q"), ("--verbose", "-v"), "--log-file"
 
 
@@ -92,7 +92,8 @@ def _root(
     ] = False,
     verbose: Annotated[bool, typer.Option(*VERBOSE, rich_help_panel=_EVERYWHERE, help="Print log lines on standard error.")] = False,
     log_file: Annotated[
-        Path | None, typer.Option(LOG_FILE, metavar="FILE", rich_help_panel=_EVERYWHERE, help="Append log lines to this file.")
+        Path | None,
+        typer.Option(LOG_FILE, metavar="FILE", rich_help_panel=_EVERYWHERE, help="Append log lines to this file, also with --quiet."),
     ] = None,
     debug: Annotated[bool, typer.Option(DEBUG, rich_help_panel=_EVERYWHERE, help="Print the traceback of an error.")] = False,
 ) -> None:
@@ -187,7 +188,7 @@ def _verbosity(given: Sequence[str]) -> tuple[list[str], Verbosity]:
                 raise UsageError("it needs the name of a file", where=LOG_FILE)
         elif word != DEBUG:
             words.append(word)
-    return words, Verbosity(quiet=quiet, verbose=verbose, log_file=log_file)
+    return words, Verbosity(quiet=quiet, verbose=verbose and not quiet, log_file=log_file)
 
 
 def _unread() -> int:

@@ -176,17 +176,16 @@ def say(text: str) -> None:
 
 def say_aside(text: str, *, always: bool = False) -> None:
     """Print a line that is not part of the result, on standard error; with --quiet only if it is *always* printed."""
-    if is_quiet() and not always:
-        return
-    _say_on_stderr(text, logging.INFO)
+    _say_on_stderr(text, logging.INFO, printed=always or not is_quiet())
 
 
-def _say_on_stderr(text: str, level: int) -> None:
+def _say_on_stderr(text: str, level: int, *, printed: bool = True) -> None:
+    """Log *text* as one line; also print it on standard error if it is *printed*, unless --verbose has done so."""
     line = harmless(" ".join(text.split()))
     if _LOG.hasHandlers():  # else logging itself would print errors once more
         _LOG.log(level, line)
-    if _verbosity.verbose and _LOG.handlers:
-        return  # the log line is on standard error already
+    if not printed or _verbosity.verbose:
+        return
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 

@@ -153,3 +153,23 @@ def test_whatever_comes_of_ctrl_c_is_told_as_an_interruption(cli, filled, monkey
     outcome = cli("rejects", "--json", "--store", filled)
     assert (outcome.code, outcome.err) == (1, "error: interrupted\n")
     assert error_of(outcome)["code"] == "interrupted"
+
+
+def test_notes_and_errors_go_where_the_options_of_every_command_say(cli, tmp_path):
+    log = tmp_path / "log.txt"
+    words = ("export", "--release", "x", "--format", "masked", "--seed", 1, "--out", tmp_path / "o", "--store", tmp_path / "none.duckdb")
+    for options, lines, stamped, logged in (
+        ((), 2, 0, None),
+        (("--quiet",), 1, 0, None),
+        (("-v",), 2, 2, None),
+        (("-q", "--verbose"), 1, 0, None),
+        (("--quiet", "--log-file", log), 1, 0, ["INFO piiloom: warning", "ERROR piiloom: error"]),
+    ):
+        outcome = cli(*words, *options)
+        printed = outcome.err.splitlines()
+        assert (outcome.code, len(printed), "error: " in printed[-1]) == (1, lines, True), options
+        assert sum(" piiloom: " in line for line in printed) == stamped, options
+        if logged is not None:
+            written = log.read_text().splitlines()
+            assert len(written) == len(logged)
+            assert all(part in line for part, line in zip(logged, written, strict=True)), written
