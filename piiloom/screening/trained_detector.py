@@ -1,7 +1,7 @@
-"""What a detector that ``piiloom probe --out`` trained takes for personal information, and no span covers.
+"""Unlisted values in a record that a detector trained by ``piiloom probe --out`` finds.
 
-It knows what it has learnt and no more, and finds values without a form, which no pattern describes: "my girlfriend", "a nurse". It is also
-wrong more often than a pattern; ``docs/probe.md`` tells how often, and for which threshold.
+It finds values without a form, which no pattern describes ("my girlfriend", "a nurse"), but nothing beyond its training. It errs more
+often than a pattern; ``docs/probe.md`` gives the rate by threshold.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Casting: a persona for each planned person.
+"""Casting: the people of a document, and their names in the form of each place.
 
-Relatives: who bears one family name in the text bears one afterwards ("John Smith and his wife Mary Smith", "[U] [W]" and "[V] [W]").
-
-Draw the people of one document, and write their names in the form of each place.
+People with one family name in the text share one afterwards: "John Smith and his wife Mary Smith", "[U] [W]" and "[V] [W]".
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Days of a document: dates left in the text, and the order that the drawn days keep.
+"""Days of a document: dates left in the text, and drawn days in the order that the text states.
 
-Dates, and parts of dates, that stand in a text and were not redacted: what is put in beside them must be of their time.
+Discharge comes after admission, and nobody is seen after their death. Drawn dates are of the time of the dates left in the text.
 
-Days of the dates that the text does not tell, in the order that it states: discharge after admission, nobody seen after their death.
-
-What a date is the date of stands right before it ("Discharge Date: [DATE]") or in its tag (``data/words/day_words.yaml``). The day as of
-which ages hold is that of the admission or visit, else the last one; without any date it is the anchor.
+The words right before a date or in its tag give its role (``data/words/day_words.yaml``). Ages hold as of the day of the admission or
+visit, else as of the last day; without any date, as of the anchor.
 """
 
 from __future__ import annotations

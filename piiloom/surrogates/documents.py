@@ -1,12 +1,13 @@
-"""Secret keys, and cheap random choices that depend only on a 64-bit seed and so are the same in every process.
+"""Documents with their mentions and surrogates, and the seeds of all random choices.
 
-All seeds of a run come from its key, by HMAC: whoever has the outputs and the code cannot compute them without the key.
+All seeds of a run come from its key, by HMAC: nobody can compute them from the outputs and the code without the key. A choice depends
+only on its 64-bit seed, and so is the same in every process.
 
 ``mix`` uses CPython's hash of a tuple of two integers, which is an xxHash of their values. Hash randomization does not affect it (that
-is for str and bytes), it is the same since CPython 3.8 on every 64-bit machine, and it is several times as fast as integer arithmetic
-in Python. The hash has no final avalanche step, so the salt goes into both integers; otherwise the values for two salts would differ
-by nearly the same amount for every seed. Tests compare it with known numbers, to notice a Python with another hash, and with chance.
-The hash can be inverted, so a seed could be found from the values drawn from it. ``parted`` gives seeds from which no other is found.
+is for str and bytes). It is the same since CPython 3.8 on every 64-bit machine, and several times as fast as integer arithmetic in
+Python. The hash has no final avalanche step, so the salt goes into both integers. Otherwise the values for two salts would differ by
+nearly the same amount for every seed. Tests compare it with known numbers, to notice a Python with another hash, and with chance. The
+hash can be inverted, so a seed could be found from the values drawn from it. ``parted`` gives seeds from which no other is found.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Fitting a value into its sentence: articles, capitals and other words that depend on it.
+"""Fitting a surrogate into its sentence: articles, capitals and other words that depend on it.
 
-Small words whose form depends on the word after them: "d'", "au", "nello", "na". The surrogate is chosen so that it fits them.
-
-The words, and the genders of places and of the nouns that names begin with, are in ``data/words/articles.yaml``.
-
-Find out what the surrounding text requires of a surrogate: a vowel after "an", capitals among capitals, a word that takes an -s.
-
-The surrounding text itself is never changed.
+The surrounding text is never changed. The surrogate is chosen to fit it: a vowel after "an", capitals among capitals, a word that takes
+an -s. It also fits small words such as "d'", "au", "nello" and "na". These words, and the genders of places
+and of the nouns that names begin with, are in ``data/words/articles.yaml``.
 """
 
 from __future__ import annotations

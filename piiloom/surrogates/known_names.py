@@ -1,14 +1,8 @@
-"""Known names: labels and words of names, and the names known for a person.
+"""Known names: the words in and beside names, and the people to whom known originals belong.
 
-What tells the part of a name before it: the label of a field ("Nombre:"), or the words of a sentence ("her maiden name is").
-
-The words are in ``data/name_labels.yaml``.
-
-Words that stand beside names or in them, of all languages: titles, particles, what announces a name or follows one.
-
-They are in ``data/words/beside_names.yaml``.
-
-Known original names: which of them are one person, and what they tell about gender and form.
+Labels of fields ("Nombre:") and the words of a sentence ("her maiden name is") give the part of the name after them; they are in
+``data/name_labels.yaml``. Titles, particles and words that announce or follow a name, of all languages, are in
+``data/words/beside_names.yaml``.
 
 Originals are known if a placeholder contains them (``<<PATIENT:Jack Smith>>``) or if spans came with the text. "Jack Smith",
 "SMITH, JACK", "Dr. Smith" and "Jack" are one person as long as only one person of the document fits.

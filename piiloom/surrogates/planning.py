@@ -1,22 +1,16 @@
-"""Planning the people and places of a document: which placeholders mean the same.
-
-The writer of a letter or question: who says "my name is [NAME]" and signs "Sincerely, [NAME]" is one person.
-
-General tags without a number are somebody new at each mention; here the text says that they are not. In a conversation several people
-introduce themselves, so only a text with a single introduction is looked at.
-
-General tags after the same title are one person: a note says "Mr. [NAME]" at each mention of its patient, a judgment "mevrouw [naam]".
-
-General tags without a number are somebody new at each mention. Where a text has two of one title in a sentence ("Mr. [NAME] told Mr.
-[NAME]"), nothing is known of that title's other mentions, and all stay somebody new.
-
-Places that the text puts beside a placeholder: "[CITY], Germany" gets a town there, "[CITY], TX" one in Texas.
-
-The parts of an address before it ("[STREET], [ZIP] [CITY], Germany") are of the same place.
-
-Decide which mentions of a document are the same person or value, and which person a value belongs to.
+"""Planning the people and places of a document: mentions that are one person or value, and the owner of each value.
 
 Nothing is drawn here. A plan depends on the text and its mentions alone, so the first pass over a corpus can count the people to be drawn.
+
+General tags without a number are somebody new at each mention, unless the text says otherwise:
+
+- A writer who introduces themselves as "my name is [NAME]" and signs "Sincerely, [NAME]" is one person. Only a text with a single
+  introduction counts, as several people introduce themselves in a conversation.
+- Tags after the same title are one person: "Mr. [NAME]" in a note about a patient, "mevrouw [naam]" in a judgment. Where one sentence has
+  two of one title ("Mr. [NAME] told Mr. [NAME]"), all mentions of that title stay somebody new.
+
+Places that the text puts beside a placeholder count: "[CITY], Germany" gets a town there, "[CITY], TX" one in Texas. The parts of an
+address before it ("[STREET], [ZIP] [CITY], Germany") are of the same place.
 """
 
 from __future__ import annotations

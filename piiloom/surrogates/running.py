@@ -1,12 +1,10 @@
-"""Running over the inputs: counting them, sharing them out to workers, and writing the outputs.
+"""Running over an input of any size: counting it, sharing it out to workers, and writing the outputs.
 
-Counts of the input from its first reading: where each chunk begins in the input, and what the report says about the files.
-
-Run surrogates over an input of any size. The same key gives the same bytes for any number of workers and any chunk size.
+The same key gives the same bytes for any number of workers and any chunk size. A first reading counts where each chunk begins.
 
 Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids and texts are on disk, eight bytes each. A row,
-or a whole .txt or .xml file, is held in memory with its record and mirror: about ten times its size, plus 0.9 kB per placeholder.
-Where one process does all, rows and what was found in the first 16 million code points are kept from the first reading to the second.
+or a whole .txt or .xml file, is in memory with its record and mirror: about ten times its size, plus 0.9 kB per placeholder. Where one
+process does all, rows and findings in the first 16 million code points are kept from the first reading to the second.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The PII types: what each one means, how its values look, and what other data sets call it.
+"""The PII types: their definitions, their subtypes, and their names in other data sets.
 
-Each file in ``data/types`` defines one shipped type. A run or a store may have types of its own besides them: ``own_types.extended``
-returns the taxonomy with both, which is passed to all that asks for types.
+Each file in ``taxonomy/types`` defines one shipped type. A run or a store may have types of its own besides them: ``own_types.extended``
+returns the taxonomy with both, which all code that needs types receives.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Grammar of the sentences of a bank, and the trees of their patterns.
+"""Grammar of the sentences of a bank: its notation, and the trees that it is parsed into.
 
-Bank patterns parsed into trees: nested ``<a|b>`` alternatives and slots. ``grammar`` explains the notation.
-
-The notation of all bank texts: ``<a|b>`` alternatives and ``{slot}``s.
-
-- ``<early|late|>`` stands for one of its alternatives. Alternatives nest, and one may be empty.
+- ``<early|late|>`` becomes one of its alternatives. Alternatives nest, and one may be empty.
 - ``{health}`` is where a value goes. ``{a:health}`` and ``{A:health}`` put "a" or "an" before it. In stories only, ``{^:health}`` begins a
   sentence with it.
 

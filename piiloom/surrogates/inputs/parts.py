@@ -1,15 +1,9 @@
-"""Parts of inputs, the settings for reading them, and faults found in them.
+"""Parts of inputs, the settings for reading them, and errors in them.
 
-The units in which an input is read: files, parts of files, and chunks of parts.
+A part is a run of whole rows of one file; a chunk is the parts that a worker takes at a time. The chunk size affects only memory: the
+documents and all output are the same for any size. Errors name the file and line as a user searches for them.
 
-A part is a run of whole rows of one file. A chunk is the parts that a worker takes at a time. The chunk size affects only memory: the
-documents and all output are the same for any size.
-
-Settings for reading an input: which files, which fields, which encoding.
-
-Rows that were read, for the next reading of the same input in the same process.
-
-Errors in input files, with the file and line as a user looks for them.
+Parts that were read are kept for the next reading of the same input in the same process.
 """
 
 from __future__ import annotations

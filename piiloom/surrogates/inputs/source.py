@@ -1,18 +1,11 @@
-"""The source of documents: a file, a folder or an archive.
+"""The source of documents: the files of an input, a folder or an archive, in the same chunks at each reading.
 
-List the files of an input: one file, or those of a folder, each folder sorted by name.
+Each folder is sorted by name. Hidden files and files of unknown formats are skipped and reported. Links must stay inside the input and
+must not form a cycle.
 
-Hidden files and files of unknown formats are skipped and reported. Links must stay inside the input and must not form a cycle.
-
-Zip files: members are unpacked as streams to file names that we choose, never to names from the archive.
-
-Refused with a ``DataError`` that names the member: absolute paths and paths with "..", links, encrypted and duplicate members, and
-members that unpack to more than is allowed (zip bombs).
-
-Prepare an input so that it can be read several times, in the same chunks each time.
-
-Members of zip files are unpacked to a spool folder, and files in other encodings are converted to UTF-8 there. They stay until the run
-is over.
+Members of zip files are unpacked as streams to file names that we choose, never to names from the archive. Refused with a
+``DataError`` that names the member: absolute paths and paths with "..", links, encrypted and duplicate members, and members that unpack to
+more than is allowed (zip bombs). Unpacked members and files converted to UTF-8 stay in a spool folder until the run is over.
 """
 
 from __future__ import annotations

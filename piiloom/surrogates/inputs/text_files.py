@@ -1,11 +1,7 @@
-"""Text files: decoding them, and cutting them into documents.
+"""Text files: their encodings, and their parts.
 
-Detect a file's encoding, and convert it to UTF-8 and back.
-
-All readers work on UTF-8. A file in another encoding is converted to UTF-8 first, and its mirror is converted back. Before anything
-else it is checked that the round trip gives the same bytes.
-
-Cut files into parts between rows. Files of formats without rows stay whole.
+All readers work on UTF-8. A file in another encoding is first converted to UTF-8, if the round trip gives the same bytes, and its mirror
+is converted back. Parts are cut between rows; files of formats without rows stay whole.
 """
 
 from __future__ import annotations

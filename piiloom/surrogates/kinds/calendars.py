@@ -1,14 +1,8 @@
 """Calendars: the words of dates and numbers in a language, and the words around a date.
 
-Numbers in words, 0 to 120, in the languages of ``data/words/numerals.yaml``.
-
-Months, weekdays and seasons by their words: ``data/words/calendars.yaml``, and ``month_names.yaml`` for further languages.
-
-Write the words and ordinal suffixes of a date for another day.
-
-Words of dates and times that name no day themselves: "tomorrow", "of next month", "in the afternoon".
-
-They are in ``data/words/calendars.yaml``; all languages are looked for in each text.
+Numbers from 0 to 120 are in ``data/words/numerals.yaml``. Months, weekdays and seasons are in ``data/words/calendars.yaml``, those of
+further languages in ``month_names.yaml``. Words that name no day themselves ("tomorrow", "of next month", "in the afternoon") are in
+``calendars.yaml``, too; those of all languages are searched for in each text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Names of companies and their legal forms.
+"""Names of companies and their legal forms ("B.V.", "GmbH"), beside and inside a name.
 
-Legal forms of companies ("B.V.", "GmbH"): recognise them beside and inside a name, and keep them when the name changes.
-
-Tell companies from people by what stands beside a name: "[naam] B.V.", "[NAME], with registered office in", "the company [NAME]".
+The words beside a name distinguish a company from a person: "[naam] B.V.", "[NAME], with registered office in", "the company [NAME]".
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""Parsing dates: their layouts, their numbers, and the dates in a text.
+"""Parsing dates: the layout of a written date, its numbers, and another day in the same layout.
 
-The layout of a written date (its literals and fields), and writing another day in the same layout.
+Format, language, precision and capitals are kept.
 
-Decide which number of a written date is the day, the month and the year.
-
-The values decide if they can (a month is at most 12, a day at most 31), together with signs and words beside the numbers. Otherwise
-the country's usual order decides. So a text is always read in the same way.
-
-Parse written dates: ``parse`` splits a text into literals and fields, so that ``write`` can write another day in the same format.
-
-Format, language, precision and capitals are kept. A text that cannot be read as a date gives None; nothing raises.
+The values decide which number is the day, the month and the year if they can (a month is at most 12, a day at most 31). Signs and words
+beside the numbers help. Otherwise the country's usual order decides. So a text is always read in the same way.
 """
 
 from __future__ import annotations

@@ -1,20 +1,16 @@
 """Dates: drawing a date in the layout of a placeholder, and shifting a date of the text.
 
-Write dates in the usual formats: the compiled patterns of ``data/words/calendars.yaml``.
+Usual formats are in ``data/words/calendars.yaml``. Their fields: {d} {dd} day, {nth} ordinal, {m} {mm} month, {mon} {month} its name,
+{yy} {yyyy} year, {wd} {weekday} day of the week.
 
-Fields: {d} {dd} day, {nth} ordinal, {m} {mm} month, {mon} {month} its name, {yy} {yyyy} year, {wd} {weekday} day of the week.
+All dates of a person or document move by one shift in days, so that the intervals between them are kept. A date with a day moves by
+exactly the shift. A vaguer one moves by the nearest whole number of its own unit (months, seasons, quarters, years, decades). The name of
+a weekday moves by the shift modulo 7. Birth dates agree with their owner.
 
-Shift dates: one shift in days for all dates of a person or document, so that the intervals between them are kept.
-
-A date with a day moves by exactly the shift. A vaguer one moves by the nearest whole number of its own unit (months, seasons,
-quarters, years, decades). The name of a weekday moves by the shift modulo 7.
-
-Dates, years, months, weekdays and holidays; birth dates agree with their owner.
-
-If there is an original, it moves by ``draw.shift`` (see below), or keeps its form if it cannot be read. If there is none, the
-date is drawn from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month,
-day_slash_month, month_year, numeric, iso, year, month, weekday, datetime or expiry (of a card), or a part of a date that further
-placeholders have the rest of (``PART``).
+An original moves by ``draw.shift``, or keeps its form if it cannot be read. Without an original, the date is drawn from the 900 days
+before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, day_slash_month, month_year, numeric,
+iso, year, month, weekday, datetime or expiry (of a card). It may also request the part of a date whose rest is in further placeholders
+(``PART``).
 """
 
 from __future__ import annotations

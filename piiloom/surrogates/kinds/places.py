@@ -1,14 +1,11 @@
-"""Places: the data of a country, cities and regions, and phrases from lists.
+"""Places: cities, regions and countries, and phrases from lists of words.
 
-Regions and cities of a country, with the cities' size classes; read from ``data/places/<country>.yaml``.
+Regions and cities of a country, with the cities' size classes, are in ``data/places/<country>.yaml``. A person's home is one place: city,
+region and postcode agree.
 
-Phrase grammars: ``data/words/<language>.yaml`` compiled into templates and tuples of words.
-
-A form is text with slots: ``{name}`` stands for an entry of that list in the file, ``{city}`` for a city of the country. List entries
-may be forms themselves. ``<a|b>`` means a for men and b for women; without a known gender, a. Lists are flattened when a form is
-compiled, so that a draw only makes one choice for the form and one for each slot.
-
-Cities, regions, countries and unspecified places. A person's home is one place: city, region and postcode agree.
+Phrases come from ``data/words/<language>.yaml``, compiled into forms. A form is text with slots: ``{name}`` is an entry of that list in
+the file, ``{city}`` a city of the country. List entries may be forms themselves. ``<a|b>`` means a for men and b for women; without a known
+gender, a. Lists are flattened when a form is compiled, so that a draw only makes one choice for the form and one for each slot.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """The output folder: its files, its records, and the vault of the original values.
 
-The output folder, which gets its name only when it is complete.
+A run writes to a hidden folder beside it, ``.NAME.partial-PID``, and renames it when it is complete. It is removed when the run fails or is
+stopped. If a run was killed, the next run in the same place removes it, with the draft of the vault that belongs to it. This holds
+whatever the name of the next run's own folder.
 
-A run writes to a hidden folder beside it, ``.NAME.partial-PID``. That is removed when the run fails or is stopped; if a run was killed,
-the next run in the same place removes it, whatever the name of its own folder, with the draft of the vault that belongs to it.
+Lines of JSON are built by hand, since ``json.dumps`` takes four times as long. Tests compare them with ``native_rows.row_of``.
 
-Make the output lines of a replaced document: its native record, its offset map, and its lines of the vault.
-
-The JSON is built by hand, since ``json.dumps`` takes four times as long. Tests compare the lines with ``native_rows.row_of``.
-
-Files for their owner alone: the vault, written on request, and the key of an unfinished run.
+The vault, written on request, and the key of an unfinished run are for their owner alone.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Mirrors: copies of the input files with the surrogates in them.
+"""Mirrors: copies of the input files, in their own formats and encodings, with the surrogates in them.
 
-Write the mirrors of Parquet and Arrow files: the same schema and metadata, with the changed cells.
-
-If no cell has changed, the result is a byte-for-byte copy of the input file.
-
-Write the mirror: the input's files in their own formats and encodings, with surrogates in them.
+Parquet and Arrow files keep their schema and metadata. Without a changed cell, they are byte-for-byte copies of the input file.
 """
 
 from __future__ import annotations

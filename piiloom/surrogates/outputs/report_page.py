@@ -1,12 +1,7 @@
-"""The report of a run: tallies, sample passages, and the page made of them.
+"""The report of a run: tallies, sample passages, and the page ``report.html`` made of them.
 
-Counts for the report. They are added in input order, so the report is the same for any chunk size.
-
-Samples of filled texts for ``report.html``: what stood there, and what stands there now.
-
-They never hold an original: where one is known, its kind stands in its place.
-
-Make ``report.html``: the report of a run as a page to look at, in one file without scripts. Everything in it is escaped.
+Tallies are added in input order, so the report is the same for any chunk size. Samples of filled texts contain no original: the kind of a
+known one replaces it. The page is one file without scripts, and everything in it is escaped.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
 """Groups from which personas are drawn, and the cues in a text that choose the group.
 
-Assign people to groups (gender × UN region) in exact balance within each role, as far as the texts leave the gender open.
+Groups (gender × UN region) are in exact balance within each role, as far as the texts leave the gender open. A first pass over the corpus
+yields one byte per person (``OPEN``, ``FEMALE`` or ``MALE``), in input order. A seeded permutation of the positions then decides which
+open people become women and which region each person is from. The result depends neither on the number of workers nor on the version of
+a library.
 
-A first pass over the corpus yields one byte per person (``OPEN``, ``FEMALE`` or ``MALE``), in input order. A seeded permutation of
-the positions then decides which open people become women and which region each person is from. The result depends neither on the
-number of workers nor on the version of a library.
-
-Infer a person's gender from the text: titles and kinship words before the name, pronouns and nouns after it.
-
-Each language has one file in ``data/cues``. Words before a name are more reliable than words after it, because a pronoun may refer to
-somebody else.
-
-Whether a name or role is announced as standing for several people together, and who was named before it.
+Cues to gender are titles and kinship words before a name, and pronouns and nouns after it; each language has one file in ``data/cues``.
+Words before a name are more reliable than words after it, because a pronoun may refer to somebody else.
 """
 
 from __future__ import annotations

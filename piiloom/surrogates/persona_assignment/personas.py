@@ -1,14 +1,10 @@
-"""Drawing the persona of a person in the text, and the forms and registers in which the name is written.
+"""Personas: drawing a person of the text, and writing the name in the forms and registers of the text.
 
-Draw a person from a group and a seed, with a name that fits every place in the text where it is inserted.
+The name fits every place in the text where it is inserted.
 
-Choose the form of a name that is usual for a role and language.
-
-Students, for example, are called by their given names; a Dutch judgment uses initials and family name.
-
-The ways of writing a person's name: full, given, family, formal, initials, nickname, "family, given".
-
-Write the name of a persona in the way of a known original: its titles, initials, order, capitals and signs stay as they are.
+The form is the usual one for role and language: students are called by their given names, and a Dutch judgment uses initials and family
+name. Forms: full, given, family, formal, initials, nickname, "family, given". A known original gives its own form: titles, initials,
+order, capitals and signs stay as they are.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""Finding the placeholders of a document: the steps in order, with rules and patterns of the user.
+"""Finding the placeholders of a document: exact spans, meanings, and look-alikes of unknown meaning.
 
-Look up the ``tag:`` rules of a mapping for candidates of the built-in grammars.
-
-Patterns of a user's mapping that the built-in grammars do not find: regular expressions, and tags of another form.
-
-What the survey of a corpus scanned, for the finder that goes over the same texts afterwards in the same process.
-
-Find the placeholders of a text by a mapping: their exact spans, their meanings, and look-alikes whose meaning is unknown.
+The ``tag:`` rules of a mapping apply to candidates of the built-in grammars. The user's regular expressions, and tags of another form,
+find the rest. The survey of a corpus keeps its scans for the finder that reads the same texts afterwards in the same process.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""The grammar of placeholders: its data, the patterns made of it, tags in other scripts, wider matches, and families of tags.
+"""The grammar of placeholders: its data (``data/grammars.yaml``), and the regular expressions compiled from it.
 
-The schema and loader of ``data/grammars.yaml``, the built-in grammars (ways of writing a placeholder).
+Tags in scripts of which no vocabulary is known ("[الاسم]", "<данные изъяты>", "【氏名】") are listed, never filled.
 
-The grammars as regular expressions: one of those that begin with a sign, few for rare ones, one of those that are words.
+A longer candidate is found by its most distinctive part: "555-***-****" by its stars, "Ort_3" by its number.
 
-Tags in scripts of which no vocabulary is known: "[الاسم]", "<данные изъяты>", "【氏名】". They are listed, never filled.
-
-Candidates that are found by their most telling part, and are longer: "555-***-****" by its stars, "Ort_3" by its number.
-
-Tag patterns (families): one pattern for all tags that differ only in index or contained value: "[appellant sub {index}]".
+A tag pattern (family) covers all tags that differ only in index or contained value: "[appellant sub {index}]".
 """
 
 from __future__ import annotations

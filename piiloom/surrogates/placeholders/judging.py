@@ -1,10 +1,7 @@
-"""Judging the forms and words of brackets: placeholder or text.
+"""Judging candidates by their own text: a tag with a known meaning, an unknown tag, or ordinary text.
 
-Verdicts on placeholders of which the form says more than words do: masks, runs of one sign, letters for names, ids of accounts.
-
-Verdicts on placeholders without signs that have words: "Dr. X", "NAME_1", "Ort_3", "Patient A", "FIRST_NAME".
-
-Classify a candidate by its own text: a tag with a known meaning, an unknown tag, or ordinary brackets.
+The form decides on masks, runs of one sign, letters for names and ids of accounts. The words decide on placeholders without signs:
+"Dr. X", "NAME_1", "Ort_3", "Patient A", "FIRST_NAME".
 """
 
 from __future__ import annotations

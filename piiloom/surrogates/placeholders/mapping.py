@@ -1,12 +1,8 @@
-"""The mapping from tags to kinds: its rules, its file, and warnings about it.
-
-The mapping of a corpus: user-editable rules that say what its placeholders mean.
+"""The mapping from the tags of a corpus to kinds: its rules, its YAML file that people edit, and warnings about it.
 
 Letters in brackets are used together or not at all: where "[Y]" is a placeholder, "[X]" in the same corpus is one as well.
 
-What a user must hear about placeholders: that none is known, that one kind swallows the rest, that the texts are in another language.
-
-Read and write a mapping as a YAML file that people edit; errors name the line.
+Warnings: no placeholder is known, one kind outnumbers all others, or the texts are in another language. Errors in the file name the line.
 """
 
 from __future__ import annotations

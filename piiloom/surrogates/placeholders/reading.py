@@ -1,10 +1,6 @@
-"""Reading a tag: its words, kind and number, and the verdicts on it.
+"""Reading a tag: its words, kind and number, the verdict on a candidate, and links between tags of one person.
 
-Read the meaning of a tag from its words.
-
-What is said of one candidate, and why.
-
-Link tags of a mapping that name one person: ``--link "[de man]=[appellant]"``.
+A link is ``--link "[de man]=[appellant]"``.
 """
 
 from __future__ import annotations

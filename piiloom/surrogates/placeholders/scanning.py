@@ -1,13 +1,12 @@
-"""Scanning a text for placeholders, with the languages of the corpus and letters after titles.
+"""Scanning a text for candidate placeholders, with the languages of the corpus and letters after titles.
 
-The language of a corpus: given, or told by its commonest words. It ranks the vocabularies by which tags are read.
+The grammars are compiled into regular expressions: one of signs, few of rare signs, and one of words.
 
-The words are not ``foundation.words.STOP_WORDS``, which leave out those that have content in another language; the head of
-``data/function_words.yaml`` says more.
+The commonest words of a corpus determine its language, if none is given. It ranks the vocabularies by which tags are read. The words are
+not ``foundation.words.STOP_WORDS``, which leave out those that have content in another language; see the head of
+``data/function_words.yaml``.
 
-Letters after a title or a role that are all that is left of a name ("Dr. X", "Herr A.", "Zeuge B."), and letters that begin one.
-
-Scan a text for candidate placeholders: the grammars compiled into two regular expressions.
+Letters after a title or a role may be all that is left of a name ("Dr. X", "Herr A.", "Zeuge B."), or begin one.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The surroundings of a placeholder, and letters that stand for people.
+"""The surroundings of a placeholder: code, markup, cues to the redacted value, and letters that name people.
 
-People who are named by letters: which of a document's letters are one person, and which part of the name each letter is.
-
-French judgments say "Mme [B] [K]" first and "Mme [K]", "[K]" or "[B]" afterwards, or "M. Jean X..." and "M. X...". Each letter stands
-for one name: "[B] [K]" and "[D] [K]" bear one family name.
-
-Examine the text around a candidate: whether it is code or markup, and cues to what was redacted.
+French judgments write "Mme [B] [K]" first and "Mme [K]", "[K]" or "[B]" afterwards, or "M. Jean X..." and "M. X...". Each letter is one
+name: "[B] [K]" and "[D] [K]" have one family name.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""The survey of a corpus: tallies of its tags, and the rules learnt from them.
-
-Mergeable counts of a survey: how often each pattern occurs in a corpus, with a few examples.
-
-Turn the tallies of a survey into a mapping: compute each rule's confidence and decide what is reported as unknown.
-
-Survey a corpus: which placeholder patterns it has, how often, and which kinds the surrounding text suggests.
+"""The survey of a corpus: tallies of its tags with a few examples, and the rules learnt from them.
 
 Surveys of parts of a corpus are merged in input order. Every partition gives the same mapping.
 """

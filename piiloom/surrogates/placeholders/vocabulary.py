@@ -1,10 +1,6 @@
-"""The vocabulary of tags: its data, and the lookup of a folded tag.
+"""The vocabulary of tags in several languages: its data, and the lookup of a folded tag.
 
-The schema and loader of ``data/vocabulary/<language>.yaml``. The head of ``en.yaml`` explains the keys.
-
-Normalize the text of a tag into words and an index, so that LAST_NAME, LastName and "last name" are equal.
-
-The vocabulary of tags in several languages: what each word or phrase stands for.
+The data is ``data/vocabulary/<language>.yaml``; the head of ``en.yaml`` explains the keys. LAST_NAME, LastName and "last name" are equal.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-r"""The file of a catalogue, and the syntax of its patterns.
+r"""Files of the entity catalogue, and the syntax of their patterns.
 
-The patterns of the catalogue: a subset of regular expressions that all engines understand alike.
+Patterns are a subset of regular expressions that all engines understand alike.
 
 There are literals, ``\d``, ``\n``, ``\r``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
-groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` stands after a single character or class only.
-There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. Neighbors of a
-match are looked at by the engine, not by the pattern (``boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in
-classes are of ASCII characters.
-
-Read one file of the entity catalogue, ours or a user's. Each fault is reported with file, line and key.
+groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` follows a single character or class only.
+There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. The engine, not the
+pattern, checks the neighbors of a match (``boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in classes are of
+ASCII characters.
 """
 
 from __future__ import annotations
