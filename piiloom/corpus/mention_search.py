@@ -1,8 +1,9 @@
-r"""Searching the mentions of a value in a text, at the edges of words.
+r"""Search of a text for mentions of a value: exactly, by normalized spelling, and by similarity.
 
-Word boundaries: a mention must not begin or end inside a longer word, number or grapheme.
+Ranges are half-open code-point offsets into the original text. Every range is a whole word or a sequence of whole words, and the ranges
+of one search do not overlap.
 
-The rule is ``(?<!\w)value(?!\w)`` with these additions:
+A mention must not begin or end inside a longer word, number or grapheme. The rule is ``(?<!\w)value(?!\w)`` with these additions:
 
 - a combining mark, variation selector or skin tone after the value belongs to its last character;
 - zero-width characters are skipped, and a joiner (U+200D) between symbols makes one emoji;
@@ -11,11 +12,6 @@ The rule is ``(?<!\w)value(?!\w)`` with these additions:
 - ``.``, ``,`` and ``:`` between digits join ("34" in "34.5", "45" in "7:45").
 
 A hyphen separates ("34" in "34-year-old").
-
-Search a text for mentions of a value: exactly, by normalized spelling, and by similarity.
-
-Ranges are half-open code-point offsets into the original text. Every range found is a whole word or sequence of words
-(``piiloom.corpus.mention_search``), and the ranges of one search do not overlap.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Choose entries of the catalogue, and try them: whether values drawn for them are found as what they are, and look-alikes refused.
+"""Trials of catalogue entries: drawn values must be found as their entry, and look-alikes refused.
 
-A value stands in a short line after a context word of the entry, and alone if the pattern is sure enough without one. Look-alikes are
-those that the entry lists, and such that are made from drawn values: with a wrong check digit, grown into the letters and digits around
-them, and, if a value is told by its context only, without any and as the number of an order.
+A drawn value follows a context word of its entry in a short line. It is also tried alone if every pattern is sure enough without context.
+Look-alikes are those that the entry lists, and some made from drawn values: with a wrong check digit, or inside more letters and digits.
+If only context makes the entry sure, a value without context and a value as the number of an order are look-alikes, too.
 """
 
 from __future__ import annotations

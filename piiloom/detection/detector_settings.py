@@ -1,6 +1,6 @@
 """The settings of detectors: the model that is asked, a trained detector, a service, examples, and the detector itself.
 
-This module imports nothing heavy, so that ``--help`` is quick: what few settings need is imported where it is used.
+This module imports nothing heavy, so that ``--help`` is quick: imports that few settings need are in the functions that use them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Calls to a provider, and the loop that asks a model.
+"""The only way to call a provider, and the loop that asks a model until its reply is usable.
 
-The only way to call a provider. Each paid reply is stored before it is used, and so is the verdict on it.
+Each paid reply is stored before it is used, and so is the verdict on it. Its key in the journal is made of everything that shapes the
+reply. A resumed run, or a new run that differs only in a later stage, finds the replies to its requests there. No reply is paid for twice.
+Replies of an unpaid provider can be recomputed, so only rejected ones are stored.
 
-Paid replies are journaled under a key made of everything that shapes them. The same request in a resumed run, or in a new run
-that differs only in a later stage, finds its reply there and is not paid for twice. Replies of an unpaid provider can be
-recomputed, so only rejected ones are stored.
-
-The loop for every model request: ask, check the reply, and ask again naming the fault.
+A rejected reply is asked for again, with its fault named in the prompt.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Working on items in order, and stopping this by Ctrl-C.
+"""Concurrent work with results in order, and its orderly end at Ctrl-C.
 
-Run work concurrently and consume the results in order.
-
-Items are processed concurrently, but their results are passed on strictly in the order of the source. So whatever looks at all
+Items are processed concurrently, but their results are passed on strictly in the order of the source. So a consumer that compares all
 items (near-duplicate gates, "the first N accepted") gives the same result at every concurrency.
-
-Let Ctrl-C stop a run in an orderly way.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The start of a command: its streams, and its garbage collection.
+"""The start of a command: standard streams, and how often the cyclic garbage collector runs.
 
-Replace standard streams that the caller has closed (``piiloom … >&-``) by the null device.
-
-Otherwise the next file opened would get the free descriptor number, and output of libraries would go into it.
-
-How often the cyclic garbage collector runs: in processes that are ours alone (not in those that import piiloom), and in large works.
+A standard stream that the caller has closed (``piiloom … >&-``) is replaced by the null device. Otherwise the next file opened would get
+the free descriptor number, and output of libraries would go into it. Only piiloom's own processes call ``collect_less_often``, never a
+process that imports piiloom.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Words of a text, and counted nouns.
 
-Format counts of things for people.
-
-The definition of a word, shared so that stages, repair, gates and splits count and compare in the same way.
+Stages, repair, gates and splits share this definition of a word, so that they count and compare in the same way.
 """
 
 from __future__ import annotations

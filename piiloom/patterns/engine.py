@@ -1,15 +1,11 @@
-"""The pattern engine, and the context words that raise a score.
+"""The pattern engine, which finds all entities of a catalogue in a text, and the context words that change a score.
 
-The words around a match: those that speak for it raise its score, those that speak against it lower it.
+The prefilter does not change the result. A pattern's matches are those of its exact expression on the folded text, from left to right
+and without overlap. Matches of different patterns may overlap. Offsets are code points of the given text, since folding keeps lengths.
 
-A phrase counts where it begins a word (in scripts without blanks: anywhere), up to ``BEFORE`` code points before the match, in the same
-paragraph; one that speaks for it also up to ``AFTER`` behind, one that speaks against it on the same line only. The nearer one counts
-more; of one for and one against, only the nearer.
-
-Find all entities of a catalogue in a text.
-
-What is found does not depend on the prefilter. A pattern's matches are those of its exact expression on the folded text, from left to right
-and without overlap; matches of different patterns may overlap. Offsets are code points of the given text, since folding keeps lengths.
+A context phrase counts where it begins a word (in scripts without blanks: anywhere). It must be in the same paragraph, up to ``BEFORE``
+code points before the match. A phrase that raises the score counts also up to ``AFTER`` behind; a phrase that lowers it, on the same line
+only. The nearer a raising phrase is, the more it counts. Of a raising and a lowering phrase, only the nearer counts.
 """
 
 from __future__ import annotations

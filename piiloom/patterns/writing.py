@@ -1,11 +1,7 @@
-"""Folding a text, and writing patterns for it.
+"""Folded texts, and the expressions of patterns for them: an exact one for ``regex``, and looser ones on bytes for prefilters.
 
-The copy of a text that patterns are matched on: other digits, blanks, hyphens and quotes become ASCII, one code point for one.
-
-Write a pattern of the catalogue for the engines: an exact expression for ``regex``, and a looser one on bytes for prefilters.
-
-Wherever the exact one matches, a looser one matches inside it: characters beyond ASCII share bytes, long repeats have no upper end,
-neighbors are checked by an ASCII word boundary only. Of a pattern that a label leads, the looser ones are its labels alone.
+Wherever the exact one matches, a looser one matches inside it. In looser ones, characters beyond ASCII share bytes, long repeats have no
+upper end, and neighbors are checked by an ASCII word boundary only. If a label begins each match, the looser ones are the labels alone.
 """
 
 from __future__ import annotations

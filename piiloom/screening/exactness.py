@@ -1,20 +1,12 @@
 """Gates over the values and texts of a record: presence, length, exact mentions, duplicates.
 
-Presence gate: each entity type on which the answer depends has a high-relevance span.
-
-Length gate: the number of words of the context is within the requested bounds.
-
-Exactness gate: every expected value occurs in the context, and every mention of it is a span with the right labels.
-
 ``Record`` already refuses spans that are unsorted, empty, overlapping or outside the context. ``piiloom.corpus.mention_search``
-defines whole words; ``piiloom.corpus.mention_search`` defines which spellings mention a value.
-
-Duplicates gate: refuse contexts and questions that repeat, exactly or nearly, those of an accepted record.
+defines whole words, and the spellings that mention a value.
 
 Texts are near-duplicates if the Jaccard similarity of their 5-word shingles reaches the threshold
-(``piiloom.corpus.near_duplicates``). Records of one contrast group share their context, which is no duplicate. The gate stores
-the records that pass, so records must come in plan order, and it must be the last gate of a screen, because a record that
-another gate refuses must not be stored. A record id that was seen before passes.
+(``piiloom.corpus.near_duplicates``). Records of one contrast group share their context, which is no duplicate. The duplicates gate stores
+the records that pass, so records must come in plan order. It must be the last gate of a screen, because a record that another
+gate refuses must not be stored. A record id that was seen before passes.
 """
 
 from __future__ import annotations

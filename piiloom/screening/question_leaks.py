@@ -1,17 +1,13 @@
-"""Values that a question leaks, by exact words and by stems.
+"""The question gate, which refuses questions that reveal values of the context, and its light stemmer for English.
 
-A light stemmer for English, so that a question cannot contain a value in another number or tense unnoticed.
+A question is refused if it contains a whole value of any relevance, in any case and typography. So is a question with a word that
+names a type of the pair ("health" for health: the taxonomy's ``type_words``). So is one with a content word of a high-relevance value,
+also in another number or tense. The expected spelling and the one in the context are both checked.
 
-Rules, in order, on a case-folded word: remove a possessive; replace "ies" and "ied" by "y"; remove a plural "s" (not in "ss"
-or "us"), with the "e" before it after s, x, z, ch, sh; remove "ing" and "ed" (not in "eed") if at least three letters with a
+Rules of the stemmer, in order, on a case-folded word: remove a possessive; replace "ies" and "ied" by "y"; remove a plural "s" (not in
+"ss" or "us"), with the "e" before it after s, x, z, ch, sh; remove "ing" and "ed" (not in "eed") if at least three letters with a
 vowel remain, and then the second of a doubled consonant; remove a final "e". Words of up to three letters and words with a
 digit stay unchanged. Derived nouns ("teacher" from "teach") are not reduced.
-
-Question gate: the question must not reveal what the context discloses, so that the context is needed to answer it.
-
-A question is refused if it contains a whole value of any relevance (in any case and typography), a word that names a type of
-the pair ("health" for health: the taxonomy's ``type_words``), or a content word of a high-relevance value, also in another
-number or tense (``piiloom.screening.question_leaks``). The expected spelling and the one in the context are both checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Have a detector search records, and offer its findings as suggestions: while the app runs, or in a store that no app has open.
+"""Detector runs that add suggestions to records: in the running app, or in a store that no app has open.
 
 The detectors come from the caller (``Detectors``): this room has none. They get text, question and locale, no labels. In the app there is
 one run at a time; it continues when the admin who started it leaves the page.

@@ -1,13 +1,8 @@
-r"""Rows of JSON lines, and the native rows of records.
+r"""JSON Lines, and the native rows of records as pydantic models (DESIGN 2.2).
 
-Read and write JSON lines, one object per line.
-
-Lines end only at ``\n``: U+2028, U+0085 and lone carriage returns are text (``str.splitlines`` would split there). A
-byte-order mark before the first row is dropped; anywhere else it is text. Blank lines are ignored.
-
-The JSON schema of native rows (DESIGN 2.2) as pydantic models, and the conversion of a record to a row.
-
-Other keys in a row are allowed and counted, but not stored.
+Each line is one object. Lines end only at ``\n``: U+2028, U+0085 and lone carriage returns are text (``str.splitlines`` would split
+there). A byte-order mark before the first row is dropped; anywhere else it is text. Blank lines are ignored. Unknown keys in a native row
+are allowed and counted, but not stored.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The registry of formats, and the native format.
+"""The registry of formats by name, and the native format.
 
-Native JSONL: lossless, so that a record that is written and read again is equal.
-
-Reading verifies that every span's ``text`` equals ``context[start:end]``; ``piiloom.corpus.formats.row_reading`` has the rules.
-
-The formats by name.
+The native format is JSON Lines. It is lossless: a record that is written and read again is equal. Reading verifies that every span's
+``text`` equals ``context[start:end]``; ``piiloom.corpus.formats.row_reading`` has the rules.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""The files of an export: drafts, and files of others that it must not replace.
-
-Check that the files an export would replace were written by an earlier export and not changed since.
-
-The files of an export while they are written: in a folder of drafts, moved to their places when all are complete.
-"""
+"""Drafts of an export, moved to their places when all are complete, and the refusal to replace files of others."""
 
 from __future__ import annotations
 

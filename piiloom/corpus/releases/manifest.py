@@ -1,10 +1,6 @@
-"""The manifest of a release: its counts, and the losses at import.
+"""The manifest of a release, ``release.json``: counts, producers, files, and values lost at import.
 
-The content of ``release.json``: counts, producers, files and losses of a release.
-
-It has no time, no path and no run id, so equal releases give equal bytes on every machine with the same version of piiloom.
-
-Collect the values that records lost when they were imported, for the loss report of an export.
+The manifest has no time, no path and no run id. So equal releases give equal bytes on every machine with the same version of piiloom.
 """
 
 from __future__ import annotations

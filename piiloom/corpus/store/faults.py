@@ -1,11 +1,7 @@
-"""Connecting to a store, and the faults of a file that is not one or is held by another process.
-
-Translate DuckDB's errors into piiloom's: a file that cannot be written or opened, and the process that holds it.
+"""Connections to a store's file, and the translation of DuckDB's errors into piiloom's.
 
 DuckDB may quote stored data in a message ("could not convert string …"). So its class is reported with our own text for known
-causes. Only messages about the statement itself, the schema and settings are shown. The original error stays attached as the cause.
-
-Connect to a store's file: the DuckDB settings, and retries when a writer has to wait for readers.
+causes. Only messages about the statement itself, the schema and settings are shown. The original error is attached as the cause.
 """
 
 from __future__ import annotations

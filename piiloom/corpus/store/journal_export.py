@@ -1,7 +1,7 @@
-"""Write the journal of paid calls to a file of JSON Lines, which is read back before it gets its name.
+"""Export of the journal of paid calls to JSON Lines, which are read back before the file gets its name.
 
-The first line is ``{"table": "journal", "schema": 1, …}``. Each other line is a row: ``call_events`` with its ``entry`` as
-an object, or ``prompt_texts`` with a system prompt that they refer to by its SHA-256.
+The first line is ``{"table": "journal", "schema": 1, …}``. Each other line is a row of ``call_events``, with its ``entry`` as an object,
+or of ``prompt_texts``. The latter are system prompts, to which the events refer by SHA-256.
 """
 
 from __future__ import annotations

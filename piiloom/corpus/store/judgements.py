@@ -1,12 +1,7 @@
-"""Judgements on records, and the figures of suggestions.
+"""Judgements of LLM judges and trained detectors on records, and figures about detectors' suggestions.
 
-Judgements: what an LLM judge said about the values of a record, or a trained detector about what is no value of it.
-
-They never change the planned labels.
-
-A judgement is stored once per run, plan item, kind of judge and value; adding the same one again is a no-op.
-
-Figures about suggestions: how uncertain detectors are about each record, and what people made of each suggestion.
+A judgement never changes the planned labels. It is stored once per run, plan item, kind of judgement and value; adding an equal judgement
+again is a no-op.
 """
 
 from __future__ import annotations

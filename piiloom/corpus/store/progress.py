@@ -1,11 +1,7 @@
-"""The progress of a run in the store: plan items, results of stages, rejects, and outcomes.
-
-The progress of a run: its plan items, the result of each stage for each item, and rejects.
+"""The progress of a run in the store: plan items, results of stages, rejects, and counts of them.
 
 Saving an item again replaces the old row (delete and insert in one transaction), so saving is idempotent. Payloads are JSON texts
 that the store does not interpret. Shared results belong to the run as a whole, not to a plan item.
-
-Summaries of a run's plan items: which have a record, how many passed each stage, and why others were rejected.
 """
 
 from __future__ import annotations

@@ -1,18 +1,13 @@
-"""Records in the store: their statements, their JSON columns, and reading and writing them.
-
-Encode and decode the JSON columns of the table ``records``: plan, source, group keys and provenance.
-
-Many records share a plan or a provenance. Both are immutable, so results are cached and equal ones are converted only once.
-
-Build SELECT statements. Table and column names are constants of the query modules; values are always passed as parameters.
-
-Records and their spans.
+"""Records and their spans in the store: statements, JSON columns, writing and reading.
 
 A stored record never changes. Adding a record that exists already is a no-op, so adding the same rows again is harmless and releases
 stay as they were. A record's identity is (run, plan index, revision), or (run, id, revision) if it has no plan index.
 
 Records are read in batches: first the order numbers of all of them (8 bytes each), then ``_CHUNK`` records per pair of queries. The
-store may therefore be written while records are read; records added meanwhile are not seen.
+store may therefore be written while records are read; records added meanwhile are not returned.
+
+Many records share a plan or a provenance. Both are immutable, so results are cached and equal ones are converted only once. Table and
+column names in statements are constants of the query modules; values are always passed as parameters.
 """
 
 from __future__ import annotations

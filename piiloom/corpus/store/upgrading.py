@@ -1,11 +1,9 @@
-"""Migrations of the store, and upgrading a store to the newest schema.
+"""The store's schema as a list of migrations, and the upgrade of a store to the newest schema.
 
-The database schema as a list of migrations. To change it, add a decorated function below; never change an old one.
+To change the schema, add a decorated function below; never change an old one. Each migration runs in its own transaction.
 
 Only tiny tables have a primary key, because DuckDB keeps the hashed keys in memory (about 210 bytes a row). Elsewhere each module's
 queries replace or skip duplicates themselves, which is safe because only one process writes.
-
-Upgrade an open file to the current schema: back it up first, then run each migration in its own transaction.
 """
 
 from __future__ import annotations

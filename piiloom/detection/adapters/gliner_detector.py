@@ -1,6 +1,6 @@
-"""The detector "gliner": a GLiNER model, which finds what its labels say in words.
+"""The detector "gliner": a GLiNER model, which gets its labels in words.
 
-The labels are the keys of the label map ``gliner``, or of the user's own; own types of the taxonomy are asked for by their names.
+The labels are the keys of the label map ``gliner``, or of the user's own map. User-defined types of the taxonomy are asked for by name.
 """
 
 from __future__ import annotations

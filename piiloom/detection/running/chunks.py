@@ -1,10 +1,6 @@
-"""Chunks of documents, and the tallies of their spans.
+"""Documents of the input, chunks of them, and tallies of their spans.
 
-What a reader gives: documents, and rows that are none.
-
-Chunks of documents: what a worker takes at a time, and what is kept when a run is killed.
-
-Counts of a run.
+A chunk is the work of a worker at a time; finished chunks are kept when a run is killed.
 """
 
 from __future__ import annotations

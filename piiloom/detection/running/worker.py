@@ -1,12 +1,8 @@
-"""Workers of a detection, and the native lines that they write.
+"""The workers of a detection, and the native rows that ``piiloom detect`` writes.
 
-Make the native row of a document and its spans: what ``piiloom detect`` writes.
-
-A span has, beside what all spans have, its ``score``, its ``detector`` and, if its type has a validator, ``validated``; from detectors
-that know it, ``relevance_score``. Spans of a record never overlap: of those that do, the surest is kept (each code point counts as 0.01),
-then the earliest.
-
-What a worker does with a chunk: detect, and make the lines that are written.
+A span has, beside the usual keys, its ``score``, its ``detector`` and, if its type has a validator, ``validated``. Detectors that judge
+relevance may add ``relevance_score``. Spans of a record never overlap: of overlapping spans the surest is kept (each code point counts as
+0.01), then the earliest.
 """
 
 from __future__ import annotations

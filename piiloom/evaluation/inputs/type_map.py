@@ -1,7 +1,7 @@
-"""Types as they are compared: as a file has them, renamed by ``--label-map``, and those of ``--only-types``.
+"""The types that are compared: renamed by ``--label-map``, and restricted by ``--only-types``.
 
-A map is a YAML file of a line a type: ``PERSON: NAME_STUDENT`` renames, ``TITLE: null`` leaves out. It applies to both sides, once: what a
-type was renamed to is not looked up again.
+A map is a YAML file with a line for each type: ``PERSON: NAME_STUDENT`` renames, ``TITLE: null`` leaves out. It applies once, to both
+sides: the new name of a type is not mapped again.
 """
 
 from __future__ import annotations

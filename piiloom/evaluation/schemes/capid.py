@@ -1,15 +1,15 @@
-"""``capid``: values without offsets, compared leniently.
+"""The scheme ``capid``: values without offsets, compared leniently.
 
 Each predicted value, in the order of the file, takes the gold value that is most like it; the first wins a tie. They match if their
 similarity is over 0.2 and that gold value is not taken yet; there is no second choice. All figures are of one sample; those of a set
-are plain means over samples, in which 0/0 is 0 unless ``SchemeSettings.undefined`` says otherwise.
+are plain means over samples, in which 0/0 is 0 unless ``SchemeSettings.undefined`` gives another value.
 
 Two facts of the published script decide single cells. Similarities are computed in floating point as 2PR/(P + R): where two values of five
 characters share one, the result is a little over 0.2. And relevance is compared as it is written: "high" differs from
 "1", and only "1" counts as high and "0" as low. ``relevance_warnings`` counts the other spellings.
 
-Types are compared as they stand. A value without a word (blank, or punctuation only) counts as one, and matches nothing. A pair without a
-predicted type has the wrong type, one without a predicted relevance the wrong relevance.
+Types are compared unchanged. A value without a word (blank, or punctuation only) counts as a value, and matches nothing. A pair without a
+predicted type has the wrong type, and a pair without a predicted relevance the wrong relevance.
 """
 
 from __future__ import annotations

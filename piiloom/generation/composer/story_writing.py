@@ -1,17 +1,11 @@
-"""Writing a story of the bank: its steps, its values, and the habits of the author.
+"""The text of a story from the bank: its steps and wordings, its values with their offsets, and one habit of its author.
 
-Keep the way of writing money the same within a text: nobody writes "$28000" and then "US$8,800" or "4,000 dollars".
+A habit is orthographic and applies to a whole text, for example all lower case, no apostrophes, or one word always misspelled. It changes
+the text between values. Only "lower_case" changes values too (except codes, which people copy); the span's value is then the changed text.
+If a habit would make the spans invalid, the text stays as it is.
 
-The values of one text of a story, from lists, rows, numbers and persona generators; each is drawn on first use.
-
-Choose what a text says: which steps of the story, in which order, in which wording.
-
-Write the text from chosen steps and values, and record the offsets of every value.
-
-One orthographic habit of a writer, applied to a whole text: all lower case, no apostrophes, one word always misspelled.
-
-Habits change the text between values. Only "lower_case" changes values too (except codes, which people copy); the span's value is
-then the changed text. If a habit would make the spans invalid, the text stays as it is.
+Values come from lists, rows, numbers and persona generators. Amounts of money keep one spelling within a text: never "$28000" and then
+"US$8,800" or "4,000 dollars".
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The item runner, and the state that earlier sessions of a run left.
+"""The item runner, which takes plan items through their stages concurrently, and the state that earlier sessions left.
 
-Read what earlier sessions of a run left in the store.
-
-The item runner: takes plan items through their stages concurrently, and stores what became of each, in plan order.
-
-``run_items`` is a session on a run; what it works on is a ``Strategy``: a whole run (``whole_run``) or one stage (``single_stage``).
-Where several processes work on a run, ``through`` has them take the items through the stages.
+The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its ``Strategy`` is a whole run (``whole_run``) or
+one stage (``single_stage``). If several processes work on a run, ``through`` makes them take the items through the stages.
 """
 
 from __future__ import annotations

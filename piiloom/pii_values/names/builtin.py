@@ -1,12 +1,13 @@
-"""Making the built-in index: Faker's sound lists, and our own (``data/names_index/own_*.yaml``, ``data/names.yaml``).
+"""Build the built-in index from Faker's reliable lists and our own (``data/names_index/own_*.yaml``, ``data/names.yaml``).
 
     python -m piiloom.pii_values.names.builtin [--check]
 
-writes ``data/names_index/builtin.idx.gz`` (an index as ``index`` describes it, packed with gzip: ``names.index`` unpacks it in 7
-ms, a smaller one of xz in 30); with --check it only compares. Equal inputs give equal bytes of the index. The share of a name's
-bearers who live in a country is worked out as if all lists stood for as many people: 1 for each list that the name is in, which the
-countries share that a list is for, and a tenth for lists that only tell that a name occurs. Ranks follow Faker's frequencies where
-it has them, else the order of the lists.
+writes ``data/names_index/builtin.idx.gz``: an index as ``names.index`` describes it, packed with gzip. It is unpacked in 7 ms;
+a smaller one of xz takes 30 ms. With --check the file is only compared. Equal inputs give equal bytes of the index.
+
+The share of a name's bearers in a country is computed as if all lists were of equally many people. A list counts 1 for each of
+its names, divided by the number of its countries. A list that only shows that a name occurs counts a tenth. Ranks follow Faker's
+frequencies where it has them, else the order of the lists.
 """
 
 from __future__ import annotations

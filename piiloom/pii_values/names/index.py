@@ -1,14 +1,12 @@
-"""The binary table of names: its layout, its index and lookups.
+"""The names index: its binary file, its tables, lookups by name, and the most frequent names of a country.
 
-The file of a names index: how it is laid out, read and checked.
-
-All numbers are little-endian. The file begins with 32 bytes::
+All numbers in the file are little-endian. The file begins with 32 bytes::
 
     magic "PIINAMES" · u32 version · u32 length of the header · u32 CRC-32 of the header · u32 CRC-32 of the body · u64 file length
 
-Then the header (JSON, padded with spaces so that the body begins at a multiple of 8), then the body. The header holds ``source``
-(what the index was made of), ``countries`` (alpha-2 codes; a country's number is its place here), ``country_names`` and for
-each table ("first", "last", and "first_native", "last_native" for names in their own script) what ``names.tables`` reads of it:
+Then the header (JSON, padded with spaces so that the body begins at a multiple of 8), then the body. The header has ``source``
+(the data from which the index was made), ``countries`` (alpha-2 codes; a country's number is its place here), ``country_names`` and for
+each table ("first", "last", and "first_native", "last_native" for names in their own script) the entries that ``Table`` reads:
 ``names`` (how many), ``plain`` (how they are sorted), ``sections`` (name → offset in the body, number of items), ``lists`` and
 ``order``. Sections of a table, for its names in ascending order:
 
@@ -21,12 +19,8 @@ share       u16    how many thousandths of the bearers of the name live there; t
 ranks_at    u32    where the ranks of each name begin in ``rank``
 rank        u16    the ranks, in the order of the countries that have one
 gender      u16    thousandths of bearers who are female and male, two a name; 65535: not known
-listed      u32    names (by number) in order of rank, list after list as ``lists`` tells
+listed      u32    names (by number) in order of rank, list after list as in ``lists``
 =========== ====== =================================================================================================
-
-One table of a names index: names have numbers, are found by binary search, and are listed by rank.
-
-The names index: look up names, and list the most frequent names of a country.
 """
 
 from __future__ import annotations
