@@ -57,7 +57,7 @@ class Build(Settings):
 class Classify(_Index):
     """The options of ``piiloom names classify``."""
 
-    names: tuple[str, ...] = setting((), "Full names, each in quotes.", metavar="[NAME]...", argument=True)
+    names: tuple[str, ...] = setting((), "Full names, each in quotes.", metavar="NAME...", argument=True)
     file: Path | None = setting(None, "A text file with one name a line (UTF-8).", metavar="FILE")
     as_json: bool = json_setting()
 

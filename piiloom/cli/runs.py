@@ -47,7 +47,7 @@ runs_app = command_group("List, show and delete the runs of a store.", *_LIST, *
 class ShowOptions(StoreOptions):
     """The options of ``runs show``."""
 
-    run: str = setting("last", 'The run, by its id or "last".', metavar="[RUN]", argument=True)
+    run: str = setting("last", 'The run, by its id or "last".', metavar="RUN", argument=True)
 
 
 class DeleteOptions(ConfirmedOptions):

@@ -58,7 +58,7 @@ class CheckOptions(StoryOptions):
 class ShowOptions(StoryOptions):
     """The options of ``stories show``."""
 
-    story: str | None = setting(None, "The story; all if not given.", metavar="[ID]", argument=True)
+    story: str | None = setting(None, "The story; all if not given.", metavar="ID", argument=True)
     bank: OptionalPath = setting(None, "A file or folder of your own, instead of the stories that ship.", metavar="PATH")
     seed: int = setting(0, "Seed of the texts.", ge=0)
     limit: int = setting(3, "Number of texts of each story.", flags="--limit -n", metavar="N", ge=1, le=1000)

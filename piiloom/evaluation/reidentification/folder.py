@@ -42,7 +42,7 @@ FIGURES_FILE, TABLES_FILE = "reidentification.json", "reidentification.md"
 class AttackSettings(StoreSettings):
     """Settings of an attack. Raises ``UsageError`` for settings that contradict each other."""
 
-    file: OptionalPath = setting(None, "The annotated corpus, with its true values.", argument=True, metavar="[FILE]")
+    file: OptionalPath = setting(None, "The annotated corpus, with its true values.", argument=True, metavar="FILE")
     release: str | None = setting(None, "Attack this release of the store instead of a FILE.", metavar="NAME")
     input_format: str | None = setting(
         None, f"Format of FILE ({', '.join((*READABLE, MASKED))}); recognized by the first row when not given.", metavar="FORMAT"

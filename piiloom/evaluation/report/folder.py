@@ -39,7 +39,7 @@ _PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
 class ReportSettings(StoreSettings):
     """Settings of a report. Raises ``UsageError`` for settings that contradict each other."""
 
-    input: OptionalPath = setting(None, "A file of records, of any producer, instead of a store.", argument=True, metavar="[INPUT]")
+    input: OptionalPath = setting(None, "A file of records, of any producer, instead of a store.", argument=True, metavar="INPUT")
     release: str | None = setting(None, "Records of this release, with its splits and the values that they share.", metavar="NAME")
     input_format: str | None = setting(
         None, f"Format of INPUT ({', '.join(READABLE)}); native or capid by the first row when not given.", metavar="FORMAT"
