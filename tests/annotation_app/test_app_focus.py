@@ -19,6 +19,7 @@ def project(tmp_path):
 
 def first_shown(page: AppPage) -> int:
     """The number of the record that comes first: priorities decide that."""
+    page.see("button:has-text('Decide so')")  # parts of Streamlit's page load by themselves: a key acts once its button is there
     page.see_text("[data-testid=stHtml]", "note ")
     return int("note 1." in page.page.locator("[data-testid=stHtml]").filter(has_text="note ").first.inner_text())
 
