@@ -102,12 +102,12 @@ class ComposerProvider:
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         scenario, talk = self.bank.scenarios[variables["scenario"]], self.bank.talk
-        # The personal question (no cue level) is the basis of the abstracted one, so it gets no preface, tail or second question.
+        # The personal question (no cue level) is the basis of the abstracted one, so it gets no preface or tail.
         level = variables.get("cue_level")
         values, others = variables["values"], variables["others"]
         told, beside = variables["situation"], " ".join(variables.get("asides", ()))
         question = compose_question(scenario, level or "personal", told, beside, values, others, rng)
-        return {"question": dressed(question, level, values, others, talk, rng) if level else question}
+        return {"question": dressed(question, values, others, talk, rng) if level else question}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         values = variables["values"]

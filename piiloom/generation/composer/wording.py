@@ -1,4 +1,4 @@
-"""Choose fixed text that contains no value by chance, since that would be an unmarked mention of the value."""
+"""Choose fixed text that contains no value by chance, since that would be an unmarked mention of the value, and asks nothing."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def _stands(text: str, value: str) -> bool:
 
 
 def expand_clear(pattern: str, values: Collection[str], rng: random.Random) -> str | None:
-    """Draw an expansion of *pattern* whose fixed text contains none of *values*; None if some draws find none."""
+    """Draw an expansion of *pattern* whose fixed text contains none of *values* and no question; None if some draws find none."""
     for _ in range(_TRIES // 2):
         text = expand(pattern, rng)
-        if not says_any(SLOT.sub(" ", text).casefold(), values):
+        if "?" not in text and not says_any(SLOT.sub(" ", text).casefold(), values):
             return text
     return None
 
