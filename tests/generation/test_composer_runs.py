@@ -224,20 +224,6 @@ def test_two_runs_live_in_one_store(tmp_path):
         assert len(list(iter_records(store))) == 40
 
 
-@pytest.mark.long
-def test_values_may_be_asked_for(tmp_path):
-    found = tmp_path / "asked.duckdb"
-    progress = start(found, samples=40, values="llm")
-    assert (progress.status, progress.accepted) == ("finished", 40)
-    with Store.open(found) as store:
-        asked = list(iter_records(store))
-    assert {span.relevance for record in asked for span in record.spans} == {"high", "low"}
-    # Facts are of the writer, of somebody they name, or of somebody else.
-    subjects = {span.subject for record in asked for span in record.spans}
-    assert "self" in subjects
-    assert not any(subject.startswith("@") for subject in subjects)
-
-
 def test_a_run_that_cannot_succeed_says_so(tmp_path):
     # No situation has only one to three words, so every planned item is rejected.
     progress = start(tmp_path / "poor.duckdb", samples=2, situation_words=(1, 3))

@@ -92,3 +92,12 @@ def test_templates_of_other_rooms_shape_no_run():
     names = {template.id.partition(".")[0] for template in sendable_templates(RunConfig(recipe="staged"))}
     asides = {"situation", "peripheral", "paraphrase", "span_retrieval", "topics", "subtopics", "pii_value"}
     assert names == asides | {"question_abstracted", "question_draft", "question_personal"}
+    growing = {template.id.partition(".")[0] for template in sendable_templates(RunConfig(recipe="staged", values="llm"))}
+    assert growing == names | {"value_in_text"}
+
+
+def test_the_composer_fits_no_values_to_a_text():
+    for recipe in ("story", "staged"):
+        with pytest.raises(UsageError, match="cannot fit values") as caught:
+            make_config({"values": "llm", "recipe": recipe})
+        assert "one persona" in (caught.value.remedy or "")

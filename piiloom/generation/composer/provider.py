@@ -16,8 +16,6 @@ from piiloom.generation.composer.asides import compose_aside
 from piiloom.generation.composer.passages import Brief, compose_passage
 from piiloom.generation.composer.questions import compose_draft, compose_question, dressed
 from piiloom.generation.composer.situations import compose_situation
-from piiloom.pii_values.drawing import ValueRequest, draw_values
-from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import Completion, PromptCall
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -45,7 +43,6 @@ class ComposerProvider:
         self._answers: dict[str, Callable[[Variables, random.Random], dict[str, Any]]] = {
             "topics": self._topics,
             "subtopics": self._subtopics,
-            "pii_value": self._value,
             "situation": self._situation,
             "peripheral": self._peripheral,
             "question_draft": self._draft,
@@ -80,14 +77,6 @@ class ComposerProvider:
         subtopics = list(dict.fromkeys(subtopic for scenario in scenarios for subtopic in scenario.subtopics))
         rng.shuffle(subtopics)
         return {"subtopics": subtopics[: variables["count"]]}
-
-    def _value(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        request = ValueRequest(
-            entity_type=variables["type"]["name"], subtypes=(variables["subtype"]["name"],), subject=variables["subject"]
-        )
-        # Seeded by the item, not by the value, so that all values of an item belong to one persona.
-        persona = draw_persona(derive_rng("composer persona", variables["seed"]), variables["locale"])
-        return {"value": draw_values(persona, [request], rng, self._taxonomy)[0].text}
 
     def _situation(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         band = (variables["words"]["min"], variables["words"]["max"])

@@ -64,7 +64,11 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         le=4,
     )
     values: Literal["code", "llm"] = setting(
-        "code", "Source of PII values: code (the value lexicons) or llm (the provider).", panel=RECORDS, advanced=True
+        "code",
+        "Source of PII values: code (the value lexicons, all before the text) or llm (the provider; with --recipe staged each value is "
+        "asked for when the text needs it, given the text so far).",
+        panel=RECORDS,
+        advanced=True,
     )
     types: Converted[OwnTypes, OwnTypes | str | Path | Sequence[Mapping[str, Any]]] = setting(
         (),
@@ -265,6 +269,11 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
             raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
         check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
         return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
+
+    @property
+    def fits_values_to_text(self) -> bool:
+        """Whether each value is asked for given the text so far, rather than all before the text."""
+        return self.values == "llm" and self.recipe == "staged"
 
     @property
     def records_per_text(self) -> int:
