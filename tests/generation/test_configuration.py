@@ -26,6 +26,7 @@ def test_lengths_are_planned_item_by_item_unless_given():
         ("max_low", -1, "max_low"),
         ("max_asides", 3, "max_asides"),
         ("situation_words", (9, 4), "situation_words: needs"),
+        ("peripheral_words", "20", "peripheral_words: needs the fewest and the most words, as in 20-35"),
         ("peripheral_words", (0, 4), "peripheral_words: needs"),
         ("question_words", None, "question_words"),
         ("registers", (), "registers: needs one or more of forum post"),
@@ -76,7 +77,9 @@ def test_how_json_is_asked_for_makes_none():
 
 def test_a_run_file_gives_all_of_them(tmp_path):
     file = tmp_path / "run.yaml"
-    file.write_text("max_low: 2\nregisters: [terse list, chat message]\ncomposer: {distractors: false}\nsituation_words: [9, 30]\n")
+    file.write_text(
+        "recipe: staged\nmax_low: 2\nregisters: [terse list, chat message]\ncomposer: {distractors: false}\nsituation_words: [9, 30]\n"
+    )
     config = read_config(file, {"max_low": 3})
     assert (config.max_low, config.registers, config.situation_words) == (3, ("terse list", "chat message"), (9, 30))
     assert (config.composer.distractors, config.composer.personas) == (False, True)

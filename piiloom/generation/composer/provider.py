@@ -84,7 +84,9 @@ class ComposerProvider:
         return {"text": compose_situation(scenario, self.bank.talk, variables["values"], band, variables["others"], rng, self._locale)}
 
     def _peripheral(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        return {"text": compose_aside(self.bank, variables["values"], variables["frame"], variables["others"], rng, self._locale)}
+        band = (variables["words"]["min"], variables["words"]["max"])
+        frame, others = variables["frame"], variables["others"]
+        return {"text": compose_aside(self.bank, variables["values"], frame, others, rng, self._locale, band=band)}
 
     def _draft(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         return {"question": compose_draft(self.bank.scenarios[variables["scenario"]], self.bank.talk, variables["values"], rng)}

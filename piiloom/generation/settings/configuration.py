@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -99,14 +100,22 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         panel=TEXTS,
     )
     max_low: int = setting(8, "Most low-relevance values in a record (recipes staged and case).", flags="-", panel=TEXTS, ge=0, le=8)
-    situation_words: tuple[int, int] | None = setting(
-        None, "Recipe staged: fewest and most words of a situation; null: planned item by item.", flags="-", panel=TEXTS
+    situation_words: Converted[tuple[int, int] | None, tuple[int, int] | str | None] = setting(
+        None,
+        "Recipe staged: fewest and most words of a situation, as in 20-35; by default planned item by item.",
+        metavar="LOW-HIGH",
+        panel=TEXTS,
+        advanced=True,
     )
-    peripheral_words: tuple[int, int] | None = setting(
-        None, "Recipe staged: fewest and most words of an aside; null: planned item by item.", flags="-", panel=TEXTS
+    peripheral_words: Converted[tuple[int, int] | None, tuple[int, int] | str | None] = setting(
+        None,
+        "Recipe staged: fewest and most words of an aside, as in 20-25; by default planned item by item.",
+        metavar="LOW-HIGH",
+        panel=TEXTS,
+        advanced=True,
     )
-    question_words: tuple[int, int] = setting(
-        (4, 60), "Fewest and most words of a question (recipes staged and case).", flags="-", panel=TEXTS
+    question_words: Converted[tuple[int, int], tuple[int, int] | str] = setting(
+        (4, 60), "Fewest and most words of a question (recipes staged and case).", metavar="LOW-HIGH", panel=TEXTS, advanced=True
     )
     judges: Converted[tuple[Judge, ...], Sequence[Judge]] = setting(
         (), "Have the model check each record: relevance, leak. May be given twice.", flags="--judge", panel=JUDGES, counts="apart"
@@ -186,6 +195,15 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         if given.get("recipe") is not None:
             return given
         return {**given, "recipe": "story" if given.get("provider", "composer") == "composer" else "case"}
+
+    @field_validator("situation_words", "peripheral_words", "question_words", mode="before")
+    @classmethod
+    def _band(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        if re.fullmatch(r"\d+-\d+", given) is None:
+            raise ValueError("needs the fewest and the most words, as in 20-35")
+        return given.split("-")
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod

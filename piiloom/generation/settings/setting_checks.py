@@ -65,6 +65,10 @@ def _check_fit(config: RunConfig) -> None:
         raise UsageError("only the composer can use the recipe story", where="--recipe", remedy="Leave --recipe or --provider out")
     if config.provider == "composer":
         _check_composer(config)
+    for name in ("situation_words", "peripheral_words"):
+        if config.recipe != "staged" and getattr(config, name) is not None:
+            where, remedy = RunConfig.option_name(name), "Leave it out, or use --recipe staged"
+            raise UsageError(f"the recipe {config.recipe} does not write a text from situation and asides", where=where, remedy=remedy)
     if config.recipe == "staged" and config.questions_per_text is not None:
         raise UsageError(
             "the recipe staged asks one question per text", where="--questions-per-text", remedy="Leave it out, or choose another --recipe"
