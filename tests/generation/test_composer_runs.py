@@ -21,6 +21,7 @@ from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.relevance_shares import published_shares
 from tests.generation.composer_settings import SAMPLES, exported, finished, resume, script, start
 
 STAGE_NAMES = stage_names("staged", ())
@@ -251,3 +252,17 @@ def test_texts_keep_the_word_bands_of_the_paper(tmp_path):
         assert progress.accepted == 6
         rejected += progress.rejected
     assert rejected <= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("recipe", ["story", "staged"])
+def test_values_matter_as_often_as_published(recipe, tmp_path):
+    path, published = tmp_path / "published.duckdb", published_shares().types
+    assert start(path, samples=1000, recipe=recipe, relevance_shares="published").accepted == 1000
+    with Store.open(path) as store:
+        seen = Counter((span.entity_type, span.relevance) for record in iter_records(store) for span in record.spans)
+    share = {kind: seen[kind, "high"] / (seen[kind, "high"] + seen[kind, "low"]) for kind in published}
+    apart = {kind: abs(share[kind] - known.high) for kind, known in published.items()}
+    assert max(apart.values()) < 0.1, share
+    assert sum(apart.values()) / len(apart) < 0.03, share
+    assert max(apart["name"], apart["code"]) < 0.04

@@ -104,3 +104,29 @@ def test_the_composer_fits_no_values_to_a_text():
         with pytest.raises(UsageError, match="cannot fit values") as caught:
             make_config({"values": "llm", "recipe": recipe})
         assert "one persona" in (caught.value.remedy or "")
+
+
+def test_a_paper_sets_what_it_publishes_unless_it_is_given():
+    bands = {"situation_words": (20, 35), "peripheral_words": (20, 25)}
+    model = {"provider": "openai"}
+    for given, expected in (
+        ({}, {"recipe": "staged", "values": "code", "relevance_shares": "published", **bands}),
+        (model, {"recipe": "staged", "values": "llm", "relevance_shares": "published", **bands}),
+        ({"peripheral_words": "9-30"}, {"recipe": "staged", **bands, "peripheral_words": (9, 30)}),
+        ({"recipe": "story"}, {"recipe": "story", "relevance_shares": "published", "situation_words": None}),
+        ({"recipe": "case", **model}, {"recipe": "case", "relevance_shares": "ours", "values": "code"}),
+    ):
+        config = make_config({"paper": "capid", **given})
+        assert {name: getattr(config, name) for name in expected} == expected
+        assert make_config(config.model_dump(mode="json")) == config
+        # The digest is of the settings, whoever set them.
+        assert run_digest(config) == run_digest(config.model_copy(update={"paper": None}))
+    with pytest.raises(UsageError, match="PrivacyAI publishes no way") as caught:
+        make_config({"paper": "privacyai"})
+    assert "release --paper" in (caught.value.remedy or "")
+
+
+def test_shares_of_relevance_are_planned_not_judged():
+    with pytest.raises(UsageError, match="shares of relevance"):
+        make_config({"provider": "openai", "relevance_shares": "published"})
+    assert len({run_digest(RunConfig(relevance_shares=shares)) for shares in ("ours", "published")}) == 2

@@ -12,6 +12,7 @@ from piiloom.taxonomy.bank_checks import OF_RELATIVE
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.grammar import count_range
+from piiloom.taxonomy.relevance_shares import RelevanceShares
 from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 
 # (counts, weights) of the values that matter, by whether there are further types beside the pair that can change the answer.
@@ -47,11 +48,18 @@ _ALONE_IF_SHORT = 0.7
 class ValuePlan:
     """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person.
 
-    *aside_words*: the most words of an aside; longer frames are not used.
+    *aside_words*: the most words of an aside; longer frames are not used. *shares* replace how often asides take a type.
     """
 
-    def __init__(self, pair: Pair, bank: Bank | None, taxonomy: Taxonomy, aside_words: int = LONGEST_ASIDE) -> None:
-        self.pair, self.bank, self.taxonomy, self.aside_words = pair, bank, taxonomy, aside_words
+    def __init__(
+        self,
+        pair: Pair,
+        bank: Bank | None,
+        taxonomy: Taxonomy,
+        aside_words: int = LONGEST_ASIDE,
+        shares: RelevanceShares | None = None,
+    ) -> None:
+        self.pair, self.bank, self.taxonomy, self.aside_words, self.shares = pair, bank, taxonomy, aside_words, shares
         self.wanted: list[WantedValue] = []
         self.asides: list[Aside] = []
         self._facts: set[tuple[str, str]] = set()
@@ -108,6 +116,8 @@ class ValuePlan:
         return rng.choices(names, [self._readiness(name) for name in names])[0]
 
     def _readiness(self, entity_type: str) -> float:
+        if self.shares is not None and entity_type in self.shares.types:
+            return self.shares.types[entity_type].aside
         return _LOW_WEIGHTS.get(entity_type, 1.0) * (_PAIR_BOOST if entity_type in self.pair else 1.0)
 
     def _comes_up(self, frame: Frame, rng: random.Random) -> bool:

@@ -65,22 +65,34 @@ def _check_fit(config: RunConfig) -> None:
         raise UsageError("only the composer can use the recipe story", where="--recipe", remedy="Leave --recipe or --provider out")
     if config.provider == "composer":
         _check_composer(config)
-    for name in ("situation_words", "peripheral_words"):
-        if config.recipe != "staged" and getattr(config, name) is not None:
-            where, remedy = RunConfig.option_name(name), "Leave it out, or use --recipe staged"
-            raise UsageError(f"the recipe {config.recipe} does not write a text from situation and asides", where=where, remedy=remedy)
-    if config.recipe == "staged" and config.questions_per_text is not None:
-        raise UsageError(
-            "the recipe staged asks one question per text", where="--questions-per-text", remedy="Leave it out, or choose another --recipe"
-        )
-    if config.recipe != "case" and config.on_disagreement is not None:
-        raise UsageError(
-            "only the recipe case lets a judge check labels", where="--on-disagreement", remedy="Leave it out, or use --recipe case"
-        )
+    _check_recipe(config)
     _check_judge(config)
     if config.response_format != "auto" and config.provider != "compatible":
         remedy = "Leave --response-format out: for other providers it is known"
         raise UsageError("only the provider compatible takes a response format", where="--response-format", remedy=remedy)
+
+
+def _check_recipe(config: RunConfig) -> None:
+    """Raise ``UsageError`` for settings of another recipe, and for a paper without any."""
+    recipe, no_parts = config.recipe, f"the recipe {config.recipe} does not write a text from situation and asides"
+    by_ledger = "Leave it out, or use --recipe staged: the recipe case labels values by a ledger, after the text is planned"
+    splits = "Leave it out: its splits are set by piiloom release --paper privacyai"
+    for name, wrong, fault, remedy in (
+        ("situation_words", recipe != "staged", no_parts, "Leave it out, or use --recipe staged"),
+        ("peripheral_words", recipe != "staged", no_parts, "Leave it out, or use --recipe staged"),
+        (
+            "questions_per_text",
+            recipe == "staged",
+            "the recipe staged asks one question per text",
+            "Leave it out, or choose another --recipe",
+        ),
+        ("on_disagreement", recipe != "case", "only the recipe case lets a judge check labels", "Leave it out, or use --recipe case"),
+        ("shares", recipe == "case", "the recipe case cannot draw by shares of relevance", by_ledger),
+        ("paper", config.paper == "privacyai", "PrivacyAI publishes no way to write texts", splits),
+    ):
+        if wrong and getattr(config, name) is not None:
+            where = RunConfig.option_name("relevance_shares" if name == "shares" else name)
+            raise UsageError(fault, where=where, remedy=remedy)
 
 
 def _check_composer(config: RunConfig) -> None:
