@@ -52,9 +52,11 @@ class ValuesStage:
 async def with_values(item: Item, wanted: Iterable[WantedValue], ctx: StageContext, text: str = "") -> Item:
     """Return *item* with those of *wanted* that it lacks, asked of the model given *text*, the post so far ("": topic and subtopic)."""
     values, refused = list(item.values), item.refused
-    known = {value.id for value in values}
+    missing = [value for value in wanted if value.id not in {known.id for known in values}]
+    if not missing:
+        return item
     # Values about a person named by another value come last, since they need that value's text.
-    for one in sorted((value for value in wanted if value.id not in known), key=lambda value: value.subject.startswith("@")):
+    for one in sorted(missing, key=lambda value: value.subject.startswith("@")):
         value, again = await _ask(one, values, item, ctx, text)
         values.append(value)
         refused += again
