@@ -117,12 +117,8 @@ def _frame_faults(path: KeyPath, entry: str | FrameEntry, taxonomy: Taxonomy) ->
 
 
 def _talk_faults(talk: TalkEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
-    for name in ("chatter", "distractors", "asks", "turns", "quoted", "prefaces", "tails", "follow_ups"):
+    for name in ("chatter", "distractors", "asks", "turns", "quoted", "prefaces", "tails"):
         yield from _text_faults(("talk", name), getattr(talk, name), [])
-    for kind, patterns in talk.cues.items():
-        if kind not in taxonomy.types:
-            yield ("talk", "cues", kind), f"unknown type {kind!r}"
-        yield from _text_faults(("talk", "cues", kind), patterns, [])
     yield from _text_faults(("talk", "second_hand"), talk.second_hand, [ASKED_FOR])
     yield from _text_faults(("talk", "drafts"), talk.drafts, [VALUES])
     for number, qualifier in enumerate(talk.qualifiers):

@@ -90,8 +90,6 @@ class TalkEntry(FileModel):
     second_hand: list[PatternText] = Field(default=[])
     prefaces: list[PatternText] = Field(default=[])
     tails: list[PatternText] = Field(default=[])
-    follow_ups: list[PatternText] = Field(default=[])
-    cues: dict[Label, Patterns] = Field(default={})
     drafts: list[PatternText] = Field(default=[])
     plain_starts: list[Label] = Field(default=[])
     kept_starts: list[Label] = Field(default=[])

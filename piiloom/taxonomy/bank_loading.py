@@ -21,7 +21,7 @@ from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, S
 STORIES = "stories"  # the folder of a bank that story_loading reads
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
 _TALK_LISTS = (
-    *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "follow_ups", "drafts"),
+    *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "drafts"),
     *("plain_starts", "kept_starts", "subject_words", "hesitations", "emoji"),
 )
 
@@ -36,16 +36,13 @@ class _Reading:
     openers: dict[str, list[str]] = field(default_factory=dict)
     closers: dict[str, list[str]] = field(default_factory=dict)
     shorthand: dict[str, list[str]] = field(default_factory=dict)
-    cues: dict[str, list[str]] = field(default_factory=dict)
     qualifiers: dict[SlotKey, Qualifier] = field(default_factory=dict)
     definite: dict[str, Definite] = field(default_factory=dict)
     read: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def copied(self) -> _Reading:
         """Return a copy to which further files can be added."""
-        by_key = {
-            name: {key: list(known) for key, known in getattr(self, name).items()} for name in ("openers", "closers", "shorthand", "cues")
-        }
+        by_key = {name: {key: list(known) for key, known in getattr(self, name).items()} for name in ("openers", "closers", "shorthand")}
         return _Reading(
             scenarios=dict(self.scenarios),
             frames=list(self.frames),
@@ -91,7 +88,6 @@ class _Reading:
             (self.openers, talk.openers),
             (self.closers, talk.closers),
             (self.shorthand, talk.shorthand),
-            (self.cues, talk.cues),
         ):
             for key, patterns in added.items():
                 known_by_key.setdefault(key, []).extend(patterns)
@@ -124,7 +120,6 @@ class _Reading:
         return Talk(
             openers=_frozen_lists(self.openers),
             closers=_frozen_lists(self.closers),
-            cues=_frozen_lists(self.cues),
             shorthand=_frozen_lists(self.shorthand),
             qualifiers=MappingProxyType(self.qualifiers),
             definite=MappingProxyType(self.definite),

@@ -45,18 +45,6 @@ def style_findings(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Itera
         for number, pattern in enumerate(patterns):
             checks = sentence_slips if name != "distractors" else slips
             yield from _pattern(("talk", name, number), pattern, STAKE_WORDS if name == "chatter" else (2, 36), checks, language)
-    yield from _cues(parsed, taxonomy, language)
-
-
-def _cues(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
-    """Check the questions that fit any scenario: those for a type (cues), and those for none (follow-ups)."""
-    for number, pattern in enumerate(parsed.talk.follow_ups):
-        yield from _pattern(("talk", "follow_ups", number), pattern, QUESTION_WORDS, sentence_slips, language, ends="?")
-    for kind, patterns in parsed.talk.cues.items():
-        for number, pattern in enumerate(patterns):
-            place = ("talk", "cues", kind, number)
-            yield from _pattern(place, pattern, QUESTION_WORDS, sentence_slips, language, ends="?")
-            yield from _type_words(place, pattern, taxonomy.types, taxonomy)
 
 
 def _scenario(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
@@ -122,7 +110,7 @@ def _pattern(
     checks: Callable[[Sequence[str]], Iterable[str]],
     language: str,
     *,
-    ends: str = ".!?)",
+    ends: str = ".!)",
 ) -> Iterator[StyleFinding]:
     """Check length and wording of a pattern that has passed ``bank_checks``.
 
@@ -138,6 +126,8 @@ def _pattern(
         yield path, "sentence", "does not end as a sentence" if ends != "?" else "does not end with a question mark"
     if ends == "?" and any(text.count("?") != 1 for text in expansions):
         yield path, "question", "must have one question mark"
+    if ends != "?" and "?" in pattern:
+        yield path, "question", "asks a question, and a record has only that of its scenario"
     if language == "en":
         yield from ((path, "wording", slip) for slip in checks(expansions))
         if tuple(path[:2]) != ("talk", "distractors"):  # these look like PII on purpose

@@ -86,7 +86,7 @@ class Definite:
 class Talk:
     """Sentences that disclose nothing, by purpose.
 
-    ``openers`` and ``closers`` are by register ("any": all), ``cues`` by type, ``qualifiers`` by slot, ``definite`` by value.
+    ``openers`` and ``closers`` are by register ("any": all), ``qualifiers`` by slot, ``definite`` by value.
     """
 
     chatter: tuple[str, ...] = ()
@@ -94,13 +94,11 @@ class Talk:
     asks: tuple[str, ...] = ()
     openers: Mapping[str, tuple[str, ...]]
     closers: Mapping[str, tuple[str, ...]]
-    cues: Mapping[str, tuple[str, ...]]
     turns: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     second_hand: tuple[str, ...] = ()
     prefaces: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
-    follow_ups: tuple[str, ...] = ()
     drafts: tuple[str, ...] = ()
     plain_starts: frozenset[str] = frozenset()
     kept_starts: frozenset[str] = frozenset()

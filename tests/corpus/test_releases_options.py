@@ -87,3 +87,13 @@ def test_another_spelling_of_a_known_licence_is_refused_with_its_identifier(iden
             requested("v1", license=told)
         assert error.value.remedy is not None
         assert error.value.remedy.startswith(f"Did you mean {identifier}?"), told
+
+
+def test_a_paper_sets_the_sizes_unless_they_are_given() -> None:
+    for given, sizes in (
+        ({"paper": "capid"}, (200, 0)),
+        ({"paper": "privacyai"}, (0.6, 0.15)),
+        ({"paper": "privacyai", "test_size": 0.5}, (0.5, 0.15)),
+    ):
+        split = requested("r", **given).split  # type: ignore[arg-type]
+        assert (split.test_size, split.validation_size) == sizes

@@ -305,6 +305,7 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "topics": _list("topics"),
     "subtopics": _list("subtopics"),
     "pii_value": _value,
+    "value_in_text": _value,
     "situation": _situation,
     "peripheral": _aside,
     "question_draft": _question,

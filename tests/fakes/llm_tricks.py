@@ -122,6 +122,7 @@ _KEYS = {
     "topics": "topics",
     "subtopics": "subtopics",
     "pii_value": "value",
+    "value_in_text": "value",
     "situation": "text",
     "peripheral": "text",
     "question_draft": "question",

@@ -26,6 +26,7 @@ def test_lengths_are_planned_item_by_item_unless_given():
         ("max_low", -1, "max_low"),
         ("max_asides", 3, "max_asides"),
         ("situation_words", (9, 4), "situation_words: needs"),
+        ("peripheral_words", "20", "peripheral_words: needs the fewest and the most words, as in 20-35"),
         ("peripheral_words", (0, 4), "peripheral_words: needs"),
         ("question_words", None, "question_words"),
         ("registers", (), "registers: needs one or more of forum post"),
@@ -76,7 +77,9 @@ def test_how_json_is_asked_for_makes_none():
 
 def test_a_run_file_gives_all_of_them(tmp_path):
     file = tmp_path / "run.yaml"
-    file.write_text("max_low: 2\nregisters: [terse list, chat message]\ncomposer: {distractors: false}\nsituation_words: [9, 30]\n")
+    file.write_text(
+        "recipe: staged\nmax_low: 2\nregisters: [terse list, chat message]\ncomposer: {distractors: false}\nsituation_words: [9, 30]\n"
+    )
     config = read_config(file, {"max_low": 3})
     assert (config.max_low, config.registers, config.situation_words) == (3, ("terse list", "chat message"), (9, 30))
     assert (config.composer.distractors, config.composer.personas) == (False, True)
@@ -92,3 +95,38 @@ def test_templates_of_other_rooms_shape_no_run():
     names = {template.id.partition(".")[0] for template in sendable_templates(RunConfig(recipe="staged"))}
     asides = {"situation", "peripheral", "paraphrase", "span_retrieval", "topics", "subtopics", "pii_value"}
     assert names == asides | {"question_abstracted", "question_draft", "question_personal"}
+    growing = {template.id.partition(".")[0] for template in sendable_templates(RunConfig(recipe="staged", values="llm"))}
+    assert growing == names | {"value_in_text"}
+
+
+def test_the_composer_fits_no_values_to_a_text():
+    for recipe in ("story", "staged"):
+        with pytest.raises(UsageError, match="cannot fit values") as caught:
+            make_config({"values": "llm", "recipe": recipe})
+        assert "one persona" in (caught.value.remedy or "")
+
+
+def test_a_paper_sets_what_it_publishes_unless_it_is_given():
+    bands = {"situation_words": (20, 35), "peripheral_words": (20, 25)}
+    model = {"provider": "openai"}
+    for given, expected in (
+        ({}, {"recipe": "staged", "values": "code", "relevance_shares": "published", **bands}),
+        (model, {"recipe": "staged", "values": "llm", "relevance_shares": "published", **bands}),
+        ({"peripheral_words": "9-30"}, {"recipe": "staged", **bands, "peripheral_words": (9, 30)}),
+        ({"recipe": "story"}, {"recipe": "story", "relevance_shares": "published", "situation_words": None}),
+        ({"recipe": "case", **model}, {"recipe": "case", "relevance_shares": "ours", "values": "code"}),
+    ):
+        config = make_config({"paper": "capid", **given})
+        assert {name: getattr(config, name) for name in expected} == expected
+        assert make_config(config.model_dump(mode="json")) == config
+        # The digest is of the settings, whoever set them.
+        assert run_digest(config) == run_digest(config.model_copy(update={"paper": None}))
+    with pytest.raises(UsageError, match="PrivacyAI publishes no way") as caught:
+        make_config({"paper": "privacyai"})
+    assert "release --paper" in (caught.value.remedy or "")
+
+
+def test_shares_of_relevance_are_planned_not_judged():
+    with pytest.raises(UsageError, match="shares of relevance"):
+        make_config({"provider": "openai", "relevance_shares": "published"})
+    assert len({run_digest(RunConfig(relevance_shares=shares)) for shares in ("ours", "published")}) == 2

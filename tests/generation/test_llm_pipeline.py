@@ -134,7 +134,8 @@ def test_values_from_the_model(tmp_path):
     check_exact(kept.records)
     surfaces = {span.text_in(record.context) for record in kept.records for span in record.spans}
     assert surfaces <= {" ".join(value.split()) for value in asked}
-    assert {"values"} == {row.stage for row in kept.completions if row.template == "pii_value.v1"}
+    assert {"values"} == {row.stage for row in kept.completions if row.template in ("pii_value.v1", "value_in_text.v1")}
+    assert {"value_in_text.v1"} < {row.template for row in kept.completions}
 
 
 @pytest.mark.long

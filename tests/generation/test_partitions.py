@@ -35,7 +35,7 @@ pytestmark = pytest.mark.long
 SAMPLES = 48 if EXPLORE else 16
 CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
 PRICE = "input=1000,output=2000"
-COMPOSED = {"recipe": "staged", "samples": 60, "max_attempts": 1, "situation_words": (25, 35), "seed": 3}
+COMPOSED = {"recipe": "staged", "samples": 60, "max_attempts": 1, "situation_words": (25, 25), "seed": 3}
 
 
 @pytest.fixture(autouse=True)

@@ -76,7 +76,7 @@ def test_all_stages_in_order_equal_a_whole_run(stages_alone, whole):
 
 @pytest.mark.long
 def test_stages_replace_what_they_reject_and_equal_a_whole_run(tmp_path):
-    settings = {"samples": 30, "max_attempts": 1, "situation_words": (20, 40), "peripheral_words": (4, 14), "seed": 3}
+    settings = {"samples": 30, "max_attempts": 1, "situation_words": (25, 25), "peripheral_words": (9, 9), "seed": 3}
     settings |= {"recipe": "staged", "pairs": "health+occupation,age+belief", "composer": {"scenarios_per_pair": 1}}
     alone, whole = tmp_path / "alone.duckdb", tmp_path / "whole.duckdb"
     rejected = {}

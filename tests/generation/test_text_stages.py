@@ -196,10 +196,21 @@ def test_an_abstracted_question_that_gives_something_away_is_refused(leak, code)
 
 @pytest.mark.parametrize("step", ["question_draft", "question_personal", "question_abstracted"])
 @pytest.mark.parametrize(
-    ("reply", "code"), [("I would like to know what to do now.", "not_a_question"), ("And now?", "wrong_length"), ("", "not_a_question")]
+    ("reply", "code"),
+    [
+        ("I would like to know what to do now.", "not_a_question"),
+        ("Should I ask for other hours? Or should I leave?", "not_a_question"),
+        ("And now?", "wrong_length"),
+        ("", "not_a_question"),
+    ],
 )
 def test_every_step_must_give_a_question_of_some_length(step, reply, code):
     assert rejected(question.STAGE, a_told_item(), asking(**{step: {"question": reply}})).code == code
+
+
+def test_a_quoted_question_belongs_to_the_one_around_it():
+    reply = {"question": 'What do I answer to "why now?" at that point?'}
+    assert run_stage(question.STAGE, a_told_item(), asking(question_draft=reply))[0].refused == 0
 
 
 def test_the_personal_question_is_in_the_first_person():

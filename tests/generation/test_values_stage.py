@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.generation.item import WantedValue
-from piiloom.generation.stages import values
-from tests.generation.scripted_provider import VALUES, an_item, by_template, fault_codes, in_turn, run_stage
+from piiloom.corpus.marks import strip_marks
+from piiloom.generation.item import Aside, WantedValue
+from piiloom.generation.stages import peripheral, values
+from tests.generation.scripted_provider import ASIDE, PLAN, SITUATION, VALUES, an_item, by_template, fault_codes, in_turn, run_stage, text
 
 
 def test_values_are_drawn_by_code_without_asking():
@@ -24,12 +25,36 @@ def test_values_are_drawn_by_code_without_asking():
 
 def test_values_may_be_asked_for_one_by_one():
     replies = in_turn({"value": "asthma"}, {"value": "tunnel  miner"}, {"value": "Dayton"})
-    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm")
+    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm", recipe="case")
     assert item.values == VALUES
     assert [call.variables["avoid"] for call in made.provider.calls] == [[], ["asthma"], ["asthma", "tunnel miner"]]
     assert [call.item_id for call in made.provider.calls] == ["4/v1", "4/v2", "4/v3"]
     # What matters is drawn for the thread; what does not, without looking at it.
     assert [call.variables["topic"] for call in made.provider.calls] == ["shift work", "shift work", None]
+
+
+def test_values_of_the_recipe_staged_are_asked_for_given_the_text_so_far():
+    wanted = (*PLAN.wanted, WantedValue(id="v4", entity_type="age", relevance="low", subtypes=("years",)))
+    plan = {"wanted": wanted, "asides": (Aside(values=("v3",)), Aside(values=("v4",)))}
+    item, made = run_stage(values.STAGE, an_item((), **plan), in_turn({"value": "asthma"}, {"value": "tunnel miner"}), values="llm")
+    assert item.values == VALUES[:2]
+    # No text is there yet: the values of the situation are asked for given topic and subtopic.
+    assert [(call.schema_name, call.variables["topic"]) for call in made.provider.calls] == [("pii_value", "shift work")] * 2
+    told = replace(item, situation=strip_marks(SITUATION))
+    second = "Since [[v4|41]] I have kept a shelf of dented copper kettles for no reason."
+    replies = by_template(
+        value_in_text=[{"value": "drilling dust"}, {"value": "Dayton"}, {"value": "41"}], peripheral=[text(ASIDE), text(second)]
+    )
+    item, made = run_stage(peripheral.STAGE, told, replies, values="llm")
+    assert [value.text for value in item.values] == ["asthma", "tunnel miner", "Dayton", "41"]
+    assert [aside.text for aside in item.peripheral] == [strip_marks(ASIDE).text, strip_marks(second).text]
+    # A value that the text holds already would be an unmarked mention there.
+    assert (item.refused, fault_codes(made)) == (1, ["repeated_value"])
+    before = strip_marks(SITUATION).text
+    asked = [call for call in made.provider.calls if call.schema_name == "value_in_text"]
+    assert [call.variables["text"] for call in asked] == [before, before, f"{before}\n{strip_marks(ASIDE).text}"]
+    assert asked[-1].variables["avoid"] == ["asthma", "tunnel miner", "Dayton"]
+    assert all(call.variables["text"] in call.render()[-1].content for call in asked)
 
 
 SISTER = (
@@ -74,7 +99,7 @@ def test_without_personas_each_value_is_of_somebody():
 )
 def test_an_unfit_value_is_asked_for_again(reply, code):
     replies = in_turn({"value": "asthma"}, {"value": reply}, {"value": "tunnel miner"}, {"value": "Dayton"})
-    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm")
+    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm", recipe="case")
     assert item.values == VALUES
     assert item.refused == 1
     assert fault_codes(made) == [code]

@@ -49,6 +49,8 @@ OTHER: dict[str, Any] = {
     "topics_per_pair": 3,
     "subtopics_per_topic": 5,
     "values": "llm",
+    "relevance_shares": "published",
+    "paper": "capid",
     "recipe": "story",
     "questions_per_text": 3,
     "max_attempts": 2,

@@ -13,6 +13,7 @@ VARIABLES = {
     "count": 7,
     "topic": "night shifts",
     "subtopic": "rest breaks",
+    "subject": "sister",
     "country": "Canada",
     "avoid": ["gout"],
     "values": [VALUE],

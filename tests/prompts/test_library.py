@@ -17,6 +17,7 @@ from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import data_folder
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.judging import JUDGES
 from piiloom.generation.stages.pipeline import templates_of
 from piiloom.prompts.compiling import PromptTemplate
@@ -31,7 +32,7 @@ NAMES = LIBRARY.names
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
     detection = {*HybridDetector.templates, *CapidDetector.templates, *MarkingDetector.templates, VERDICT, CARRIER}
-    stages = {*templates_of("staged", ()), *templates_of("case", ())}
+    stages = {*templates_of(RunConfig(recipe="staged", values="llm")), *templates_of(RunConfig(recipe="case"))}
     assert sorted({*stages, *judges, *UTILITY, *detection, SURROGATE_VALUE}) == list(NAMES)
 
 

@@ -31,6 +31,7 @@ def test_a_good_bank_has_no_finding(tmp_path: Path) -> None:
         ("At the choir my", "Since {health} came", "pattern", 15),
         ("The bench is hard", "Nobody there has <ever|once> found the bench hard", "opening", 18),
         ("from a chair.", "from a chair", "sentence", 14),
+        ("from a chair.", "from a chair?", "question", 14),
         ("At the choir", "At Jo’s choir", "apostrophe", 15),
         ("At the choir my", "At a <old|new> choir my", "wording", 15),
         ("Nobody there has", "nobody there has", "wording", 18),

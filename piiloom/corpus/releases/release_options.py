@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Final, Literal, TypeVar
+
+from pydantic import model_validator
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import TEST, VALIDATION
@@ -22,6 +24,11 @@ DEFAULT_VERSION = "1.0.0"
 ANY_STATUS = "any"
 STATUSES = (ANY_STATUS, "validated", "adjudicated", "generated", "imported")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}")
+# The splits of CAPID (section 4.4) and PrivacyAI (section III.C).
+PAPERS: Mapping[str, Mapping[str, int | float]] = {
+    "capid": {"test_size": 200, "validation_size": 0},
+    "privacyai": {"test_size": 0.6, "validation_size": 0.15},
+}
 _SIZES = {"test_size": TEST, "validation_size": VALIDATION}
 _DEFAULTS = SplitSettings()
 _SPLITS: Final = "Splits"
@@ -34,6 +41,12 @@ class ReleaseOptions(Settings):
 
     panels: ClassVar[tuple[str, ...]] = (_SPLITS, _RECORDS)
 
+    paper: Literal["capid", "privacyai"] | None = setting(
+        None,
+        "Splits as a paper publishes them: capid (200 test records), privacyai (25% train, 15% validation for the verifiers, 60% test); "
+        "sizes that are given win.",
+        panel=_SPLITS,
+    )
     version: str = setting(DEFAULT_VERSION, "Version of the release, as its dataset card states it.", metavar="VERSION")
     license: str | None = setting(None, "Licence, best an SPDX identifier; not stated if not given.", metavar="TEXT")
     test_size: int | float | str | None = setting(
@@ -73,6 +86,11 @@ class ReleaseOptions(Settings):
         None, "Only records with at least this share of equal labels among annotators.", metavar="SHARE", panel=_RECORDS
     )
     judged: Literal["any", "agree"] = setting("any", "agree: no records with a value that a judge saw otherwise.", panel=_RECORDS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sizes_of_paper(cls, given: Any) -> Any:
+        return {**PAPERS.get(given.get("paper") or "", {}), **given} if isinstance(given, dict) else given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,6 @@ from piiloom.generation.composer.asides import compose_aside
 from piiloom.generation.composer.passages import Brief, compose_passage
 from piiloom.generation.composer.questions import compose_draft, compose_question, dressed
 from piiloom.generation.composer.situations import compose_situation
-from piiloom.pii_values.drawing import ValueRequest, draw_values
-from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import Completion, PromptCall
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -45,7 +43,6 @@ class ComposerProvider:
         self._answers: dict[str, Callable[[Variables, random.Random], dict[str, Any]]] = {
             "topics": self._topics,
             "subtopics": self._subtopics,
-            "pii_value": self._value,
             "situation": self._situation,
             "peripheral": self._peripheral,
             "question_draft": self._draft,
@@ -81,33 +78,27 @@ class ComposerProvider:
         rng.shuffle(subtopics)
         return {"subtopics": subtopics[: variables["count"]]}
 
-    def _value(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        request = ValueRequest(
-            entity_type=variables["type"]["name"], subtypes=(variables["subtype"]["name"],), subject=variables["subject"]
-        )
-        # Seeded by the item, not by the value, so that all values of an item belong to one persona.
-        persona = draw_persona(derive_rng("composer persona", variables["seed"]), variables["locale"])
-        return {"value": draw_values(persona, [request], rng, self._taxonomy)[0].text}
-
     def _situation(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         band = (variables["words"]["min"], variables["words"]["max"])
         scenario = self.bank.scenarios[variables["scenario"]]
         return {"text": compose_situation(scenario, self.bank.talk, variables["values"], band, variables["others"], rng, self._locale)}
 
     def _peripheral(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        return {"text": compose_aside(self.bank, variables["values"], variables["frame"], variables["others"], rng, self._locale)}
+        band = (variables["words"]["min"], variables["words"]["max"])
+        frame, others = variables["frame"], variables["others"]
+        return {"text": compose_aside(self.bank, variables["values"], frame, others, rng, self._locale, band=band)}
 
     def _draft(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         return {"question": compose_draft(self.bank.scenarios[variables["scenario"]], self.bank.talk, variables["values"], rng)}
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         scenario, talk = self.bank.scenarios[variables["scenario"]], self.bank.talk
-        # The personal question (no cue level) is the basis of the abstracted one, so it gets no preface, tail or second question.
+        # The personal question (no cue level) is the basis of the abstracted one, so it gets no preface or tail.
         level = variables.get("cue_level")
         values, others = variables["values"], variables["others"]
         told, beside = variables["situation"], " ".join(variables.get("asides", ()))
         question = compose_question(scenario, level or "personal", told, beside, values, others, rng)
-        return {"question": dressed(question, level, values, others, talk, rng) if level else question}
+        return {"question": dressed(question, values, others, talk, rng) if level else question}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         values = variables["values"]

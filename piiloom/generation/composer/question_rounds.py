@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 
 from piiloom.generation.composer.telling_plan import Asking, TellingPlan
+from piiloom.taxonomy.relevance_shares import RelevanceShares
 
 
 def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Random) -> tuple[Asking, ...]:
@@ -14,7 +16,7 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
     These are *number* questions, fewer if no more can be asked together, () if none can. Each text gets the set whose questions were used
     least so far; a repeated question gets its next wording. The same state of *rng* gives the same sequence.
     """
-    sets = list(_sets(plan, number))
+    sets = list(sets_of_questions(plan, number))
     if not sets:
         return ()
     rng.shuffle(sets)
@@ -29,11 +31,22 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
     return tuple(Asking(question=place, wording=(asked[place] - 1) % total) for place, total in zip(chosen, wordings, strict=True))
 
 
+def weighted_questions(plan: TellingPlan, shares: RelevanceShares, number: int, rng: random.Random) -> tuple[Asking, ...]:
+    """Draw *number* questions (see ``question_round``) so that over many texts each type is high as often as *shares* has it."""
+    sets, story = sorted(sets_of_questions(plan, number)), plan.story
+    if not sets:
+        return ()
+    high = [[fact for place in one for fact in (*story.questions[place].needs, *story.questions[place].helps)] for one in sets]
+    weights = {name: shares.types[fact.entity_type].question for name, fact in story.facts.items() if fact.entity_type in shares.types}
+    chosen = rng.choices(sets, [math.exp(sum(weights.get(fact, 0.0) for fact in facts)) for facts in high])[0]
+    return tuple(Asking(question=place) for place in chosen)
+
+
 # The sequence repeats after this many texts: more would not be more varied.
 _PERIOD = 240
 
 
-def _sets(plan: TellingPlan, number: int) -> set[tuple[int, ...]]:
+def sets_of_questions(plan: TellingPlan, number: int) -> set[tuple[int, ...]]:
     """Return the largest sets of up to *number* questions that can be asked together and differ in what is high, if possible."""
     found: set[tuple[int, ...]] = {(place,) for place in plan.askable}
     for _ in range(number - 1):

@@ -1,4 +1,4 @@
-"""Compose questions: a pattern of the scenario, sometimes with a preface, a tail or a second question."""
+"""Compose questions: a pattern of the scenario, sometimes with a preface or a tail."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
-# Shares of questions with a statement before them, with an unspecific second question, and with a tail.
-_PREFACE, _FOLLOW_UP, _TAIL = 0.1, 0.2, 0.06
-# Share of non-neutral questions that get a further question about a theme; how often it is about two themes; how often further
-# questions come last.
-_CUE, _TWO_CUES, _SECOND_LAST = 0.8, 0.4, 0.8
-NEUTRAL = "neutral"
+# Shares of questions with a statement before them, and with a tail.
+_PREFACE, _TAIL = 0.1, 0.06
 _TRIES = 16
 # This many valid questions are drawn; the one that shares most words with what was told is taken.
 _CANDIDATES = 8
@@ -55,16 +51,10 @@ def compose_question(
     return max(found, key=lambda candidate: candidate[0])[1] if found else question
 
 
-def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
-    """Sometimes add a preface, a tail or further questions to *question*; return it unchanged if that would leak a value.
-
-    Unless *cue_level* is neutral, mostly a question on the theme of one or two types of *values* is added.
-    """
+def dressed(question: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
+    """Sometimes add a preface or a tail to *question*; return it unchanged if that would leak a value."""
     whole = question
-    further = _further(cue_level, [value["type"] for value in values], talk, rng)
-    if further:
-        whole = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
-    elif rng.random() < _TAIL and talk.tails:
+    if rng.random() < _TAIL and talk.tails:
         whole = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
     if rng.random() < _PREFACE and talk.prefaces:
         whole = f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {whole}"
@@ -76,19 +66,3 @@ def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequ
 
 def _stems(values: Sequence[Value]) -> frozenset[str]:
     return frozenset(stem for value in values for stem in content_stems(value["text"]))
-
-
-def _further(cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> list[str]:
-    """Draw further questions: on one or two of *types*, or sometimes an unspecific one.
-
-    A bank without questions on types gets an unspecific one more often, since its questions would soon repeat otherwise.
-    """
-    themes = [kind for kind in dict.fromkeys(types) if kind in talk.cues] if cue_level != NEUTRAL else []
-    if themes and rng.random() < _CUE:
-        rng.shuffle(themes)
-        asked = [talk.cues[kind] for kind in themes[: 2 if rng.random() < _TWO_CUES else 1]]
-    elif talk.follow_ups and rng.random() < (_FOLLOW_UP if talk.cues else _CUE):
-        asked = [talk.follow_ups]
-    else:
-        return []
-    return [capitalised(expand(rng.choice(patterns), rng)) for patterns in asked]

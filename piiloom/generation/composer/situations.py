@@ -9,7 +9,7 @@ from piiloom.corpus.marks import MARK, mark
 from piiloom.foundation.words import count_words
 from piiloom.generation.composer.filling import capitalised, fill, slot_name
 from piiloom.generation.composer.qualifying import qualified
-from piiloom.generation.composer.wording import draw_clear, expand_clear, marked_length, to_avoid
+from piiloom.generation.composer.wording import Band, draw_clear, expand_clear, in_band, marked_length, to_avoid
 from piiloom.taxonomy.bank_checks import BOTH
 from piiloom.taxonomy.scenarios import Scenario, Talk
 
@@ -25,17 +25,22 @@ def compose_situation(
     scenario: Scenario,
     talk: Talk,
     values: Sequence[Value],
-    band: tuple[int, int],
+    band: Band,
     others: Sequence[str],
     rng: random.Random,
     locale: str = "en_US",
 ) -> str:
     """Compose sentences about *scenario* that mark each of *values* once, in a drawn order, one per line.
 
-    *band*: (fewest, most) words; the text is shorter if the scenario has not enough to say. *others*: texts that must not occur, the
-    item's other values.
+    *band*: (fewest, most) words. It is drawn again until its length is in *band*; after ``TRIES`` the last draw is returned. *others*:
+    texts that must not occur, the item's other values.
     """
-    avoid = to_avoid(values, others)
+    return in_band(lambda: _drawn(scenario, talk, values, band, to_avoid(values, others), rng, locale), band)
+
+
+def _drawn(
+    scenario: Scenario, talk: Talk, values: Sequence[Value], band: Band, avoid: Sequence[str], rng: random.Random, locale: str
+) -> str:
     tells = _tells(scenario, values, rng)
     lines = [qualified(_filled(draw_clear(patterns, avoid, rng), told, locale), told, talk, rng) for patterns, told in tells]
     aim = band[0] * rng.uniform(*_AIM)

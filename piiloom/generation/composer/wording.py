@@ -1,9 +1,9 @@
-"""Choose fixed text that contains no value by chance, since that would be an unmarked mention of the value."""
+"""Choose fixed text that contains no value by chance, since that would be an unmarked mention of the value, and asks nothing."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from piiloom.corpus.marks import strip_marks
 from piiloom.foundation.words import count_words
@@ -11,6 +11,8 @@ from piiloom.generation.composer.filling import SLOT
 from piiloom.taxonomy.grammar import expand
 
 _TRIES = 10
+TRIES = 40  # draws of a text until its length is right
+Band = tuple[int, int]  # (fewest, most) words
 
 
 def folded(values: Iterable[str]) -> tuple[str, ...]:
@@ -26,6 +28,15 @@ def to_avoid(values: Iterable[Mapping[str, str]], others: Iterable[str]) -> tupl
 def marked_length(marked: str) -> int:
     """Count the words of a text with marks."""
     return count_words(strip_marks(marked).text)
+
+
+def in_band(draw: Callable[[], str], band: Band) -> str:
+    """Return the first of up to ``TRIES`` marked texts of *draw* that has *band* words, else the last one."""
+    for _ in range(TRIES):
+        text = draw()
+        if band[0] <= marked_length(text) <= band[1]:
+            break
+    return text
 
 
 def says_any(text: str, values: Collection[str]) -> bool:
@@ -44,10 +55,10 @@ def _stands(text: str, value: str) -> bool:
 
 
 def expand_clear(pattern: str, values: Collection[str], rng: random.Random) -> str | None:
-    """Draw an expansion of *pattern* whose fixed text contains none of *values*; None if some draws find none."""
+    """Draw an expansion of *pattern* whose fixed text contains none of *values* and no question; None if some draws find none."""
     for _ in range(_TRIES // 2):
         text = expand(pattern, rng)
-        if not says_any(SLOT.sub(" ", text).casefold(), values):
+        if "?" not in text and not says_any(SLOT.sub(" ", text).casefold(), values):
             return text
     return None
 

@@ -44,6 +44,7 @@ class StandIn:
             "topics": lambda known: {"topics": [_name(number) for number in range(known["count"])]},
             "subtopics": lambda known: {"subtopics": [_name(number + 100) for number in range(known["count"])]},
             "pii_value": lambda known: {"value": _value(known)},
+            "value_in_text": lambda known: {"value": _value(known)},
             "situation": lambda known: {"text": _sentences(known)},
             "peripheral": lambda known: {"text": _sentences(known)},
             "question_draft": self._question,

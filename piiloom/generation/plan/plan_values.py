@@ -11,6 +11,8 @@ from piiloom.pii_values.kinds import kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.facts import fact_of
+from piiloom.taxonomy.grammar import count_range
+from piiloom.taxonomy.relevance_shares import RelevanceShares
 from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 
 # (counts, weights) of the values that matter, by whether there are further types beside the pair that can change the answer.
@@ -37,15 +39,27 @@ _PAIR_BOOST = 1.8  # types of the pair are likelier in asides, too: about anothe
 _GROUP_SIZES = ((1, 2, 3, 4), (0.52, 0.27, 0.14, 0.07))
 _TRIES = 12
 SOMEONE_ELSE = "someone else"
+LONGEST_ASIDE = 45  # words: every frame of a bank is shorter
+WORDS_A_VALUE = 3
 SHORT_TEXT = 22  # in a text with fewer words there is hardly room for more than one value that matters
 _ALONE_IF_SHORT = 0.7
 
 
 class ValuePlan:
-    """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person."""
+    """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person.
 
-    def __init__(self, pair: Pair, bank: Bank | None, taxonomy: Taxonomy) -> None:
-        self.pair, self.bank, self.taxonomy = pair, bank, taxonomy
+    *aside_words*: the most words of an aside; longer frames are not used. *shares* replace how often asides take a type.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        bank: Bank | None,
+        taxonomy: Taxonomy,
+        aside_words: int = LONGEST_ASIDE,
+        shares: RelevanceShares | None = None,
+    ) -> None:
+        self.pair, self.bank, self.taxonomy, self.aside_words, self.shares = pair, bank, taxonomy, aside_words, shares
         self.wanted: list[WantedValue] = []
         self.asides: list[Aside] = []
         self._facts: set[tuple[str, str]] = set()
@@ -102,6 +116,8 @@ class ValuePlan:
         return rng.choices(names, [self._readiness(name) for name in names])[0]
 
     def _readiness(self, entity_type: str) -> float:
+        if self.shares is not None and entity_type in self.shares.types:
+            return self.shares.types[entity_type].aside
         return _LOW_WEIGHTS.get(entity_type, 1.0) * (_PAIR_BOOST if entity_type in self.pair else 1.0)
 
     def _comes_up(self, frame: Frame, rng: random.Random) -> bool:
@@ -109,6 +125,8 @@ class ValuePlan:
         return rng.random() * _READIEST < min(self._readiness(kind) for kind, _ in frame.slots)
 
     def _fits(self, frame: Frame) -> bool:
+        if self.aside_words < LONGEST_ASIDE and count_range(frame.text)[0] + WORDS_A_VALUE * len(frame.slots) > self.aside_words:
+            return False
         stated = [(fact_of(*slot), frame.subject(slot[0])) for slot in frame.slots]
         return not any(fact is not None and (subject, fact) in self._facts for fact, subject in stated if subject == "self")
 
@@ -149,8 +167,10 @@ class ValuePlan:
         return f"v{len(self.wanted) + 1}"
 
 
-def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: random.Random) -> None:
+def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: random.Random, *, most: int = 4) -> None:
     """Add the values that matter to *values*: one or both types of the pair, and up to two further types that the scenario names.
+
+    They are *most* at most, except that a fact about a relative needs the word for that relative, too.
 
     Without a scenario, any other pairable type can be a further one; the model is told that it matters.
     """
@@ -160,6 +180,7 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
     wanted = rng.choices(counts, weights)[0]
     if words < SHORT_TEXT:
         wanted = 1 if rng.random() < _ALONE_IF_SHORT else 2
+    wanted = min(wanted, most)
     types = [rng.choice(values.pair)] if wanted == 1 else [*values.pair, *further[: wanted - 2]]
     if scenario and any(scenario.subjects.get(kind) == OF_RELATIVE for kind in types) and "relationship" not in types:
         types = [*dict.fromkeys((*values.pair, "relationship"))]  # a fact about a relative needs the word for that relative

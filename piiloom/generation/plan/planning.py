@@ -29,6 +29,7 @@ CUE_WEIGHTS = (0.14, 0.6, 0.26)
 # Share of records without any PII, so that a detector learns that there may be none.
 NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
+WORDS_A_FACT = 12  # words of a situation that tell one value, about
 # Recipe "case": one value per this many words, and at least this many values beside the pair.
 WORDS_A_VALUE, FEWEST_BESIDE = 16, 2
 # Most sentences of (a situation, an aside), by whether they come from the bank (True) or from a model (False).
@@ -65,16 +66,17 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     name, register = draw_register(config.registers, rng)
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
-    values = ValuePlan(pair, bank, config.taxonomy())
+    aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
+    values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares)
     if rng.random() >= NO_PII_SHARE or not config.composer.distractors:
-        draw_high(values, scenario, words, rng)
+        draw_high(values, scenario, words, rng, most=_most_high(config))
         if name == SECOND_HAND:
             values.add_asked_for()
-        values.add_asides(min(draw_low_count(words, register, rng), config.max_low), rng)
+        low = draw_low_count(words, register, rng)
+        values.add_asides(min(round(low * config.shares.more_asides) if config.shares else low, config.max_low), rng)
     asides = tuple(values.asides)
     high, low = values.high_count(), len(values.wanted) - values.high_count()
     situation = config.situation_words or situation_band(words, high, low, rng)
-    aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
     return PlanItem(
         index=index,
         seed=seed,
@@ -98,6 +100,12 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
         situation_sentences=SENTENCES[bank is not None][0],
         peripheral_sentences=SENTENCES[bank is not None][1],
     )
+
+
+def _most_high(config: RunConfig) -> int:
+    """Return the most values of a record that matter: as many as the situation has words for; two where the shares are published."""
+    most = 2 if config.shares else 4
+    return min(most, max(1, config.situation_words[1] // WORDS_A_FACT)) if config.situation_words else most
 
 
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:

@@ -58,7 +58,7 @@ class WholeRun:
 def primed_screening(opened: OpenedRun) -> Screening:
     """Create the screening of a run and feed it the records accepted so far, so that it recognizes duplicates of them."""
     config = opened.config
-    screening = Screening(config, opened.provider.model, templates_of(config.recipe, config.judges), opened.bank)
+    screening = Screening(config, opened.provider.model, templates_of(config), opened.bank)
     for record in iter_records(opened.store, run_id=opened.run.id, status="generated"):
         screening.prime(record)
     return screening

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from piiloom.taxonomy.own_type_asides import types_for_asides, with_own_frames
 from piiloom.taxonomy.own_types import OwnTypes, extended, from_json
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 
@@ -32,6 +34,26 @@ PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 Judge = Literal["relevance", "leak"]
 RECORDS, TEXTS, SCREENING = "Records", "Texts and questions", "Screening"
 _AS_EVER = SamplingSettings()
+# Settings that a paper publishes (CAPID: sections 4.1 and 4.2, table 1, appendix B). The composer fits no values to a text (B.8).
+PAPERS: Mapping[str, Mapping[str, Any]] = {
+    "capid": {
+        "recipe": "staged",
+        "topics_per_pair": 10,
+        "subtopics_per_topic": 20,
+        "situation_words": (20, 35),
+        "peripheral_words": (20, 25),
+        "relevance_shares": "published",
+        "values": "llm",
+    }
+}
+
+
+def _of_paper(given: Mapping[str, Any], *, composed: bool) -> dict[str, Any]:
+    """Return what the paper that *given* names sets, without the settings that the composer or the recipe has no use for."""
+    preset = dict(PAPERS.get(given.get("paper") or "", {}))
+    recipe = given.get("recipe") or "staged"
+    unfit = {*(["values"] if composed else []), *({} if recipe == "staged" else ("situation_words", "peripheral_words", "values"))}
+    return {name: value for name, value in preset.items() if name not in unfit and (name, recipe) != ("relevance_shares", "case")}
 
 
 class RunConfig(ModelCalls, JudgeCalls, StageSampling):
@@ -64,7 +86,26 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         le=4,
     )
     values: Literal["code", "llm"] = setting(
-        "code", "Source of PII values: code (the value lexicons) or llm (the provider).", panel=RECORDS, advanced=True
+        "code",
+        "Source of PII values: code (the value lexicons, all before the text) or llm (the provider; with --recipe staged each value is "
+        "asked for when the text needs it, given the text so far).",
+        panel=RECORDS,
+        advanced=True,
+    )
+    relevance_shares: Literal["ours", "published"] = setting(
+        "ours",
+        "How often values of each type matter: ours (as the stories or scenarios have it) or published (the shares of CAPID, table 1; "
+        "docs/composer.md).",
+        panel=RECORDS,
+        counts="apart",
+        advanced=True,
+    )
+    paper: Literal["capid", "privacyai"] | None = setting(
+        None,
+        "Settings as a paper publishes them: capid sets recipe, word bands, topics and shares of relevance (with a model also --values); "
+        "options that are given win. privacyai is for piiloom release.",
+        panel=RECORDS,
+        counts="apart",
     )
     types: Converted[OwnTypes, OwnTypes | str | Path | Sequence[Mapping[str, Any]]] = setting(
         (),
@@ -95,14 +136,22 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         panel=TEXTS,
     )
     max_low: int = setting(8, "Most low-relevance values in a record (recipes staged and case).", flags="-", panel=TEXTS, ge=0, le=8)
-    situation_words: tuple[int, int] | None = setting(
-        None, "Recipe staged: fewest and most words of a situation; null: planned item by item.", flags="-", panel=TEXTS
+    situation_words: Converted[tuple[int, int] | None, tuple[int, int] | str | None] = setting(
+        None,
+        "Recipe staged: fewest and most words of a situation, as in 20-35; by default planned item by item.",
+        metavar="LOW-HIGH",
+        panel=TEXTS,
+        advanced=True,
     )
-    peripheral_words: tuple[int, int] | None = setting(
-        None, "Recipe staged: fewest and most words of an aside; null: planned item by item.", flags="-", panel=TEXTS
+    peripheral_words: Converted[tuple[int, int] | None, tuple[int, int] | str | None] = setting(
+        None,
+        "Recipe staged: fewest and most words of an aside, as in 20-25; by default planned item by item.",
+        metavar="LOW-HIGH",
+        panel=TEXTS,
+        advanced=True,
     )
-    question_words: tuple[int, int] = setting(
-        (4, 60), "Fewest and most words of a question (recipes staged and case).", flags="-", panel=TEXTS
+    question_words: Converted[tuple[int, int], tuple[int, int] | str] = setting(
+        (4, 60), "Fewest and most words of a question (recipes staged and case).", metavar="LOW-HIGH", panel=TEXTS, advanced=True
     )
     judges: Converted[tuple[Judge, ...], Sequence[Judge]] = setting(
         (), "Have the model check each record: relevance, leak. May be given twice.", flags="--judge", panel=JUDGES, counts="apart"
@@ -176,12 +225,22 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
     def _recipe_of_provider(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        types = given.get("types")
-        if isinstance(types, str | Path) and given.get("provider", "composer") == "composer" and given.get("bank") is None:
+        composed, types = given.get("provider", "composer") == "composer", given.get("types")
+        given = _of_paper(given, composed=composed) | given
+        if isinstance(types, str | Path) and composed and given.get("bank") is None:
             given = {**given, "bank": types} if has_bank(Path(types)) else given
         if given.get("recipe") is not None:
             return given
-        return {**given, "recipe": "story" if given.get("provider", "composer") == "composer" else "case"}
+        return {**given, "recipe": "story" if composed else "case"}
+
+    @field_validator("situation_words", "peripheral_words", "question_words", mode="before")
+    @classmethod
+    def _band(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        if re.fullmatch(r"\d+-\d+", given) is None:
+            raise ValueError("needs the fewest and the most words, as in 20-35")
+        return given.split("-")
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
@@ -265,6 +324,16 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
             raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
         check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
         return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
+
+    @property
+    def shares(self) -> RelevanceShares | None:
+        """The shares of values that matter by which records are drawn; None: those of the stories or scenarios."""
+        return published_shares() if self.relevance_shares == "published" else None
+
+    @property
+    def fits_values_to_text(self) -> bool:
+        """Whether each value is asked for given the text so far, rather than all before the text."""
+        return self.values == "llm" and self.recipe == "staged"
 
     @property
     def records_per_text(self) -> int:

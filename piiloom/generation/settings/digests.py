@@ -60,8 +60,10 @@ def shaping(config: RunConfig) -> dict[str, Any]:
 def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
     """List the templates that the run may send: of judges only if the run has that judge, those of other rooms never."""
     asked = {f"judge_{name}" for name in config.judges}
-    apart: tuple[str, ...] = ("judge_", "surrogate_", "utility_", "detect_", "benchmark_", "case_")
+    apart: tuple[str, ...] = ("judge_", "surrogate_", "utility_", "detect_", "benchmark_", "case_", "value_in_text")
     library = open_library(config.prompts)
+    if config.fits_values_to_text:
+        asked.add("value_in_text")
     if config.recipe == "case":
         asked |= {"judge_relevance", *(name for name in library.names if name.startswith("case_"))}
         apart = (*apart, "situation", "peripheral", "question_", "paraphrase")
@@ -70,7 +72,8 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 
 def _recipe(config: RunConfig) -> dict[str, Any]:
     """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
-    return {} if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text}
+    shares = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
+    return shares if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares}
 
 
 def _screened(config: RunConfig) -> dict[str, Any]:

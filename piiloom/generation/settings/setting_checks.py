@@ -63,28 +63,50 @@ def _check_fit(config: RunConfig) -> None:
         raise UsageError(f"{config.provider} does not use a bank", where="--bank", remedy="Leave bank and composer settings out")
     if config.provider != "composer" and config.recipe == "story":
         raise UsageError("only the composer can use the recipe story", where="--recipe", remedy="Leave --recipe or --provider out")
-    if config.provider == "composer" and config.recipe == "case":
-        raise UsageError(
-            "the composer cannot use the recipe case", where="--recipe", remedy="Leave --recipe out, or name a model with --provider"
-        )
-    if config.recipe == "staged" and config.questions_per_text is not None:
-        raise UsageError(
-            "the recipe staged asks one question per text", where="--questions-per-text", remedy="Leave it out, or choose another --recipe"
-        )
-    if config.provider == "composer" and config.judges:
-        raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
-    if config.recipe != "case" and config.on_disagreement is not None:
-        raise UsageError(
-            "only the recipe case lets a judge check labels", where="--on-disagreement", remedy="Leave it out, or use --recipe case"
-        )
+    if config.provider == "composer":
+        _check_composer(config)
+    _check_recipe(config)
     _check_judge(config)
-    if config.provider == "composer" and config.batch:
-        raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
-    if config.provider == "composer" and config.prompts is not None:
-        raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
     if config.response_format != "auto" and config.provider != "compatible":
         remedy = "Leave --response-format out: for other providers it is known"
         raise UsageError("only the provider compatible takes a response format", where="--response-format", remedy=remedy)
+
+
+def _check_recipe(config: RunConfig) -> None:
+    """Raise ``UsageError`` for settings of another recipe, and for a paper without any."""
+    recipe, no_parts = config.recipe, f"the recipe {config.recipe} does not write a text from situation and asides"
+    by_ledger = "Leave it out, or use --recipe staged: the recipe case labels values by a ledger, after the text is planned"
+    splits = "Leave it out: its splits are set by piiloom release --paper privacyai"
+    for name, wrong, fault, remedy in (
+        ("situation_words", recipe != "staged", no_parts, "Leave it out, or use --recipe staged"),
+        ("peripheral_words", recipe != "staged", no_parts, "Leave it out, or use --recipe staged"),
+        (
+            "questions_per_text",
+            recipe == "staged",
+            "the recipe staged asks one question per text",
+            "Leave it out, or choose another --recipe",
+        ),
+        ("on_disagreement", recipe != "case", "only the recipe case lets a judge check labels", "Leave it out, or use --recipe case"),
+        ("shares", recipe == "case", "the recipe case cannot draw by shares of relevance", by_ledger),
+        ("paper", config.paper == "privacyai", "PrivacyAI publishes no way to write texts", splits),
+    ):
+        if wrong and getattr(config, name) is not None:
+            where = RunConfig.option_name("relevance_shares" if name == "shares" else name)
+            raise UsageError(fault, where=where, remedy=remedy)
+
+
+def _check_composer(config: RunConfig) -> None:
+    """Raise ``UsageError`` for settings that need a model."""
+    one_persona = "Leave --values out (its values are of one persona, so they fit each other), or name a model with --provider"
+    for given, fault, where, remedy in (
+        (config.recipe == "case", "cannot use the recipe case", "--recipe", "Leave --recipe out, or name a model with --provider"),
+        (config.judges, "cannot judge", "--judge", "Judges need a model: name another --provider"),
+        (config.batch, "has no batch API", "--batch", "Leave --batch out"),
+        (config.values == "llm", "cannot fit values to a text", "--values", one_persona),
+        (config.prompts is not None, "reads no prompts", "--prompts", "Leave --prompts out, or name another --provider"),
+    ):
+        if given:
+            raise UsageError(f"the composer {fault}", where=where, remedy=remedy)
 
 
 def _check_screening(config: RunConfig) -> None:

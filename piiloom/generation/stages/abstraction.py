@@ -15,7 +15,7 @@ from piiloom.generation.item import Item, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.question import check_leaks
-from piiloom.generation.stages.texts import check_length, check_no_meta, value_variables
+from piiloom.generation.stages.texts import read_question, value_variables
 from piiloom.screening.question_leaks import ANYBODYS, telling_words
 
 NAME = "abstraction"
@@ -60,11 +60,7 @@ async def abstracted(
     kinds = [word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words]
 
     def accept(data: Any) -> str:
-        text = " ".join(str(data["question"]).split())
-        if not text.endswith(("?", "？", "؟")):
-            raise Fault("not_a_question", "it must be one question that ends with a question mark")
-        check_length(text, plan.question_words)
-        check_no_meta(text)
+        text = read_question(data["question"], plan.question_words)
         check_put(text, item, question, ctx)
         if said := [words for words in avoid if words.casefold() in text.casefold()]:
             raise Fault("gives_away", f'it still says "{said[0]}"')

@@ -1,7 +1,7 @@
 """Stage 5: asides, which hold the values that do not matter.
 
 In: an item with values. Out: for each aside in the plan, a sentence or two of ``peripheral_words`` words on
-something else, with the aside's values verbatim.
+something else, with the aside's values verbatim. Values that the stage ``values`` left open are asked for first, given the text so far.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import PromptRequest, ask
 from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables
+from piiloom.generation.stages.values import with_values
 
 NAME = "peripheral"
 
@@ -26,13 +27,13 @@ class PeripheralStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its asides."""
-        sentences: list[MarkedText] = []
-        refused = item.refused
-        for number in range(len(item.plan.asides)):
+        item = replace(item, peripheral=())
+        for number, aside in enumerate(item.plan.asides):
+            told = [sentence.text for sentence in (item.situation, *item.peripheral) if sentence is not None]
+            item = await with_values(item, [value for value in item.plan.wanted if value.id in aside.values], ctx, "\n".join(told))
             sentence, again = await self._one(number, item, ctx)
-            sentences.append(sentence)
-            refused += again
-        return replace(item, peripheral=tuple(sentences), refused=refused)
+            item = replace(item, peripheral=(*item.peripheral, sentence), refused=item.refused + again)
+        return item
 
     async def _one(self, number: int, item: Item, ctx: StageContext) -> tuple[MarkedText, int]:
         plan = item.plan

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from piiloom.corpus.store.judgements import JudgementKind
-from piiloom.generation.settings.configuration import RecipeName
+from piiloom.generation.settings.configuration import RecipeName, RunConfig
 from piiloom.generation.stage import Stage
 from piiloom.generation.stages import (
     abstraction,
@@ -75,7 +75,8 @@ def _with_shared(stages: Sequence[Stage]) -> tuple[str, ...]:
     return (FIRST_STAGE, subtopics.NAME, *(stage.name for stage in stages), screen.NAME)
 
 
-def templates_of(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[str, ...]:
-    """List the names of the templates that a run by *recipe* with *judges* may send; they are stored with every record."""
-    shared = () if recipe == "story" else (*topics.TEMPLATES, *subtopics.TEMPLATES)  # stories come with their own
-    return (*shared, *(name for stage in item_stages(recipe, judges) for name in stage.templates))
+def templates_of(config: RunConfig) -> tuple[str, ...]:
+    """List the names of the templates that a run of *config* may send; they are stored with every record."""
+    shared = () if config.recipe == "story" else (*topics.TEMPLATES, *subtopics.TEMPLATES)  # stories come with their own
+    in_text = (values.IN_TEXT,) if config.fits_values_to_text else ()
+    return (*shared, *in_text, *(name for stage in item_stages(config.recipe, config.judges) for name in stage.templates))

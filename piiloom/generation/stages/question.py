@@ -16,7 +16,7 @@ from piiloom.corpus.record import Record
 from piiloom.generation.item import Item, ItemValue, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, value_variables
+from piiloom.generation.stages.texts import check_first_person, read_question, value_variables
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
@@ -47,11 +47,7 @@ class QuestionStage:
         plan = item.plan
 
         def accept(data: Any) -> str:
-            text = " ".join(str(data["question"]).split())
-            if not text.endswith(("?", "？", "؟")):
-                raise Fault("not_a_question", "it must be one question that ends with a question mark")
-            check_length(text, plan.question_words)
-            check_no_meta(text)
+            text = read_question(data["question"], plan.question_words)
             if template == "question_personal":
                 check_first_person(text, ctx.locale.language)
             if template == "question_abstracted":

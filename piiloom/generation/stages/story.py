@@ -12,13 +12,12 @@ from dataclasses import replace
 from piiloom.corpus.marks import MarkedText, Mention
 from piiloom.corpus.record import Span
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.question_rounds import question_round
+from piiloom.generation.composer.question_rounds import question_round, weighted_questions
 from piiloom.generation.composer.telling import StoryUntold, tell_asked
 from piiloom.generation.composer.telling_plan import plan_of
 from piiloom.generation.composer.told import ToldStory
 from piiloom.generation.item import Item, ItemValue, Question, TextShare
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.stories import Story
 
@@ -44,18 +43,21 @@ class StoryStage:
         if ctx.aside_types:
             aside = derive_rng("aside of an own type", share.seed)
             story = with_own_aside(story, ctx.aside_types, aside, ctx.locale.language)
-        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale, ctx.taxonomy)
+        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale, ctx)
         if share.number >= len(text.questions):
             raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
         return _filled(item, text, share.number)
 
 
-def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str, taxonomy: Taxonomy) -> ToldStory:
+def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str, ctx: StageContext) -> ToldStory:
     """Write the text that all its items share; an item that is tried again (*drawn* > 0) gets another text."""
-    rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
-    asked = question_round(plan_of(story), telling, share.records, rounds)
+    if ctx.config.shares is not None:
+        asked = weighted_questions(plan_of(story), ctx.config.shares, share.records, derive_rng("story questions", share.seed, drawn))
+    else:
+        rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
+        asked = question_round(plan_of(story), telling, share.records, rounds)
     try:
-        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), taxonomy, locale=locale)
+        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), ctx.taxonomy, locale=locale)
     except StoryUntold as untold:
         raise ItemRejected("untold", str(untold), stage=NAME) from untold
 

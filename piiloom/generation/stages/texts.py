@@ -18,6 +18,8 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.wording import FIRST_PERSON
 
 _REFUSALS = RefusalsGate()
+_QUESTION_END = re.compile(r"[?？؟]+")
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 # A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.
 SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])")
 
@@ -78,6 +80,16 @@ def check_length(text: str, band: Band) -> None:
     number = count_words(text)
     if not band[0] <= number <= band[1]:
         raise Fault("wrong_length", f"it has {number} words; {band[0]} to {band[1]} are wanted")
+
+
+def read_question(reply: object, band: Band) -> str:
+    """Return the question *reply* with single spaces; raise ``Fault`` unless it is one question of *band* words, and nothing else."""
+    text = " ".join(str(reply).split())
+    if not text.endswith(("?", "？", "؟")) or len(_QUESTION_END.findall(_QUOTED.sub("", text))) > 1:
+        raise Fault("not_a_question", "it must be one question that ends with a question mark")
+    check_length(text, band)
+    check_no_meta(text)
+    return text
 
 
 def check_first_person(text: str, language: str) -> None:

@@ -2,14 +2,18 @@
 
 In: a plan item. Out: one value for each that the plan wants, of one coherent persona, none inside another. Drawn by code
 (``pii_values``); with ``--values llm`` the model is asked for each, else only for those of own types that say so.
+
+With ``--values llm`` and the recipe "staged", each value is asked for when the text needs it: here those of the situation, given topic
+and subtopic; those of an aside in the stage ``peripheral``, given the text so far.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from piiloom.corpus.mention_search import exact_mentions
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import content_words, count_words
@@ -22,6 +26,7 @@ from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME = "values"
+IN_TEXT = "value_in_text"  # the template for a value that fits the post so far
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
 
 
@@ -33,52 +38,70 @@ class ValuesStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its values; raises ``ItemRejected`` if no distinct values can be found."""
-        drawn = [wanted for wanted in item.plan.wanted if ctx.config.values == "code" and not _is_asked(wanted, ctx.taxonomy)]
-        values = list(draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy)) if drawn else []
-        refused = item.refused
-        # Values about a person named by another value come last, since they need that value's text.
-        for wanted in sorted((w for w in item.plan.wanted if w not in drawn), key=lambda w: w.subject.startswith("@")):
-            value, again = await self._ask(wanted, values, item, ctx)
-            values.append(value)
-            refused += again
-        place = {wanted.id: number for number, wanted in enumerate(item.plan.wanted)}
-        return replace_values(item, tuple(sorted(values, key=lambda value: place[value.id])), refused=refused)
+        item = replace_values(item, ())
+        wanted = item.plan.wanted
+        if ctx.config.fits_values_to_text:
+            persons = {value.subject for value in wanted if value.relevance == "high"}
+            return await with_values(item, [value for value in wanted if value.relevance == "high" or f"@{value.id}" in persons], ctx)
+        drawn = [value for value in wanted if ctx.config.values == "code" and not _is_asked(value, ctx.taxonomy)]
+        if drawn:
+            item = replace_values(item, draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy))
+        return await with_values(item, wanted, ctx)
 
-    async def _ask(self, wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext) -> tuple[ItemValue, int]:
-        plan = item.plan
-        kind = ctx.taxonomy.get(wanted.entity_type)
-        names = wanted.subtypes or tuple(subtype.name for subtype in kind.subtypes)
-        subtype = ctx.taxonomy.subtype(kind.name, derive_rng("subtype", plan.seed, wanted.id).choice(names))
-        avoid = [value.text for value in taken]
-        question = PromptRequest(
-            stage=NAME,
-            template="pii_value",
-            variables={
-                "type": {"name": kind.name},
-                "subtype": {"name": subtype.name, "definition": subtype.definition, "examples": list(subtype.examples)},
-                "country": ctx.locale.country,
-                "language": ctx.locale.language_name,
-                "topic": plan.topic if wanted.relevance == "high" else None,
-                "subtopic": plan.subtopic,
-                "avoid": avoid,
-                "locale": plan.locale,
-                "value_id": wanted.id,
-                "subject": subject_of(wanted, taken),
-                "seed": plan.seed,
-            },
-            schema=text_schema("value"),
-            item_id=f"{plan.index}/{wanted.id}",
-        )
-        text, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid))
-        value = ItemValue(
+
+async def with_values(item: Item, wanted: Iterable[WantedValue], ctx: StageContext, text: str = "") -> Item:
+    """Return *item* with those of *wanted* that it lacks, asked of the model given *text*, the post so far ("": topic and subtopic)."""
+    values, refused = list(item.values), item.refused
+    missing = [value for value in wanted if value.id not in {known.id for known in values}]
+    if not missing:
+        return item
+    # Values about a person named by another value come last, since they need that value's text.
+    for one in sorted(missing, key=lambda value: value.subject.startswith("@")):
+        value, again = await _ask(one, values, item, ctx, text)
+        values.append(value)
+        refused += again
+    place = {value.id: number for number, value in enumerate(item.plan.wanted)}
+    return replace(item, values=tuple(sorted(values, key=lambda value: place[value.id])), refused=refused)
+
+
+async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext, text: str) -> tuple[ItemValue, int]:
+    plan = item.plan
+    kind = ctx.taxonomy.get(wanted.entity_type)
+    names = wanted.subtypes or tuple(subtype.name for subtype in kind.subtypes)
+    subtype = ctx.taxonomy.subtype(kind.name, derive_rng("subtype", plan.seed, wanted.id).choice(names))
+    avoid = [value.text for value in taken]
+    question = PromptRequest(
+        stage=NAME,
+        template=IN_TEXT if text else "pii_value",
+        variables={
+            "type": {"name": kind.name},
+            "subtype": {"name": subtype.name, "definition": subtype.definition, "examples": list(subtype.examples)},
+            "country": ctx.locale.country,
+            "language": ctx.locale.language_name,
+            "topic": plan.topic if text or wanted.relevance == "high" else None,
+            "subtopic": plan.subtopic,
+            "avoid": avoid,
+            "locale": plan.locale,
+            "value_id": wanted.id,
+            "subject": subject_of(wanted, taken),
+            "seed": plan.seed,
+            **({"text": text} if text else {}),
+        },
+        schema=text_schema("value"),
+        item_id=f"{plan.index}/{wanted.id}",
+    )
+    value, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid, text))
+    return (
+        ItemValue(
             id=wanted.id,
             entity_type=kind.name,
             subtype=subtype.name,
-            text=text,
+            text=value,
             relevance=wanted.relevance,
             subject=subject_of(wanted, taken),
-        )
-        return value, refused
+        ),
+        refused,
+    )
 
 
 def subject_of(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
@@ -128,15 +151,20 @@ def _drawn(
     return tuple(draw_values(draw_persona(rng, locale), [request], rng, taxonomy)[0] for request in alone)
 
 
-def fit_value(value: str, avoid: list[str]) -> str:
-    """Return *value* with single spaces; raises ``Fault`` if it is malformed or shares a content word with one of *avoid*."""
-    text = " ".join(value.split())
-    if FORBIDDEN & set(text) or not 1 <= count_words(text) <= 8:
+def fit_value(value: str, avoid: list[str], text: str = "") -> str:
+    """Return *value* with single spaces.
+
+    Raises ``Fault`` if it is malformed, shares a content word with one of *avoid*, or occurs in *text*, the post so far.
+    """
+    fit = " ".join(value.split())
+    if FORBIDDEN & set(fit) or not 1 <= count_words(fit) <= 8:
         raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")
     for other in avoid:
-        if content_words(text) & content_words(other) or text.casefold() == other.casefold():
+        if content_words(fit) & content_words(other) or fit.casefold() == other.casefold():
             raise Fault("repeated_value", "it shares a word with a value that is already taken")
-    return text
+    if exact_mentions(text.casefold(), fit.casefold()):
+        raise Fault("repeated_value", "it occurs in the post already")
+    return fit
 
 
 STAGE: Stage = ValuesStage()
