@@ -37,6 +37,15 @@ class InputOptions(Settings):
         metavar="NAME",
         panel=INPUT,
     )
+    group_by: str | None = setting(
+        None,
+        "Column of a table in which the rows of one document are equal: lesson. file: all rows of a table are one document.",
+        metavar="NAME|file",
+        panel=INPUT,
+    )
+    speaker_field: str | None = setting(
+        None, "With --group-by: column of the speakers. Each row is then a line speaker: text.", metavar="NAME", panel=INPUT
+    )
     input_format: str | None = setting(
         None,
         "Format of files without a known suffix: txt, jsonl, json, csv, tsv, parquet, arrow, xml, docx, conll, zip.",
