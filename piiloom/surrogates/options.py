@@ -121,6 +121,9 @@ class SurrogateOptions(ModelCalls, CorpusOptions):
         "People of each role balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
         panel=PEOPLE,
     )
+    groups_by: Literal["person", "document"] = setting(
+        "person", "document: all people of a document have one group, and the documents are balanced over the groups.", panel=PEOPLE
+    )
     weights: str = setting("", "For --groups weights: female=2,Africa=3; others weigh 1.", metavar="NAME=N,…", panel=PEOPLE)
     person_groups: bool = setting(
         False, "State each person's group in records.jsonl, for evaluate --by <role>.", panel=PEOPLE, advanced=True
