@@ -23,7 +23,10 @@ _WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word ove
 _NO_HEADS: Final = _WEAK | {"title", "generic"}  # kinds that say nothing of what they are of
 _OF: Final = frozenset({"of", "for", "av", "för", "von", "vom"})  # between a head and what it is of
 _NAMELESS: Final = frozenset("payment_card bank_account case_number device_id id_number policy_number".split())
-_ORGANISED: Final = frozenset("organisation company employer department charity club authority product".split())
+_ORGANISED: Final = frozenset(
+    "organisation company employer department charity club authority product band resort school language_school university hospital "
+    "bank".split()
+)
 _DOUBT: Final = 0.65
 _SHORT: Final = 3
 _SAID: Final = frozenset({"role", "name", "value"})
