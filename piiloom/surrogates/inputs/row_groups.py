@@ -67,8 +67,8 @@ def divided(replaced: Replaced, cells: Sequence[CellText]) -> Iterator[Replaced]
             place = places[number]
             if place.start < at or place.end > end:
                 break
-            starts = {"start": place.start - at, "new_start": place.new_start - new_at}
-            own.append(place._replace(end=place.end - at, new_end=place.new_end - new_at, **starts))
+            start, stop, new_start, new_stop = (place.start - at, place.end - at, place.new_start - new_at, place.new_end - new_at)
+            own.append(place._replace(start=start, end=stop, new_start=new_start, new_end=new_stop))
             grown = place.new_end - place.end
             number += 1
         yield Replaced(replaced.text[new_at : end + grown], own)
