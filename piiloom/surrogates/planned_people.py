@@ -215,18 +215,20 @@ def give_speakers(
 ) -> None:
     """Set the *owners* of values that a speaker tells of themselves ("my account"), or of the one other speaker ("your account").
 
-    A speaker is the only person whose role is the speaker's name. Values with a role or a number of their own stay as they are, and
-    so do those before which the sentence last names somebody, or has a word for others ("her account").
+    A speaker is the only person whose role is the speaker's name; a value of one whom the document does not name is nobody's. Values
+    with a role or a number of their own stay as they are, and so do those before which the sentence last names somebody, or has a
+    word for others ("her account"), and all values if no speaker is named.
     """
     starts, known = [start for start, _ in turns], _spoken_words(language)
     roles = Counter(cluster.key[0] for cluster in clusters if cluster.size)
     speakers = {cluster.key[0]: at for at, cluster in enumerate(clusters) if cluster.size == 1 and roles[cluster.key[0]] == 1}
-    present = {name.casefold() for _, name in turns} & speakers.keys()
+    names = {name.casefold() for _, name in turns}
+    if names.isdisjoint(speakers):
+        return
     for number in values:
         mention = mentions[number]
         start, name = turns[max(0, bisect_right(starts, mention.start) - 1)]
-        speaker = name.casefold()
-        if speaker not in present or mention.role or mention.index or mention.original or mention.form in KIN:
+        if mention.role or mention.index or mention.original or mention.form in KIN:
             continue
         begin = mention.start - len(_SENTENCE_ENDS.split(text[start + len(name) + 1 : mention.start])[-1])
         words = [(at.start(), known[word]) for at in _WORD.finditer(text, begin, mention.start) if (word := at[0].casefold()) in known]
@@ -234,11 +236,9 @@ def give_speakers(
         before = mentions[number - 1] if number else None
         if about == "others" or (before is not None and before.kind == "person" and before.start >= last):
             continue
-        others = present - {speaker}
-        if about == "own":
-            owners[number] = speakers[speaker]
-        elif len(others) == 1:
-            owners[number] = speakers[min(others)]
+        meant = {name.casefold()} if about == "own" else names - {name.casefold()}
+        if len(meant) == 1 and roles[min(meant)] < 2:
+            owners[number] = speakers.get(min(meant), NOBODY)
 
 
 def _date_one_person(text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int], clusters: Sequence[Cluster]) -> None:

@@ -139,6 +139,11 @@ def test_a_value_is_the_speakers_or_of_whom_they_speak(said, owner):
     text = f"teacher: Hello <STUDENT>, I am <TEACHER>.\nstudent: {said}"
     turns = ((0, "teacher"), (text.index("student:"), "student"))
     document = Document(0, "0", text, "texts", turns=turns)
-    plan, _ = Engine(Settings(seed=1, locale="en_GB"), POOLS, Finder()).plan(document)
+    engine = Engine(Settings(seed=1, locale="en_GB"), POOLS, Finder())
+    plan, _ = engine.plan(document)
     (value,) = [at for number, at in enumerate(plan.owners) if plan.mentions[number].kind == "username"]
     assert plan.clusters[value].key[0] == owner
+    if owner == "student":  # of whom nothing is known now, but that they are not the teacher
+        (done,) = engine.replace_all([document._replace(text=text.replace("<STUDENT>", "(unknown)"))])
+        assert done.placed[-1].kind == "username"
+        assert done.placed[-1].value_id not in {place.value_id for place in done.placed if place.kind == "person"}
