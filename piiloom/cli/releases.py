@@ -60,7 +60,7 @@ _SHOW = ("piiloom releases show v1", "piiloom releases show v1 --json")
 _DIFF = ("piiloom releases diff v1 v2", "piiloom releases diff v1 v2 --limit 0", "piiloom releases diff v1 v2 --json")
 _DELETE = ("piiloom releases delete v1", "piiloom releases delete v1 --yes --json")
 _TITLES = ("release", "version", "records", "splits", "withheld", "of run", "status", "test size", "seed", "sha256")
-_GROUPS = ("pairs", "types", "relevance", "locales", "producers")
+_GROUPS = ("pairs", "types", "subtypes", "relevance", "locales", "producers")
 _SHOWN = 12
 _OFF_AT_ZERO = {"validation_size", "folds"}
 HASH_SHOWN = 12
@@ -161,7 +161,8 @@ def show(asked: ShowOptions) -> None:
             for _ in held.counting(iter_release_records(store, release, split)):
                 pass
     if asked.as_json:
-        line |= {"splits": {split: held.to_json() for split, held in counts.items()}, "withheld": _withheld_json(withheld)}
+        splits = {split: {**held.to_json(), "subtypes": dict(sorted(held.subtypes.items()))} for split, held in counts.items()}
+        line |= {"splits": splits, "withheld": _withheld_json(withheld)}
         line["judged"] = [asdict(one) for one in judged]
         say_json({**place, **line})
         return

@@ -117,7 +117,7 @@ def _print_report(report: RunReport, *, as_json: bool) -> None:
     figures = report.report
     engine, people = figures["engine"], figures["engine"]["people"]
     rows = [
-        ("documents", report.documents, ""),
+        ("documents", report.documents, _groups(people["documents"]) if "documents" in people else ""),
         ("surrogates", report.replaced, _counts(figures["replaced"]["by_kind"], _SHOWN)),
         ("people", people["people"], _groups(people)),
         ("unknown tags", figures["unknown"]["total"], _counts(figures["unknown"]["tags"], _SHOWN)),
@@ -146,7 +146,9 @@ def _groups(people: Mapping[str, Any]) -> str:
     counts = sorted(set(people["groups"].values()))
     each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     gender = people["gender_told_by_text"]
-    return f"{each} in each of {len(people['groups'])} groups; the text tells the gender of {people['people'] - gender.get('open', 0):,}"
+    return (
+        f"{each} in each of {len(people['groups'])} groups; the text tells the gender of {sum(gender.values()) - gender.get('open', 0):,}"
+    )
 
 
 class _Survey(_Source, InputOptions):

@@ -143,6 +143,7 @@ def _engine_settings(options: SurrogateOptions) -> Settings:
         keep_weekdays=options.keep_weekdays,
         same_value=options.same_value,
         person_groups=options.person_groups,
+        groups_by=options.groups_by,
     )
 
 
@@ -150,6 +151,9 @@ def _check_together(options: SurrogateOptions, inputs: InputSettings) -> None:
     """Raise ``UsageError`` for options of which another one makes no use."""
     if options.weights and options.groups != "weights":
         raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
+    if options.groups_by == "document" and options.scope == "corpus":
+        remedy = "Use --scope document."
+        raise UsageError("people of all documents cannot have the group of one", where="--groups-by document", remedy=remedy)
     if options.same_value != "document" and not inputs.use_spans:
         raise UsageError("the values of placeholders are not known", where="--same-value", remedy="Add --spans, or leave it out.")
     if options.ray_address and not options.ray:

@@ -108,7 +108,8 @@ class Document(NamedTuple):
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
     question about the text begins, which is at its end (``inputs.questions``). ``lines_apart``: a surrogate cannot go over a line's end.
-    ``covered`` are given spans that others cover: they are not replaced, but their values are known.
+    ``covered`` are given spans that others cover: they are not replaced, but their values are known. ``turns``: where the turn of each
+    speaker begins, and who that is ("student"), if the input tells it.
     """
 
     number: int
@@ -120,6 +121,7 @@ class Document(NamedTuple):
     question_at: int | None = None
     lines_apart: bool = False
     covered: tuple[Mention, ...] = ()
+    turns: tuple[tuple[int, str], ...] = ()
     ordinal: int = 0
 
     @property

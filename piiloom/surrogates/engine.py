@@ -19,7 +19,16 @@ from typing import Protocol
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds, keyed_seeds
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
-from piiloom.surrogates.persona_assignment.groups import GROUPS, OPEN, Roles, assign_groups, role_name
+from piiloom.surrogates.persona_assignment.groups import (
+    GROUPS,
+    NO_GROUP,
+    OF_DOCUMENT,
+    OPEN,
+    Roles,
+    assign_by_document,
+    assign_groups,
+    role_name,
+)
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
 from piiloom.surrogates.placeholders.finder import Finder, Found, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
@@ -69,7 +78,9 @@ class Engine:
         self._given = given
         self._statistics = statistics
         self._key = settings.key
+        self._by_document = settings.groups_by == "document"
         self._groups: bytes = b""
+        self._document_groups: bytes = b""
         self._starts: list[int] = []
         self._shared: Shared = {}
         self._room = _ROOM
@@ -96,7 +107,7 @@ class Engine:
             mentions = found.mentions
         else:
             raise DataError("the document has no spans and there is no mapping", where=document.id, remedy="Give --placeholders or spans.")
-        plan = self._planner.plan(document.text, mentions)
+        plan = self._planner.plan(document.text, mentions, document.turns)
         if self.settings.strategy != "consistent":
             keep = self.settings.keep if self.settings.strategy == "markov" else 0.0
             plan = apart(plan, keyed_seeds(self._key, "runs", document.text)[0], keep)
@@ -105,13 +116,15 @@ class Engine:
     def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
         """Return the people of a chunk, as marshalled bytes.
 
-        One gender code and one role per document-local person, (role, index, code, size) for each person shared across the corpus, and the
-        known originals. The plans of *chunk* are kept for ``replace`` as long as there is room for them.
+        One gender code and one role per document-local person, (role, index, code, size) for each person shared across the corpus, the
+        known originals, and with ``groups_by`` "document" the number of people of each document. The plans of *chunk* are kept for
+        ``replace`` as long as there is room for them.
         """
         codes, roles = bytearray(), Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         kept: list[Planned] = []
         known: list[Entry] = []
+        sizes: list[int] = []
         if self.scan_needs_known:
             chunk = None
         room = self._room if chunk is not None else 0
@@ -119,6 +132,8 @@ class Engine:
             for document in documents:
                 planned = self.plan(document)
                 _note_people(planned[0], codes, roles, shared)
+                if self._by_document:
+                    sizes.append(len(planned[0].codes))
                 if self.same_values is not None:
                     known += entries_of(document)
                 room -= len(document.text) + _PER_MENTION * len(planned[0].mentions)
@@ -127,49 +142,65 @@ class Engine:
         if chunk is not None and room > 0:
             self._room, self._kept[chunk] = room, kept
         noted = bytes(roles.numbers), list(roles.names)
-        return marshal.dumps((bytes(codes), *noted, [(*key, *entry) for key, entry in shared.items()], known))
+        return marshal.dumps((bytes(codes), *noted, [(*key, *entry) for key, entry in shared.items()], known, sizes))
 
     def assign(self, scans: Iterable[bytes]) -> bytes:
         """Assign a group to each person of the corpus, from the ``scan`` results in input order. Return the bytes that ``load`` reads."""
         parts: list[bytes] = []
         sizes: list[int] = []
+        documents: list[int] = []
         roles = Roles()
         shared: dict[tuple[str, str], list[int]] = {}
         known: dict[int, Told] = {}
         for scan in scans:
-            codes, numbers, names, entries, originals = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
+            codes, numbers, names, entries, originals, people = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
+            documents += people
             merge_entries(known, originals)
             sizes.append(len(codes))
             roles.extend(names, numbers)
             for role, index, code, size in entries:
                 _note_shared(shared, (role, index), code, size)
-        assigned = self._assign(b"".join(parts), sizes, roles, shared, known)
+        assigned = self._assign(b"".join(parts), sizes, roles, shared, known, documents)
         if self._statistics is not None:
             self._statistics.note_groups(assigned)
         return assigned
 
     def _assign(
-        self, codes: bytes, sizes: list[int], roles: Roles, shared: dict[tuple[str, str], list[int]], known: Mapping[int, Told]
+        self,
+        codes: bytes,
+        sizes: list[int],
+        roles: Roles,
+        shared: dict[tuple[str, str], list[int]],
+        known: Mapping[int, Told],
+        documents: Sequence[int],
     ) -> bytes:
+        local = codes
         for (role, _), (code, size) in shared.items():
             codes += bytes([code, *[OPEN] * (size - 1)])
             roles.add(role, size)
         weights = self.settings.weights if self.settings.balance != "balanced" else None
-        groups = assign_groups(codes, keyed_seeds(self._key, "groups")[0], weights, bytes(roles.numbers))
-        at = sum(sizes)
+        seed, at = keyed_seeds(self._key, "groups")[0], sum(sizes)
+        of_documents = codes_of_documents = b""
+        if self._by_document:
+            groups, of_documents, codes_of_documents = assign_by_document(local, documents, seed, weights)
+            groups += assign_groups(codes[at:], seed, weights, bytes(roles.numbers[at:]))
+        else:
+            groups = assign_groups(codes, seed, weights, bytes(roles.numbers))
         people = []
         for key, (_, size) in shared.items():
             people.append((*key, groups[at : at + size]))
             at += size
         told = Counter(zip(roles.numbers, codes, strict=True))
-        return marshal.dumps((groups, [0, *accumulate(sizes)], people, list(known.items()), dict(told), bytes(roles.numbers), roles.names))
+        starts, numbers = [0, *accumulate(sizes)], bytes(roles.numbers)
+        dealt = groups, starts, people, list(known.items()), of_documents, codes_of_documents
+        return marshal.dumps((*dealt, dict(told), numbers, roles.names))
 
     # Pass 2
 
     def load(self, assigned: bytes) -> None:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
-        self._groups, self._starts, people, known, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
+        self._groups, self._starts, people, known, self._document_groups, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
         if self.same_values is not None:
             self.same_values.corpus = packed(known)
         self._shared = {(role, index): (keyed_seeds(self._key, "person", role, index)[0], groups) for role, index, groups in people}
@@ -193,25 +224,30 @@ class Engine:
         for document, (plan, found) in zip(documents, planned, strict=True):
             after = at + len(plan.codes)
             done = self.replace_plan(plan, document, self._groups[at:after])
-            if self.settings.person_groups:
-                done.person_groups = self._person_groups(plan, self._groups[at:after])
+            if self.settings.person_groups or self._by_document:
+                done.person_groups = self._person_groups(plan, self._groups[at:after], document.number)
             at = after
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
                 done.left = list(found.left)
             yield done
 
-    def _person_groups(self, plan: Plan, groups: Sequence[int]) -> dict[str, list[str]]:
-        """Return the groups of the people of one document by their role, "person" for people without one."""
+    def _person_groups(self, plan: Plan, groups: Sequence[int], number: int) -> dict[str, list[str]]:
+        """Return the groups of the people of document *number* by their role, "person" for people without one; and its own, "group"."""
         found: dict[str, list[str]] = {}
+        if self._by_document and self._document_groups[number] != NO_GROUP:
+            found[OF_DOCUMENT] = [self._name_of(self._document_groups[number])]
         at = 0
         for cluster in plan.clusters:
             own = self._shared[cluster.key][1] if cluster.corpus else groups[at : at + cluster.size]
             at += 0 if cluster.corpus else cluster.size
-            names = [GROUPS[group][0] if self.settings.own_names else " ".join(GROUPS[group]) for group in own]
+            names = list(map(self._name_of, own))
             if names:
                 found.setdefault(role_name(cluster.key[0]), []).extend(names)
         return found
+
+    def _name_of(self, group: int) -> str:
+        return GROUPS[group][0] if self.settings.own_names else " ".join(GROUPS[group])
 
     def replace_plan(self, plan: Plan, document: Document, groups: Sequence[int]) -> Replaced:
         """Replace the mentions of one planned document; *groups* has one group per document-local person."""
@@ -243,7 +279,7 @@ class Engine:
         shared: dict[tuple[str, str], list[int]] = {}
         for plan, _ in planned:
             _note_people(plan, codes, roles, shared)
-        self.load(self._assign(bytes(codes), [len(codes)], roles, shared, known))
+        self.load(self._assign(bytes(codes), [len(codes)], roles, shared, known, [len(plan.codes) for plan, _ in planned]))
         yield from self._each(numbered, planned, 0)
 
 

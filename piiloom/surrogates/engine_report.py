@@ -15,7 +15,7 @@ from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.outputs.report_page import most_common
-from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, role_name, spread
+from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread
 from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import Plan
@@ -160,7 +160,7 @@ def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, objec
 
     ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
     """
-    groups, _, _, _, told, numbers, names = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
+    groups, _, _, _, documents, codes_told, told, numbers, names = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
     roles: dict[int, list[str]] = {}
     for name, number in names.items():
         roles.setdefault(number, []).append(role_name(name))
@@ -173,11 +173,19 @@ def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, objec
     largest = sorted(roles, key=lambda number: (-by_role[number].total(), number))[:_ENOUGH]
     return {
         **_by_group(Counter(groups), sum(codes.values(), Counter()), own_names=own_names),
+        **_of_documents(documents, codes_told, own_names=own_names),
         "roles": {
             roles[number][0] if len(roles[number]) == 1 else "others": _by_group(by_role[number], codes[number], own_names=own_names)
             for number in largest
         },
     }
+
+
+def _of_documents(groups: bytes, codes: bytes, *, own_names: bool) -> dict[str, object]:
+    """Return what is reported of documents that have a group each; nothing if they have none."""
+    dealt = [(group, code) for group, code in zip(groups, codes, strict=True) if group != NO_GROUP]
+    found = _by_group(Counter(group for group, _ in dealt), Counter(code for _, code in dealt), own_names=own_names)
+    return {"documents": {"documents": found.pop("people"), **found}} if dealt else {}
 
 
 def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> dict[str, object]:

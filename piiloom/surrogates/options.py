@@ -37,6 +37,15 @@ class InputOptions(Settings):
         metavar="NAME",
         panel=INPUT,
     )
+    group_by: str | None = setting(
+        None,
+        "Column of a table in which the rows of one document are equal: lesson. file: all rows of a table are one document.",
+        metavar="NAME|file",
+        panel=INPUT,
+    )
+    speaker_field: str | None = setting(
+        None, "With --group-by: column of the speakers. Each row is then a line speaker: text.", metavar="NAME", panel=INPUT
+    )
     input_format: str | None = setting(
         None,
         "Format of files without a known suffix: txt, jsonl, json, csv, tsv, parquet, arrow, xml, docx, conll, zip.",
@@ -111,6 +120,9 @@ class SurrogateOptions(ModelCalls, CorpusOptions):
         "balanced",
         "People of each role balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
         panel=PEOPLE,
+    )
+    groups_by: Literal["person", "document"] = setting(
+        "person", "document: all people of a document have one group, and the documents are balanced over the groups.", panel=PEOPLE
     )
     weights: str = setting("", "For --groups weights: female=2,Africa=3; others weigh 1.", metavar="NAME=N,…", panel=PEOPLE)
     person_groups: bool = setting(

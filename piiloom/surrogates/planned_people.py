@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
 
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.ages import KIN
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.numbered_values import DATING, NOBODY, give_numbered, give_places
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN, announced_together, named_before
 from piiloom.surrogates.placeholders.settling import OWN_INDEX, address_run
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_SENTENCE_ENDS: Final = re.compile(r"[.!?]\s|\n")
 
 
 @dataclass(slots=True)
@@ -183,6 +191,54 @@ class PlannedPeople:
         others = [part for part in dict.fromkeys(before) if part != at]
         own = [part for part in others if self.clusters[part].key[0] == self.clusters[at].key[0]]
         return own if len(own) > 1 else others
+
+
+class _SpeakersFile(FileModel):
+    speakers: dict[str, dict[str, list[str]]]
+
+
+@cache
+def _spoken_words(language: str) -> dict[str, str]:
+    """Return what words of *language* tell of the person whom they are about: "own", "addressed" or "others"."""
+    read = load_yaml(files("piiloom.surrogates") / "data" / "words" / "speakers.yaml", _SpeakersFile).speakers
+    return {word: about for about, words in read.get(language, {}).items() for word in words}
+
+
+def give_speakers(
+    text: str,
+    values: Sequence[int],
+    mentions: Sequence[Mention],
+    owners: list[int],
+    clusters: Sequence[Cluster],
+    turns: Sequence[tuple[int, str]],
+    language: str,
+) -> None:
+    """Set the *owners* of values that a speaker tells of themselves ("my account"), or of the one other speaker ("your account").
+
+    A speaker is the only person whose role is the speaker's name; a value of one whom the document does not name is nobody's. Values
+    with a role or a number of their own stay as they are, and so do those before which the sentence last names somebody, or has a
+    word for others ("her account"), and all values if no speaker is named.
+    """
+    starts, known = [start for start, _ in turns], _spoken_words(language)
+    roles = Counter(cluster.key[0] for cluster in clusters if cluster.size)
+    speakers = {cluster.key[0]: at for at, cluster in enumerate(clusters) if cluster.size == 1 and roles[cluster.key[0]] == 1}
+    names = {name.casefold() for _, name in turns}
+    if names.isdisjoint(speakers):
+        return
+    for number in values:
+        mention = mentions[number]
+        start, name = turns[max(0, bisect_right(starts, mention.start) - 1)]
+        if mention.role or mention.index or mention.original or mention.form in KIN:
+            continue
+        begin = mention.start - len(_SENTENCE_ENDS.split(text[start + len(name) + 1 : mention.start])[-1])
+        words = [(at.start(), known[word]) for at in _WORD.finditer(text, begin, mention.start) if (word := at[0].casefold()) in known]
+        last, about = words[-1] if words else (begin, "own")
+        before = mentions[number - 1] if number else None
+        if about == "others" or (before is not None and before.kind == "person" and before.start >= last):
+            continue
+        meant = {name.casefold()} if about == "own" else names - {name.casefold()}
+        if len(meant) == 1 and roles[min(meant)] < 2:
+            owners[number] = speakers.get(min(meant), NOBODY)
 
 
 def _date_one_person(text: str, values: Sequence[int], mentions: Sequence[Mention], owners: list[int], clusters: Sequence[Cluster]) -> None:

@@ -46,7 +46,7 @@ from piiloom.surrogates.persona_assignment.groups import (
     title_before,
 )
 from piiloom.surrogates.placeholders.settling import OWN_INDEX, told_by_neighbours
-from piiloom.surrogates.planned_people import Cluster, PlannedPeople
+from piiloom.surrogates.planned_people import Cluster, PlannedPeople, give_speakers
 
 GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
 _BEFORE: Final = 32  # code points before a name within which it is announced
@@ -287,8 +287,8 @@ class Planner:
         self._names = KnownNames(genders, language)
         self._owned = owned_by(PERSON)
 
-    def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
-        """Cluster the *mentions* (sorted, disjoint) of *text*."""
+    def plan(self, text: str, mentions: Sequence[Mention], turns: Sequence[tuple[int, str]] = ()) -> Plan:
+        """Cluster the *mentions* (sorted, disjoint) of *text*. *turns* are those of a document whose speakers are known."""
         told = companies_told(text, mentions)
         if "mention" in [mention[5] for mention in told]:  # somebody may be named by a general tag
             told = told_by_titles(text, told_writers(text, told), self._cues)
@@ -324,6 +324,8 @@ class Planner:
             owners.append(NOBODY)
         self._settle(text, mentions, people, of_persons, owners)
         clusters = people.clusters
+        if turns:
+            give_speakers(text, of_persons, mentions, owners, clusters, turns, self._language)
         return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
 
     def _settle(self, text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: list[int]) -> None:

@@ -378,6 +378,7 @@ class _Run:
             "left_alone": {"total": sum(tally.left.values()), "brackets": most_common(tally.left)},
             "warnings": warnings,
             "engine": self._worker.engine.report(tally.engine),
+            **({"groups_of_documents": tally.groups} if tally.groups else {}),
             "files": self._counts.file_rows(source),
         }
         text = json.dumps(report, ensure_ascii=False, indent=2) + "\n"

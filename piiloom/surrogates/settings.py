@@ -16,6 +16,7 @@ Strategy = Literal["consistent", "per-mention", "markov"]
 Scope = Literal["document", "corpus"]
 OnUnknown = Literal["keep", "error", "generic"]
 Balance = Literal["balanced", "weights", "cue"]
+GroupsBy = Literal["person", "document"]
 SameValue = Literal["document", "corpus", "off"]
 
 
@@ -32,7 +33,7 @@ class Settings:
     a names index, None for the default. Dates that the text does not tell are drawn relative to ``anchor``; all known dates of a
     document move by the same shift, with ``keep_weekdays`` by whole weeks. ``same_value`` is where known originals are replaced, too,
     that no span marks: in their own document, in all documents of the corpus, or nowhere. With ``person_groups`` records
-    state the group of each person.
+    state the group of each person. With ``groups_by`` "document" all people of a document have one group, and documents are balanced.
     """
 
     seed: InitVar[int | None] = None
@@ -50,6 +51,7 @@ class Settings:
     keep_weekdays: bool = False
     same_value: SameValue = "document"
     person_groups: bool = False
+    groups_by: GroupsBy = "person"
 
     def __post_init__(self, seed: int | None) -> None:
         if seed is not None or not self.key:
@@ -77,6 +79,7 @@ class Settings:
             "keep": self.keep if self.strategy == "markov" else None,
             "scope": self.scope,
             "groups": "exact" if self.balance == "balanced" else self.balance,  # its name in reports from the beginning
+            "groups_by": self.groups_by,
             "weights": asdict(self.weights) if self.balance == "weights" else None,
             "english_only": self.english_only,
             "script": self.script,

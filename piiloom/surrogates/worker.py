@@ -210,6 +210,8 @@ def _mirrors(parts: Sequence[Parsed], documents: Sequence[Document], replaced: S
         count = len(parsed.found)
         try:
             mirrors.append(parsed.mirrored(replaced[at : at + count]))
+        except DataError as error:
+            raise DataError(error.message, where=documents[at].file, remedy=error.remedy) from error
         except CannotSpell as error:
             raise DataError(str(error), where=documents[at].file, remedy="Give the table with quoted fields, or as JSONL") from error
         at += count

@@ -73,6 +73,9 @@ def test_a_release_in_full(cli, released):
     assert found["splits"]["train"]["records"] == 12
     assert found["splits"]["train"]["pairs"] == {"health+occupation": 12}
     assert sum(found["splits"]["train"]["relevance"].values()) == found["splits"]["train"]["spans"]
+    subtypes = found["splits"]["train"]["subtypes"]
+    assert {name.partition("/")[0] for name in subtypes} <= found["splits"]["train"]["types"].keys()
+    assert sum(subtypes.values()) == found["splits"]["train"]["spans"]  # the composer states one of each
     shown = cli("releases", "show", "v1", "--store", released).out
     assert "health+occupation 12" in shown
     assert f"piiloom report --release v1 --store {released}" in shown

@@ -46,6 +46,7 @@ class SplitCounts:
     records: int = 0
     spans: int = 0
     labels: Counter[tuple[str, str]] = field(default_factory=Counter)  # (type, relevance or "none") of spans
+    subtypes: Counter[str] = field(default_factory=Counter)  # "type/subtype" of spans with a subtype
     pairs: Counter[str] = field(default_factory=Counter)
     locales: Counter[str] = field(default_factory=Counter)
     producers: Counter[str] = field(default_factory=Counter)
@@ -56,6 +57,7 @@ class SplitCounts:
             self.records += 1
             self.spans += len(record.spans)
             self.labels.update([(span.entity_type, span.relevance or "none") for span in record.spans])
+            self.subtypes.update([f"{span.entity_type}/{span.subtype}" for span in record.spans if span.subtype is not None])
             if record.plan is not None:
                 self.pairs["+".join(record.plan.pair)] += 1
             self.locales[record.locale] += 1
@@ -81,7 +83,7 @@ class SplitCounts:
         return found
 
     def to_json(self) -> Json:
-        """Return all counts, with sorted keys."""
+        """Return all counts but those of subtypes, with sorted keys: what ``release.json`` states of a split."""
         counters = {
             "types": self.types,
             "relevance": self.relevance,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # Kinds whose values are free text. Values that must agree with a person, a country or a checksum (names, contacts, ids, dates, ages,
 # places, nationality …) are not among them: code draws those better than any model.
 BY_MODEL: Final = frozenset(
-    "organisation company employer school university hospital department bank charity club authority course degree field "
-    "occupation landmark product condition medication religion political".split()
+    "organisation company employer school language_school university hospital department bank charity band club authority course "
+    "degree field occupation resort landmark product condition medication religion political".split()
 )
 
 

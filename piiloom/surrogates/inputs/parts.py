@@ -31,13 +31,16 @@ NO_SPANS: Final = "documents without a span"
 CUT_SPANS: Final = "spans that cut a word"
 DROPPED_SPANS: Final = "overlapping spans left out"
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
+WHOLE_TABLE: Final = -1  # the group column of a table whose rows are all one document
+OF_FILE: Final = "file"  # what ``group_by`` is then, unless there is a column of that name
 
 
 class TableLayout(NamedTuple):
     """Layout of a CSV or TSV file.
 
     ``columns`` are (name, 0-based index) of the text fields; ``ids`` and ``question`` are the indices of these columns. ``head``: the
-    first row is a header.
+    first row is a header. Rows with equal values in the column ``group`` are one document (``WHOLE_TABLE``: all rows; None: each row is
+    a document), ``speaker`` is the column of their speakers.
     """
 
     delimiter: str
@@ -46,6 +49,8 @@ class TableLayout(NamedTuple):
     ids: int | None
     head: bool
     question: int | None = None
+    group: int | None = None
+    speaker: int | None = None
 
 
 class ParquetLayout(NamedTuple):
@@ -150,6 +155,7 @@ class Found(NamedTuple):
 
     ``id`` is the row's, if it has one. ``line`` is 0-based from the part's start. ``field`` is set only if there are several text fields.
     ``question_at`` is where the question begins in ``text``, if the row has one. ``covered`` are given spans that others cover.
+    ``turns``: see ``Document``.
     """
 
     text: str
@@ -160,6 +166,7 @@ class Found(NamedTuple):
     mentions: tuple[Mention, ...] | None = None
     question_at: int | None = None
     covered: tuple[Mention, ...] = ()
+    turns: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -183,6 +190,19 @@ class Skip(NamedTuple):
     line: int
     reason: str
     instead: str = ""
+
+
+def without(skips: Sequence[Skip], raw: str, start: int, end: int) -> str:
+    """Return ``raw[start:end]`` without the rows of *skips*, with what the mirror has instead of them."""
+    if not skips:
+        return raw[start:end]
+    pieces: list[str] = []
+    for skip in skips[bisect_left(skips, (start,)) :]:
+        if skip.start >= end:
+            break
+        pieces += (raw[start : skip.start], skip.instead)
+        start = skip.end
+    return "".join([*pieces, raw[start:end]])
 
 
 @dataclass(slots=True)
@@ -226,15 +246,7 @@ class Parsed:
 
     def outside(self, start: int, end: int) -> str:
         """Return ``raw[start:end]``, which holds no text of a document, as the mirror has it: without the rows that were set aside."""
-        if not self.skips:
-            return self.raw[start:end]
-        pieces: list[str] = []
-        for skip in self.skips[bisect_left(self.skips, (start,)) :]:
-            if skip.start >= end:
-                break
-            pieces += (self.raw[start : skip.start], skip.instead)
-            start = skip.end
-        return "".join([*pieces, self.raw[start:end]])
+        return without(self.skips, self.raw, start, end)
 
     def beside(self) -> Iterator[tuple[int, str]]:
         """Yield what the mirror keeps besides the texts and the marks of their spans, with its line (0-based from the part's start)."""
@@ -296,8 +308,11 @@ class InputSettings:
     ``delimiter`` None: by suffix and first line. ``quoting`` "auto": fields may be quoted, except in a tab-separated file whose quotes
     do not pair.
 
-    With ``question_field``, a row's question is part of its document (``questions``). Rows may bring spans, in ``spans_field`` (default:
-    ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype → kind) they become the document's mentions.
+    With ``question_field``, a row's question is part of its document (``questions``). With ``group_by`` several rows of a table are one
+    document, each a line that begins with its ``speaker_field`` if there is one (``row_groups``).
+
+    Rows may bring spans, in ``spans_field`` (default: ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype → kind)
+    they become the document's mentions.
     ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be picklable. ``skip_bad_rows``: a row that cannot be
     read is set aside; otherwise it is an error. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about
     ``chunk_bytes`` bytes. Raises ``UsageError`` for invalid values.
@@ -312,6 +327,8 @@ class InputSettings:
     quoting: Quoting = "auto"
     encoding: str | None = None
     question_field: str | None = None
+    group_by: str | None = None
+    speaker_field: str | None = None
     spans_field: str | None = None
     use_spans: bool = True
     kind_of: KindOf | None = None
@@ -333,6 +350,10 @@ class InputSettings:
             raise UsageError("a delimiter is one ASCII character, and neither a quote nor a line end", where="--delimiter")
         if self.question_field is not None and (len(self.text_fields) > 1 or self.question_field in self.text_fields):
             raise UsageError("a question goes with one text, of another field", where="--question-field", remedy="Name one --text-field")
+        if self.group_by is not None and (self.question_field is not None or len(self.text_fields) > 1):
+            raise UsageError("a group of rows has one text field and no question", where="--group-by", remedy="Name one --text-field")
+        if self.speaker_field is not None and self.group_by is None:
+            raise UsageError("speakers are those of grouped rows", where="--speaker-field", remedy="Add --group-by")
         if len(set(self.text_fields)) != len(self.text_fields):
             raise UsageError("a field is named twice", where="--text-field")
 
@@ -347,6 +368,8 @@ class InputSettings:
             id_field=options.id_field,
             encoding=options.encoding,
             question_field=options.question_field,
+            group_by=options.group_by,
+            speaker_field=options.speaker_field,
             header=options.header,
             delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
             spans_field=(spans.spans_field or SPANS) if spans is not None and use_spans else None,  # asked for, so [] means: no mentions
@@ -373,6 +396,8 @@ class InputSettings:
             "quoting": self.quoting,
             "encoding": self.encoding,
             "question_field": self.question_field,
+            "group_by": self.group_by,
+            "speaker_field": self.speaker_field,
             "spans_field": self.spans_field,
             "spans": self.takes_spans,
             "max_unpacked": self.max_unpacked,

@@ -11,8 +11,7 @@ from typing import Final
 from piiloom.corpus.mention_search import exact_mentions
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
-from piiloom.surrogates.inputs.parts import Found, Slot
-from piiloom.surrogates.inputs.splicing import changed
+from piiloom.surrogates.inputs.parts import Found
 
 _BETWEEN: Final = "\n\n"
 NO_QUESTION: Final = "rows without a question"
@@ -35,31 +34,6 @@ def asked(found: Found, question: str) -> Found:
     if mentions is not None:
         mentions = with_question(mentions, text, question)
     return found._replace(text=joined(text, question), mentions=mentions, question_at=question_start(text))
-
-
-class PairSlot:
-    """The ``Slot`` of a text of *length* characters and its question, each with a slot of its own."""
-
-    __slots__ = ("_at", "_slots", "end", "ranges", "start")
-
-    def __init__(self, text: Slot, question: Slot, length: int) -> None:
-        self._slots = (text, question)
-        self._at = length + len(_BETWEEN)
-        self.start, self.end = min(text.start, question.start), max(text.end, question.end)
-        self.ranges: tuple[tuple[int, int], ...] = ()
-
-    def rest(self, raw: str) -> str:
-        """Return what is between the two."""
-        first, last = sorted(self._slots, key=lambda one: one.start)
-        return raw[first.end : last.start]
-
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``."""
-        new = [
-            (slot.start, slot.end, slot.rewritten(raw, done) if done.placed else raw[slot.start : slot.end])
-            for slot, done in zip(self._slots, parted(replaced, self._at), strict=True)
-        ]
-        return changed(raw, self.start, self.end, sorted(new))
 
 
 def with_question(mentions: Sequence[Mention], text: str, question: str) -> tuple[Mention, ...]:

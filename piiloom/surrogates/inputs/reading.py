@@ -172,7 +172,9 @@ def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
     for number, one in enumerate(parsed.found):
         line = None if whole else at + one.line
         doc_id = given_id(one) or (name if whole else placed_id(name, line, one.field))
-        documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions, one.question_at, lines_apart, one.covered))
+        documents.append(
+            Document(first + number, doc_id, one.text, name, line, one.mentions, one.question_at, lines_apart, one.covered, one.turns)
+        )
     return documents
 
 

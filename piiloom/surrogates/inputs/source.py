@@ -29,6 +29,7 @@ from piiloom.surrogates.inputs.parquet_files import parquet_layout
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     FORMATS,
+    WHOLE_FILES,
     BratLayout,
     Chunk,
     InputFile,
@@ -294,6 +295,8 @@ class Source:
             raise DataError("the archive has no file of a known format", where=listed.name)
 
     def _add(self, listed: Listed, archive: str, path: Path, annotations: Path | None) -> None:
+        if self.settings.group_by is not None and listed.format not in {*WHOLE_FILES, "csv", "tsv"}:
+            raise UsageError("only rows of tables (.csv, .tsv) are grouped", where=listed.name, remedy="Leave --group-by out")
         number, size = len(self.files), path.stat().st_size
         file = InputFile(number, listed.name, path, listed.format, size, archive=archive)
         if listed.format == "json" and is_about_dataset(listed.name, path):
@@ -358,6 +361,9 @@ class Source:
         known = self._cuts.get(file.number)
         if known is not None:
             yield from known
+            return
+        if isinstance(file.layout, TableLayout) and file.layout.group is not None:  # a group is whole in one part
+            yield file.size
             return
         found: list[int] = []
         with file.path.open("rb") as fh:

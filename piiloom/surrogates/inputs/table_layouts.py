@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.inputs.parts import InputSettings, TableLayout, no_column, shown
+from piiloom.surrogates.inputs.parts import OF_FILE, WHOLE_TABLE, InputSettings, TableLayout, no_column, shown
 from piiloom.surrogates.inputs.tables import quotes_fit, rows_of
 
 _HEAD: Final = 1 << 20
@@ -31,14 +31,12 @@ def table_layout(path: Path, name: str, file_format: str, settings: InputSetting
         first = []
     names = [cell.value.strip() for cell in first]
     columns = _text_columns(names, name, settings)
-    question = None
-    if settings.question_field is not None:
-        question = _column(names, settings.question_field, name, settings)
-        if question is None:
-            raise no_column(name, settings.question_field, names, "--question-field")
-        if question in {column for _, column in columns}:
-            raise UsageError("text and question are the same column", where="--question-field")
-    return TableLayout(delimiter, quoted, columns, _id_column(names, name, settings), head=settings.header, question=question)
+    question = _named_column(names, settings.question_field, name, settings, "--question-field")
+    if question in {column for _, column in columns}:
+        raise UsageError("text and question are the same column", where="--question-field")
+    ids = _id_column(names, name, settings)
+    group, speaker = _group_column(names, name, settings), _named_column(names, settings.speaker_field, name, settings, "--speaker-field")
+    return TableLayout(delimiter, quoted, columns, ids, head=settings.header, question=question, group=group, speaker=speaker)
 
 
 def _delimiter(head: str, file_format: str) -> str:
@@ -80,12 +78,22 @@ def _column(names: list[str], field: str, where: str, settings: InputSettings) -
     return None
 
 
+def _named_column(names: list[str], field: str | None, where: str, settings: InputSettings, option: str) -> int | None:
+    found = None if field is None else _column(names, field, where, settings)
+    if field is not None and found is None:
+        raise no_column(where, field, names, option)
+    return found
+
+
+def _group_column(names: list[str], where: str, settings: InputSettings) -> int | None:
+    if settings.group_by == OF_FILE and (not settings.header or OF_FILE not in names):
+        return WHOLE_TABLE
+    return _named_column(names, settings.group_by, where, settings, "--group-by")
+
+
 def _id_column(names: list[str], where: str, settings: InputSettings) -> int | None:
     if settings.id_field is not None:
-        found = _column(names, settings.id_field, where, settings)
-        if found is None:
-            raise no_column(where, settings.id_field, names, "--id-field")
-        return found
+        return _named_column(names, settings.id_field, where, settings, "--id-field")
     if not settings.header:
         return None
     return next((column for column, name in enumerate(names) if name.lower() == "id"), None)

@@ -13,8 +13,21 @@ from typing import BinaryIO, Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, CannotSpell, Found, Notes, Parsed, Part, TableLayout, check_decoded, fault
-from piiloom.surrogates.inputs.questions import NO_QUESTION, PairSlot, asked
+from piiloom.surrogates.inputs.parts import (
+    NO_TEXT,
+    WHOLE_TABLE,
+    BadRow,
+    CannotSpell,
+    Found,
+    Notes,
+    Parsed,
+    Part,
+    TableLayout,
+    check_decoded,
+    fault,
+)
+from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, question_start
+from piiloom.surrogates.inputs.row_groups import CellsSlot, CellText, RowGroups
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 _BLOCK: Final = 1 << 22
@@ -184,6 +197,7 @@ def read_table(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool
     parsed = Parsed(raw, [], 0, _line_ends(raw, 0, len(raw)), Notes())
     head = layout.head and part.start == 0
     several = len(layout.columns) > 1
+    groups = RowGroups() if layout.group is not None else None
     line = seen = 0
     for row in _rows(part, raw, layout, skip_bad_rows=skip_bad_rows):
         start = row.start if isinstance(row, _BadLine) else row[0].start
@@ -195,7 +209,12 @@ def read_table(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool
             head = False
         elif len(row) > 1 or row[0].value or row[0].quoted:  # not a blank line
             parsed.rows += 1
-            _take(parsed, row, line, layout, several=several)
+            if groups is None:
+                _take(parsed, row, line, layout, several=several)
+            else:
+                _take_turn(parsed, part, row, line, layout, groups)
+    if groups is not None:
+        parsed.found += groups.found(parsed.skips)
     return parsed
 
 
@@ -245,10 +264,25 @@ def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout, *, se
         one = Found(cell.value, row_id, line, name if several else "", slot)
         if layout.question is not None and layout.question < len(row):
             question = row[layout.question]
-            one = asked(one._replace(slot=PairSlot(slot, CellSlot(question, layout), len(cell.value))), question.value)
+            both = (CellText(cell.value, slot), CellText(question.value, CellSlot(question, layout), question_start(cell.value)))
+            one = asked(one._replace(slot=CellsSlot(both)), question.value)
         elif layout.question is not None:
             parsed.notes.add(NO_QUESTION, line)
         parsed.found.append(one)
+
+
+def _take_turn(parsed: Parsed, part: Part, row: list[Cell], line: int, layout: TableLayout, groups: RowGroups) -> None:
+    """Add a row to the document of its group."""
+    (_, column), group, speaker = layout.columns[0], layout.group, layout.speaker
+    assert group is not None  # noqa: S101 - as the caller has checked
+    if max(column, group, speaker or 0) >= len(row):
+        parsed.notes.add(NO_TEXT, line)
+        return
+    key = part.file.name if group == WHOLE_TABLE else row[group].value
+    said, text = (CellText(row[at].value, CellSlot(row[at], layout)) for at in (column if speaker is None else speaker, column))
+    if not groups.add(key, line, said if speaker is not None and said.text else None, text):
+        remedy = "Sort the table by the column of --group-by"
+        raise fault(part, parsed.raw, row[0].start, "the rows of a document are not all together", remedy)
 
 
 def _line_ends(raw: str, start: int, end: int) -> int:

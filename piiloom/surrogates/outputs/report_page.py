@@ -27,6 +27,7 @@ from piiloom.surrogates.same_values import RULE
 
 
 # Most distinct literals that are counted separately, and most characters of each.
+_MOST_GROUPS: Final = 1_000  # documents of which the report lists the groups
 _MOST_LITERALS: Final = 10_000
 _LONGEST: Final = 80
 OTHERS: Final = "(others)"
@@ -39,7 +40,7 @@ class Tally:
     """Counts of documents, replaced ranges, unknown placeholders, and brackets left alone.
 
     ``put_in`` counts surrogates by (kind, entity type, subtype). ``engine`` sums the tallies of the documents.
-    ``first`` is the first place of those that belong to no document.
+    ``first`` is the first place of those that belong to no document. ``groups`` has the groups of the first documents, by id.
     """
 
     documents: int = 0
@@ -49,6 +50,7 @@ class Tally:
     left: Counter[str] = field(default_factory=Counter)
     engine: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def note(self, tallies: Mapping[str, int], where: str) -> None:
         """Add counts that belong to no document; *where* is their file and line."""
@@ -65,6 +67,8 @@ class Tally:
             for start, end in ranges:
                 literal = document.text[start:end]
                 counter[literal if len(literal) <= _LONGEST else literal[: _LONGEST - 1] + "…"] += 1
+        if replaced.person_groups is not None and len(self.groups) < _MOST_GROUPS:
+            self.groups[document.id] = replaced.person_groups
         if replaced.tallies:
             self.engine.update(replaced.tallies)
 
@@ -75,6 +79,7 @@ class Tally:
         self.put_in.update(other.put_in)
         self.engine.update(other.engine)
         self.first = {**other.first, **self.first}
+        self.groups.update(list(other.groups.items())[: _MOST_GROUPS - len(self.groups)])
         for ours, theirs in ((self.unknown, other.unknown), (self.left, other.left)):
             for literal, count in theirs.items():
                 ours[literal if literal in ours or len(ours) < _MOST_LITERALS else OTHERS] += count

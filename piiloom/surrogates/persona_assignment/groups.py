@@ -33,6 +33,8 @@ GENDERS: Final[tuple[Gender, ...]] = ("female", "male")
 # A group's number is its index here. With equal weights, each group gets the same number of people.
 GROUPS: Final[tuple[tuple[Gender, Region], ...]] = tuple((gender, region) for gender in GENDERS for region in REGIONS)
 OPEN, FEMALE, MALE = 0, 1, 2
+OF_DOCUMENT: Final = "group"  # names the group of a document beside the roles of its people
+NO_GROUP: Final = 255  # of a document without people
 CODES: Final[dict[Gender | None, int]] = {None: OPEN, "female": FEMALE, "male": MALE}
 
 _GENDER_SALT, _REGION_SALT, _ROLE_SALT = 0x6E, 0x7E, 0x501E00
@@ -110,6 +112,25 @@ def assign_groups(codes: bytes, seed: int, weights: Weights | None = None, roles
         groups[role] = iter(_assigned(bytes(part), mix(seed, _ROLE_SALT + role), weights, seed, placed))
         placed += len(part)
     return bytes(next(groups[role]) for role in roles)
+
+
+def assign_by_document(codes: bytes, sizes: Sequence[int], seed: int, weights: Weights | None = None) -> tuple[bytes, bytes, bytes]:
+    """Return each person's group if all people of a document have one, and the group and gender code of each document.
+
+    *sizes* are the numbers of people in the documents, whose people follow one another in *codes*. Documents are balanced as
+    ``assign_groups`` balances people; one without people has the group ``NO_GROUP``. Its people's gender is a document's, unless the
+    text tells both: who is of the other gender than the document's is in that gender's group of the same region.
+    """
+    peoples = [codes[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
+    told = [{code for code in people if code != OPEN} for people in peoples]
+    own = bytes(found.pop() if len(found) == 1 else OPEN for found in told)
+    dealt = iter(assign_groups(bytes(code for code, people in zip(own, peoples, strict=True) if people), seed, weights))
+    documents = bytes(next(dealt) if people else NO_GROUP for people in peoples)
+    groups = bytearray()
+    for group, people in zip(documents, peoples, strict=True):
+        same_region = (group, *(group % len(REGIONS) + number * len(REGIONS) for number in range(len(GENDERS))))  # by gender code
+        groups += bytes(same_region[code] for code in people)
+    return bytes(groups), documents, own
 
 
 def _assigned(codes: bytes, seed: int, weights: Weights, first: int, placed: int = 0) -> bytes:

@@ -23,10 +23,16 @@ _WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word ove
 _NO_HEADS: Final = _WEAK | {"title", "generic"}  # kinds that say nothing of what they are of
 _OF: Final = frozenset({"of", "for", "av", "för", "von", "vom"})  # between a head and what it is of
 _NAMELESS: Final = frozenset("payment_card bank_account case_number device_id id_number policy_number".split())
-_ORGANISED: Final = frozenset("organisation company employer department charity club authority product".split())
+_ORGANISED: Final = frozenset(
+    "organisation company employer department charity club authority product band resort school language_school university hospital "
+    "bank".split()
+)
 _DOUBT: Final = 0.65
 _SHORT: Final = 3
 _SAID: Final = frozenset({"role", "name", "value"})
+_OF_SERVICES: Final = {"service": {"bank_account"}, "value": {"bank_account", "address", "location"}}  # are a username: "SKYPE ADDRESS"
+# What an account is that is not at a bank, by the kind of what it is of.
+_ACCOUNTS: Final = {"email": "email", **dict.fromkeys(("username", "phone", "url", "product", "school", "university"), "username")}
 _LETTER_SURE: Final = 0.5
 _GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
@@ -238,12 +244,12 @@ def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
 
     *ids* gives the kind of id number that a role has ("student" in "student id").
     """
-    said = [word for word in parts if word.what in {"role", "name", "value"}]
+    said = [word for word in parts if word.what in _SAID or word.what == "service"]
     if not said:
         return Meaning("generic", role="blank", index=index, same="document" if index else "mention", context="mention", sure=parts[0].sure)
     roles = [word for word in said if word.what == "role"]
     names = [word for word in said if word.what == "name"]
-    values = [word for word in said if word.what == "value"]
+    values = [word for word in said if word.what in {"value", "service"}]
     gender = next((word.gender for word in parts if word.what == "qualifier"), None)
     sure = min(word.sure for word in said)
     if len(said) > 1:
@@ -269,16 +275,26 @@ def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
 
 def _value(values: list[Word], role: str, index: str, ids: dict[str, str], sure: float) -> Meaning:
     """Combine words for a value other than a name; *role* is the role of its owner, "" if none is given."""
-    strong = [word for word in values if word.kind not in _WEAK] or values
+    strong = _without_accounts([word for word in values if word.kind not in _WEAK]) or values
     if len(strong) < len(values) and values[-1].head_last and all(word.kind in _ORGANISED for word in strong):
         strong = values[-1:]  # "ORGANIZATION_ID"
     head = strong[-1] if strong[-1].head_last else strong[0]
     kind = ids.get(role, head.kind) if head.kind in _WEAK and role else head.kind
-    others = " ".join(dict.fromkeys(word.stem or word.kind for word in strong if word is not head and word.kind != head.kind))
+    others = " ".join(dict.fromkeys(word.stem or word.kind for word in strong if not word.service and word.kind != head.kind))
     same: Same = "document" if index or role else head.same
     owner = "" if index else head.owner
     found = Meaning(kind, role=role or head.stem or owner or others, index=index, same=same, form=head.form, plural=head.plural, sure=sure)
     return found._replace(context="mention") if head.beside and not role else found
+
+
+def _without_accounts(words: list[Word]) -> list[Word]:
+    """Return *words* without the account, id or address that is one at a service that they name: "SKYPE ACCOUNT", "EMAIL ACCOUNT"."""
+    service = next((word for word in words if word.service), None)
+    if service is not None:
+        return [word for word in words if word.service or not (word.kind in _OF_SERVICES[service.what] or word.beside)]
+    if any(word.account for word in words):
+        return [word._replace(kind=_ACCOUNTS[word.kind], form="") for word in words if word.kind in _ACCOUNTS] or words
+    return words
 
 
 Status = Literal["known", "unknown", "left", "nothing"]

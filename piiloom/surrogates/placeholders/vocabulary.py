@@ -48,7 +48,7 @@ class NamesEntry(_Entry):
 
 
 class ValuesEntry(_Entry):
-    """Words of another kind; ``beside``: what stands beside the tag may tell another one."""
+    """Words of another kind; ``beside``: what stands beside the tag may tell another one. ``account``, ``service``: see ``en.yaml``."""
 
     kind: str
     words: tuple[str, ...]
@@ -59,6 +59,8 @@ class ValuesEntry(_Entry):
     sure: float = 1.0
     lettered: bool = False
     beside: bool = False
+    account: bool = False
+    service: bool = False
 
 
 class TitlesEntry(_Entry):
@@ -114,6 +116,8 @@ class VocabularyFile(_Entry):
     joiners: tuple[str, ...] = ()
     index_words: tuple[str, ...] = ()
     qualifiers: Qualifiers = Qualifiers()
+    services: str = ""  # with commas: YAML takes ten times as long to read a list
+    glued: tuple[str, ...] = ()
     blanks: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     people: tuple[PeopleEntry, ...]
@@ -190,7 +194,7 @@ def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
     return Folded(tuple(tokens), index, len(bare) < len(text.rstrip()) and bare != text, tuple(dropped))
 
 
-What = Literal["role", "name", "value", "blank", "skip", "qualifier", "unread"]
+What = Literal["role", "name", "value", "service", "blank", "skip", "qualifier", "unread"]
 
 _SHORT: Final = 3
 _ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that do not imply one role
@@ -202,7 +206,8 @@ class Word(NamedTuple):
 
     ``stem`` is the role that it names, ``owner`` the role of the person who has an id of this kind ("student" for "student id").
     ``sure`` is the confidence (0 to 1), ``party``: may also be an organization, ``lettered``: may follow a letter ("a-straat").
-    ``beside``: what stands beside the tag may tell another kind. ``head_last``: in compounds of this language the last word determines
+    ``beside``: what stands beside the tag may tell another kind. ``account``: of what else the tag names, ``service``: names a service,
+    which a "service" does only beside other words. ``head_last``: in compounds of this language the last word determines
     the meaning. ``language`` is the one whose file has it.
     """
 
@@ -218,6 +223,8 @@ class Word(NamedTuple):
     party: bool = False
     lettered: bool = False
     beside: bool = False
+    account: bool = False
+    service: bool = False
     head_last: bool = False
     language: str = ""
 
@@ -239,6 +246,7 @@ class Vocabulary:
         self.own: set[str] = set()
         self.ids: dict[str, str] = {}
         index_words: set[str] = set()
+        glued: set[str] = set()
         for language in languages:
             source = vocabulary_file(language)
             for phrase, word in _words_of(source):
@@ -247,6 +255,7 @@ class Vocabulary:
                     self.rivals.setdefault(phrase, word)
             self.articles.update(map(phrase_of, source.articles))
             self.doubtful.update(map(phrase_of, source.doubtful))
+            glued.update(source.glued)
             for role, kind in source.ids.items():
                 self.ids.setdefault(role, kind)
             self.adjectives.update(map(phrase_of, source.describing.adjectives))
@@ -255,6 +264,10 @@ class Vocabulary:
             index_words.update(map(phrase_of, source.index_words))
         self.index_words = frozenset(index_words)
         self.longest = max(phrase.count(" ") + 1 for phrase in self.words)
+        named = [phrase for phrase, word in self.words.items() if word.service and " " not in phrase]
+        self.doubtful.update(named)
+        account = Word("value", "username", service=True, language="en")
+        self.words.update(dict.fromkeys((phrase + end for phrase in named for end in glued), account))  # "Instagramkonto"
 
     def get(self, phrase: str) -> Word | None:
         """Return the meaning of *phrase* (normalized by ``phrase_of``), or None.
@@ -293,9 +306,10 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[tuple[str, ...], Word]]:
     for value in source.values:
         owner = owners.get(value.kind, "") if value.kind not in _ANYBODYS else ""
         base = word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure)
-        base = base._replace(lettered=value.lettered, beside=value.beside)
+        base = base._replace(lettered=value.lettered, beside=value.beside, account=value.account, service=value.service)
         yield value.words, base
         yield value.plural, base._replace(plural=True)
+    yield tuple(filter(None, source.services.split(", "))), word("service", "username", service=True)
     yield source.blanks, word("blank", "generic", same="mention")
     yield source.unread, word("unread")
     yield source.qualifiers.female, word("qualifier", gender="female")

@@ -16,9 +16,9 @@ NAMES = (
     "person username email phone fax url ip_address national_id tax_id passport driving_licence licence_plate payment_card "
     "bank_account medical_record student_id employee_id policy_number case_number device_id vehicle_id id_number postcode "
     "password parcel number letter date birth_date year birth_year month weekday time duration holiday datetime age city "
-    "region country street address location room landmark organisation company employer school university hospital department "
-    "bank charity club authority course degree field grade occupation money nationality ethnicity language gender religion percent "
-    "political orientation kin marital_status condition medication product title generic "
+    "region country street address location room landmark resort organisation company employer school language_school university "
+    "hospital department bank charity club band authority course degree field grade occupation money nationality ethnicity language "
+    "gender religion percent political orientation kin marital_status condition medication product title generic "
     "height weight hair eyes body_mark build feature blood_type look appearance "
 ).split()
 # Kinds of which there are not two dozen to choose from.

@@ -91,6 +91,60 @@ def test_spellings_of_a_role_are_one_role(tag: str) -> None:
     assert read(tag).role == "student"
 
 
+SERVICES = {
+    "username": (
+        "INSTAGRAM ACCOUNT",
+        "SKYPE ACCOUNT",
+        "SKYPE ADDRESS",
+        "SKYPE CONTACT",
+        "Skype number",
+        "INSTAGRAM ACCOUNT NUMBER",
+        "GOOGLE ACCOUNT",
+        "PAYPAL ACCOUNT",
+        "STEAM ID",
+        "SOCIAL MEDIA PROFILE",
+        "FACEBOOK PAGE",
+        "YOUTUBE CHANNEL",
+        "USER ACCOUNT",
+        "LOGIN ACCOUNT",
+        "SCHOOL ACCOUNT",
+        "INSTAGRAM-KONTO",
+        "Instagramkonto",
+        "Instagram-tili",
+        "Instagramnamn",
+        "compte Instagram",
+        "cuenta de Instagram",
+        "conta do Instagram",
+        "profilo Instagram",
+        "perfil de Facebook",
+        "Facebook-profiel",
+        "konto Instagram",
+    ),
+    "bank_account": ("ACCOUNT", "BANK ACCOUNT", "ACCOUNT NUMBER", "CUSTOMER ACCOUNT", "Bankkonto", "compte bancaire", "CONTO", "conta"),
+    "email": ("EMAIL ACCOUNT", "GMAIL ACCOUNT", "PAYPAL EMAIL", "APPLE ID"),
+    "phone": ("WHATSAPP NUMBER", "VIBER NUMBER"),
+    "url": ("INSTAGRAM LINK", "ZOOM LINK"),
+    "password": ("INSTAGRAM PASSWORD",),
+    "address": ("AIRBNB ADDRESS",),
+    "case_number": ("AMAZON ORDER NUMBER",),
+    "id_number": ("ZOOM ID",),
+    "band": ("NAME OF THE BAND", "BAND NAME", "orkest", "musikgrupp"),
+    "language_school": ("LANGUAGE SCHOOL", "NAME OF LANGUAGE SCHOOL", "Sprachschule", "école de langues", "szkoła językowa"),
+    "resort": ("RESORT", "SKI RESORT", "NAME OF HOTEL", "station balnéaire", "hotell", "kylpylä"),
+    "company": ("STUDENT'S COMPANY",),
+}
+
+
+def test_accounts_at_services_are_usernames_and_others_what_they_are_of() -> None:
+    assert {tag: read(tag).kind for tags in SERVICES.values() for tag in tags} == {
+        tag: kind for kind, tags in SERVICES.items() for tag in tags
+    }
+    assert read("TEACHER'S STEAM ACCOUNT")[:2] == ("username", "teacher")
+    assert read("STUDENT'S ZOOM")[:2] == ("username", "student")
+    assert [READER.read(tag) for tag in ("GOOGLE", "Amazon", "Profil")] == [None] * 3  # such names alone are no placeholder
+    assert read("Facebook").sure < 0.7 < read("FACEBOOK").sure
+
+
 def test_a_general_name_is_new_at_each_mention_and_a_role_is_one_person() -> None:
     assert [read(tag).same for tag in ("NAME", "naam", "PERSON", "NOME")] == ["mention"] * 4
     assert [read(tag).same for tag in ("STUDENT", "verdachte", "NAME_1", "réu")] == ["document"] * 4
