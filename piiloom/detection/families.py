@@ -12,6 +12,7 @@ from piiloom.patterns.resolving import THRESHOLD
 PATTERNS: Final = "patterns"
 HYBRID: Final = "hybrid"
 OFFLINE: Final = "hybrid-offline"
+CAPID: Final = "capid"
 # What the files of --types are.
 ENTITIES, RECOGNIZERS, TYPES = "entities", "recognizers", "types"
 
@@ -68,7 +69,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             own=ENTITIES,
         ),
-        "capid": Family(
+        CAPID: Family(
             about="a language model lists what is personal, and what of it matters to the question",
             make="piiloom.detection.capid.capid_detector:make",
             needs=frozenset({"model"}),

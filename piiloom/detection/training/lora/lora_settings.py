@@ -12,10 +12,11 @@ from piiloom.foundation.settings import AnyPath, Settings, setting
 from piiloom.foundation.torch_devices import DEVICES
 
 CAPID: Final = "capid"
+CAPID_ALPACA: Final = "capid-alpaca"
 MARKERS: Final = "markers"
 VERIFIER_1: Final = "verifier-1"
 VERIFIER_2: Final = "verifier-2"
-TASKS: Final = (CAPID, MARKERS, VERIFIER_1, VERIFIER_2)
+TASKS: Final = (CAPID, CAPID_ALPACA, MARKERS, VERIFIER_1, VERIFIER_2)
 PRECISIONS: Final = ("auto", "4bit", "16bit", "32bit")
 
 

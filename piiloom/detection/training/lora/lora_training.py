@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from piiloom.detection.training.lora.examples import Examples, check_enough, examples_of
 from piiloom.detection.training.lora.lora_progress import Heard, Watch, listening
-from piiloom.detection.training.lora.lora_settings import LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.preparing import Hardware, TrainerParts, choose_hardware, load_for_training, make_trainer
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
@@ -64,7 +64,7 @@ def train_lora(
     hardware = choose_hardware(settings)
     folder = open_folder(place.model)
     tokenizer = load_tokenizer(folder)
-    layout = PromptLayout(tokenizer)
+    layout = PromptLayout(tokenizer, alpaca=settings.task == CAPID_ALPACA)
     most = min(settings.max_tokens or folder.context or _MOST_TOKENS, folder.context or settings.max_tokens or _MOST_TOKENS)
     train, validation = (examples_of(one, settings.task, data.taxonomy, layout, most) for one in (data.train, data.validation))
     check_enough(train, most, settings.task)
@@ -190,7 +190,7 @@ def _told(train: Examples, validation: Examples, most: int, layout: PromptLayout
     left_out, longest = train.left_out + validation.left_out, max(train.longest, validation.longest)
     if left_out:
         notes.append(f"{left_out:,} examples of more than {most:,} tokens left out (the longest has {longest:,})")
-    if not layout.has_template:
+    if not layout.has_template and not layout.alpaca:
         notes.append("the tokenizer has no chat template: instruction, input and response are laid out as in Alpaca")
     if not validation.kept:
         notes.append("no validation loss: there are no validation examples")
