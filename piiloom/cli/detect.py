@@ -108,8 +108,9 @@ def detect(asked: Detect) -> None:
     _print(report, asked)
     if asked.family.catalogue:
         from piiloom.taxonomy.own_entities import without_pattern
+        from piiloom.taxonomy.own_types import UNTYPED
 
-        if lacking := without_pattern(asked.own_types):
+        if lacking := without_pattern(tuple(one for one in asked.own_types if one != UNTYPED)):
             say_aside(f"not looked for, since no pattern says how their values look: {', '.join(lacking)}")
 
 

@@ -19,7 +19,7 @@ from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
 from piiloom.tagging.model_card import CARD
-from piiloom.taxonomy.own_types import OwnTypes, from_json
+from piiloom.taxonomy.own_types import UNTYPED, OwnTypes, from_json
 
 if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
@@ -376,6 +376,8 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         learnt = [one for folder in folders for one in types_of_card(folder)]
         read = {TYPES: read_types_file, ENTITIES: own_types_of}.get(self.family.own)
         given = [one for path in self.types for one in read(path)] if read is not None else []
+        if self.family.untyped:
+            given.append(UNTYPED)
         return tuple({one.name: one for one in (*given, *learnt)}.values())
 
     @property

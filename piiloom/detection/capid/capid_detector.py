@@ -28,10 +28,9 @@ from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
-NAME: Final = CAPID
 TEMPLATE: Final = "detect_capid"
 SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
-_LEAST_TOKENS: Final = 1024
+LEAST_TOKENS: Final = 1024
 _CUT: Final = "truncated"  # the code of a reply that reached the token limit
 _MOST_HALVINGS: Final = 2
 
@@ -41,8 +40,8 @@ _Read = tuple[Range, Listed]  # what was listed of a piece
 class CapidDetector(AskingDetector):
     """See ``findings.ModelDetector``. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
 
-    name = NAME
-    templates = (TEMPLATE,)
+    name = CAPID
+    templates: tuple[str, ...] = (TEMPLATE,)
     instructions: tuple[str, ...] = ("extract", "extract_relevant")
 
     def __init__(
@@ -125,7 +124,7 @@ class CapidDetector(AskingDetector):
             item_id=f"{item_id} {start}",
             read=lambda reply: self._entries(reply, question),
             schema=None,
-            settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start),
+            settings=SamplingSettings(max_output_tokens=LEAST_TOKENS + end - start),
             hopeless=(_CUT,),
         )
 
@@ -143,7 +142,7 @@ class CapidDetector(AskingDetector):
                 entity_type=one.entry.entity_type,
                 subtype=None,
                 score=SCORE,
-                detector=NAME,
+                detector=self.name,
                 relevance=one.entry.relevance,
             )
             for one in mentions

@@ -79,6 +79,8 @@ def count_document(document: Document, summary: SideSummary) -> None:
             summary.without_type += 1
         else:
             summary.types[mention.entity_type] += 1
+        if mention.detector is not None and mention.detector.endswith("stand-in"):
+            summary.stand_ins[mention.detector] += 1
         if mention.written_relevance is not None:
             summary.relevances[mention.written_relevance if mention.written_relevance in RELEVANCES else "other"] += 1
 
