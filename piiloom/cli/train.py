@@ -249,7 +249,7 @@ def lora(asked: _Lora) -> None:
         report = train_lora(data, asked, asked, watch=watch, tell=say_aside)
     figures = report.figures
     if asked.as_json:
-        say_json({"out": str(report.out), "base": report.base, "task": report.task, "notes": list(report.notes), **figures})
+        say_json({"out": str(report.out), "base": report.base, "task": report.task, **figures})
         return
     seen = figures["examples"]
     say(f"trained on {counted(seen['train'], 'example')} of the task {report.task}: {counted(figures['steps'], 'step')}")

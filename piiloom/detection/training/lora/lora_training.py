@@ -78,13 +78,13 @@ def train_lora(
 
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
     wanted = Note(
-        digest=digest(data.digest, settings.identity, hardware.precision, folder.digest, most),
+        digest=digest(data.digest, settings.identity, hardware.precision, hardware.optimizer, folder.digest, most),
         in_force={"batch": settings.batch_size, "accumulation": settings.accumulation},
     )
     session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
     in_force = session.train(unfinished.begin(wanted, resume=place.resume, force=place.force), say)
     session.save(place.out)
-    figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device}
+    figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device, "notes": notes}
     unfinished.finish()
     write_about(place.out, _about(data, settings, folder, figures, hardware))
     return LoraReport(out=place.out, base=folder.name, task=settings.task, figures=figures, notes=tuple(notes))
@@ -198,7 +198,7 @@ def _told(train: Examples, validation: Examples, most: int, layout: PromptLayout
 
 
 def _about(data: TrainingData, settings: LoraSettings, folder: ModelFolder, figures: dict[str, Any], hardware: Hardware) -> About:
-    shown = settings.to_json() | {"precision": hardware.precision, "device": hardware.device}
+    shown = settings.to_json() | {"precision": hardware.precision, "optimizer": hardware.optimizer, "device": hardware.device}
     base = {"name": folder.name, "sha256": folder.digest}
     return About(family=FAMILY, types=data.types, base=base, data=data.about, settings=shown, figures=figures, own_types=data.own_types)
 
