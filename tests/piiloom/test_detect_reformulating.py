@@ -109,6 +109,8 @@ def test_from_the_command_to_figures_without_types(cli, tmp_path):
     outcome = cli("detect", gold, "--detector", "reformulating-stand-in", "--out", tmp_path / "rule")
     assert (outcome.code, outcome.err) == (0, "")
     assert "reformulating-stand-in" in outcome.out
+    utility = cli("utility", tmp_path / "rule" / "detected.jsonl").out
+    assert utility.startswith("utility of detected.jsonl, spans by reformulating-stand-in, a rule in the place of a model\n")
     outcome = cli("evaluate", gold, tmp_path / "rule" / "detected.jsonl", "--scheme", "capid")
     assert "by reformulating-stand-in, a rule in the place of a model, " in outcome.out
     outcome = cli(
