@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.alpaca import AlpacaFormat
-from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, LossEntry, ReadOptions, ReadTally, RowReject, SkippedValue, quoted
+from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, LossEntry, ReadOptions, ReadTally, RowReject, quoted
 from piiloom.corpus.formats.capid_writing import capid_row
 from piiloom.corpus.formats.instructions import extracting_values, values_message, values_message_parts
+from piiloom.corpus.formats.mention_lists import MentionReader
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.placing import find_values
 from piiloom.corpus.formats.row_reading import Made, MakeRow
@@ -37,25 +38,17 @@ class CapidAlpacaFormat(AlpacaFormat):
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """See ``NativeShapedFormat``. A row is refused if a value has no place, unless ``skip_values`` leaves the value out."""
+        mentions = MentionReader(path.name, options, tally)
 
         def made(number: int, line: str) -> Made:
             asked, answer = self.texts_in(parse_object(line), tally)
             context, question = values_message_parts(asked)
-            row: Json = {"context": context, "question": question}
             try:
                 piis = parse_object(answer)
             except RowFault as fault:
                 raise RowFault(f"output: {fault}") from fault
             spans, lost = _spans(context, piis, options)
-            if lost and not options.skip_values:
-                raise RowFault("; ".join(f"output[{quoted(one.text)}]: {one.reason}" for one in lost))
-            if lost:
-                row["meta"] = {"source": {"file": path.name, "line": number, "lost": [_lost_row(one) for one in lost]}}
-                tally.skipped_values += (SkippedValue(line=number, value=one) for one in lost)
-                tally.values += len(lost)
-                tally.inside_word += sum(one.reason == INSIDE_WORD for one in lost)
-                tally.missing += sum(one.reason == ABSENT for one in lost)
-            return make(number, row | {"spans": spans})
+            return make(number, mentions.row_of(number, {"context": context, "question": question, "spans": spans}, lost))
 
         return read_rows(numbered_lines(path), made, tally)
 
@@ -94,7 +87,3 @@ def _labels(value: str, about: Any) -> tuple[str, Relevance]:
     if not value.strip() or not isinstance(entity_type, str) or relevance is None:
         raise RowFault(f"output[{quoted(value)}]: not a value with a type, and a relevance of 1 or 0")
     return entity_type, relevance
-
-
-def _lost_row(lost: LostValue) -> Json:
-    return {"text": lost.text, "type": lost.entity_type, "relevance": lost.relevance, "reason": lost.reason}
