@@ -107,8 +107,10 @@ def test_from_the_command_to_figures_without_types(cli, tmp_path):
     assert (utility.code, json.loads(utility.out)["records"]) == (0, 1)
 
     outcome = cli("detect", gold, "--detector", "reformulating-stand-in", "--out", tmp_path / "rule")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, "not looked for" in outcome.err) == (0, False)
     assert "reformulating-stand-in" in outcome.out
+    outcome = cli("detect", "--to", "annotation", "--detector", "reformulating-stand-in", "--store", tmp_path / "none.duckdb")
+    assert (outcome.code, "suggestions need types" in outcome.err) == (2, True)
     utility = cli("utility", tmp_path / "rule" / "detected.jsonl").out
     assert utility.startswith("utility of detected.jsonl, spans by reformulating-stand-in, a rule in the place of a model\n")
     outcome = cli("evaluate", gold, tmp_path / "rule" / "detected.jsonl", "--scheme", "capid")
