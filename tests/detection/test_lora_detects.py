@@ -112,9 +112,8 @@ def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData,
     """A model of a few thousand numbers that knows what one record teaches of *task*, and how a detector asks it."""
     base = write_model(tmp_path / "base", also=[instruction] * 3, size=2000)
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
-    settings = LoraSettings(
-        task=task, batch_size=1, accumulation=1, epochs=20 if task == VERIFIER_1 else 60, learning_rate=1e-2, warmup=0.0
-    )
+    epochs = 20 if task == VERIFIER_1 else 60
+    settings = LoraSettings(task=task, weight_decay=0.0, batch_size=1, accumulation=1, epochs=epochs, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "adapter"))
     return data, ModelSettings(
         provider="local", replies=tmp_path / "replies.duckdb", model=str(base), adapter=tmp_path / "adapter", max_attempts=1
