@@ -82,7 +82,7 @@ def _ranks(comparison: Comparison, names: Sequence[str]) -> Table:
     table.add_column("to best\np", justify="right")
     for one in comparison.systems:
         away = f"{difference_of(one)}\n{p_of(one)}" if one.p is not None else NOTHING
-        table.add_row(rank_of(one), harmless(one.name), *(_figure(one, name) for name in names), away)
+        table.add_row(rank_of(one), harmless(one.name), *(_figure(comparison, one, name) for name in names), away)
     return table
 
 
@@ -92,7 +92,7 @@ def _more(comparison: Comparison, names: Sequence[str]) -> Table:
     for name in names:
         table.add_column(name.replace("_", "_\n"), justify="right")
     for one in comparison.systems:
-        table.add_row(rank_of(one), harmless(one.name), *(_figure(one, name) for name in names))
+        table.add_row(rank_of(one), harmless(one.name), *(_figure(comparison, one, name) for name in names))
     return table
 
 
@@ -111,7 +111,9 @@ def _begin(table: Table) -> None:
     table.add_column("system")
 
 
-def _figure(one: RankedSystem, name: str) -> str:
+def _figure(comparison: Comparison, one: RankedSystem, name: str) -> str:
+    if comparison.figure(one, name) is None:
+        return NOTHING
     value = f"{one.figures[name]:.4f}"
     interval = one.intervals[name]
     return f"{value}\n{interval_of(interval).strip('[]').replace(', ', '–')}" if interval else value

@@ -109,8 +109,9 @@ def detect(asked: Detect) -> None:
     _print(report, asked)
     if asked.family.catalogue:
         from piiloom.taxonomy.own_entities import without_pattern
+        from piiloom.taxonomy.own_types import UNTYPED
 
-        if lacking := without_pattern(asked.own_types):
+        if lacking := without_pattern(tuple(one for one in asked.own_types if one != UNTYPED)):
             say_aside(f"not looked for, since no pattern says how their values look: {', '.join(lacking)}")
 
 
@@ -215,7 +216,10 @@ def _asides(report: DetectionReport) -> Iterator[str]:
 
 
 def _suggest(asked: Detect) -> None:
-    """Detect in records of a store, and store the findings as suggestions."""
+    """Detect in records of a store, and store the findings as suggestions. Raises ``UsageError`` for a detector that states no types."""
+    if asked.family.untyped:
+        problem = f"suggestions need types, and the detector {asked.detector!r} states none"
+        raise UsageError(problem, where="--detector", remedy="Choose another detector")
     from piiloom.annotation_app.worklist.detection_runs import StoreDetection
     from piiloom.cli.options import store_for_reading
 
@@ -265,7 +269,7 @@ class CommandDetectors:
     """
 
     def __init__(self, named: Sequence[str] = ()) -> None:
-        free = [("--detector", name) for name, family in FAMILIES.items() if not family.needs and name != "presidio"]
+        free = [("--detector", name) for name, family in FAMILIES.items() if not (family.needs or family.untyped or name == "presidio")]
         self._named = {one.label: (one, words, takes) for one, words, takes in map(_offered, [*map(_split, named), *free])}
 
     @property

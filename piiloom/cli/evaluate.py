@@ -117,13 +117,15 @@ def _headline(one: SchemeFigures) -> Table:
         ends = _ends(one.intervals.get(name)).strip() or _NOTHING
         mean = one.overall.get(_MACRO + name)
         beside = (_NOTHING if mean is None else _figure(name, mean),) if macro else ()
-        table.add_row(name, _figure(name, one.overall[name]), ends, *beside)
+        value = one.overall[name]
+        table.add_row(name, _NOTHING if value is None else _figure(name, value), ends, *beside)
     return table
 
 
 def _modes(one: SchemeFigures) -> Table:
     def cell(mode: str, name: str) -> str:
-        return _figure(name, one.overall[name if mode == "strict" else f"{mode}_{name}"])
+        value = one.overall[name if mode == "strict" else f"{mode}_{name}"]
+        return _NOTHING if value is None else _figure(name, value)
 
     rows = [(name, *(cell(mode, name) for mode in MODES)) for name in _OF_MODE]
     return _plain("nervaluate by mode", ("figure", *MODES), rows, texts=1)

@@ -18,7 +18,7 @@ from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_a
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import CAPID, CAPID_ALPACA, MARKERS, LoraPlace, LoraSettings
 from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
 from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
 from piiloom.foundation.command_line import takes
@@ -249,7 +249,7 @@ def lora(asked: _Lora) -> None:
         report = train_lora(data, asked, asked, watch=watch, tell=say_aside)
     figures = report.figures
     if asked.as_json:
-        say_json({"out": str(report.out), "base": report.base, "task": report.task, "notes": list(report.notes), **figures})
+        say_json({"out": str(report.out), "base": report.base, "task": report.task, **figures})
         return
     seen = figures["examples"]
     say(f"trained on {counted(seen['train'], 'example')} of the task {report.task}: {counted(figures['steps'], 'step')}")
@@ -258,7 +258,9 @@ def lora(asked: _Lora) -> None:
     say(", ".join(losses))
     say(f"{counted(round(figures['seconds']), 'second')} on {figures['device']}; the adapter is in {report.out}")
     use = f"--provider local --model {asked.model} --adapter {report.out}"
-    if report.task in {CAPID, MARKERS}:
+    if report.task == CAPID_ALPACA:
+        say(f"use it: piiloom detect INPUT --detector capid --form capid {use} --out OUT")
+    elif report.task in {CAPID, MARKERS}:
         say(f"use it: piiloom detect INPUT --detector {report.task} {use} --out OUT")
     else:
         say(f"use it: piiloom detect INPUT --detector … --verify {report.task[-1]} {use} --out OUT")

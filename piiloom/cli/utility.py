@@ -13,7 +13,7 @@ from piiloom.evaluation.utility.estimate import UtilityEstimate, estimate_utilit
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
 from piiloom.evaluation.utility.files import write_result
 from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilitySettings
-from piiloom.evaluation.utility.tables import pair_table, remarks, variant_table
+from piiloom.evaluation.utility.tables import remarks, utility_tables
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
@@ -24,6 +24,7 @@ EPILOG = examples(
     "piiloom utility v1 --split test --provider openai --estimate",
     "piiloom utility v1 --split test --provider openai --budget-usd 2 --out outputs/v1-utility",
     "piiloom utility published.jsonl --input-format capid --provider openai --judge-provider anthropic --limit 200",
+    "piiloom utility v1 --split test --provider openai --second-judge-provider anthropic --variants relevance_aware,all_masked",
     "piiloom utility test.jsonl --variants original,relevance_aware --json",
 )
 
@@ -42,8 +43,9 @@ class Utility(UtilitySettings):
 def utility(asked: Utility) -> None:
     """Compare answers to each record's question from its original, masked and surrogate contexts, and their disclosure.
 
-    One model answers from every variant; a judge compares the answers pair by pair, in both orders, and grades their completeness and
-    the irrelevant personal data that they give away. Without a provider, a rule stands in, and is labelled so.
+    One model answers from every variant in about three sentences. A judge compares the answers pair by pair, in both orders, and grades
+    their completeness and the irrelevant personal data that they give away; a second judge may compare the pairs, too. Without a
+    provider, a rule stands in, and is labelled so.
     docs/utility.md explains the figures.
     """
     read = read_cases(asked.source, asked, tell=say_sight)
@@ -64,10 +66,10 @@ def utility(asked: Utility) -> None:
 def _describe(estimate: UtilityEstimate, cases: Sequence[Case], options: UtilitySettings) -> str:
     """Return the data that would leave this machine, the receivers, and the cost."""
     answers, judgements = estimate.stages[0].calls, estimate.total.calls - estimate.stages[0].calls
-    judge = options.judge or options.author
+    judges = " and ".join(_named(one) for one in (options.judge or options.author, options.second_judge) if one is not None)
     sent = (
         f"{counted(len(cases), 'context')} with questions and labelled values would leave this machine: {counted(answers, 'request')} for "
-        f"answers to {_named(options.author)}, up to {counted(judgements, 'request')} for judgements to {_named(judge)}."
+        f"answers to {_named(options.author)}, up to {counted(judgements, 'request')} for judgements to {judges}."
     )
     lines = [sent, _priced(estimate), "Replies that the store holds already are neither asked nor paid for again."]
     return "\n".join(lines)
@@ -101,7 +103,7 @@ def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[Case], *, as
     say(f"estimate for {counted(len(cases), 'record')}")
     say("\n".join(in_columns([titles, *rows])))
     say(_priced(estimate))
-    say("Nothing was sent. Tokens are four bytes each; all answers are taken to differ and to have 150 words; a cached prompt costs less.")
+    say("Nothing was sent. Tokens are four bytes each; all answers are taken to differ and to have 75 words; a cached prompt costs less.")
 
 
 def _say_result(result: UtilityResult, title: str, asked: Utility, files: Sequence[str]) -> None:
@@ -111,7 +113,7 @@ def _say_result(result: UtilityResult, title: str, asked: Utility, files: Sequen
         say_json({"source": title, **result.to_json(), "cost": result.cost_json(), "out": out, "files": list(files)})
         return
     say(f"utility of {title}")
-    for table in (variant_table(result), pair_table(result)):
+    for table in utility_tables(result):
         say(f"\n{table.title}\n")
         say("\n".join(in_columns([table.columns, *table.rows])))
     say("")

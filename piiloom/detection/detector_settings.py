@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 from pydantic import model_validator
 
 from piiloom.corpus.releases.export_drafts import sha256_of
-from piiloom.detection.families import ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
+from piiloom.detection.families import CAPID, ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
 from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
 from piiloom.tagging.model_card import CARD
-from piiloom.taxonomy.own_types import OwnTypes, from_json
+from piiloom.taxonomy.own_types import UNTYPED, OwnTypes, from_json
 
 if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
@@ -120,6 +120,7 @@ class ModelSettings(OnDevice, ModelCalls):
     replies: AnyPath = setting(
         DEFAULT_REPLIES, "The DuckDB file in which replies are kept, so that none is paid for twice.", metavar="FILE", panel=CALLS
     )
+    alpaca: bool = setting(False, "Lay out the prompts of a local model as in Alpaca.", flags="-")
     run: str = setting("", "Name of the run that shares a budget.", flags="-")
     seed: int = setting(7, "Other draws for another seed; equal ones find the replies that are kept.", flags="-")
 
@@ -167,7 +168,7 @@ class ModelSettings(OnDevice, ModelCalls):
         from piiloom.providers.price_checks import check_priced
 
         if self.base is not None:
-            return make_local_provider(self.base, self.adapter, device=self.device, batch_size=self.batch_size)
+            return make_local_provider(self.base, self.adapter, device=self.device, batch_size=self.batch_size, alpaca=self.alpaca)
         spec, name = self.spec(), self.provider or ""
         provider = make_provider(name, model=self.model, base_url=self.base_url, timeout_s=self.timeout_s, prices=self._prices)
         check_priced(name, self.name, self.base_url, spec, unpriced=self.unpriced, budget=self.budget_usd is not None)
@@ -207,6 +208,13 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
     """
 
     detector: str = setting(PATTERNS, f"Detector. {detectors_by_need()}. docs/detection.md compares them.", metavar="NAME")
+    form: Literal["list", "capid"] = setting(
+        "list",
+        "Form in which the detector capid asks: list, as the exports alpaca and chat train; capid, as capid-alpaca and the published "
+        "CAPID models do.",
+        panel=MODEL,
+        advanced=True,
+    )
     threshold: Converted[float, float | None] = setting(
         None,
         "Lowest score of a span that is written, 0 to 1 (default 0.5; 0 for detectors that decide themselves).",
@@ -262,7 +270,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         if self.provider is None and (given := [name for name in _OF_MODELS if getattr(self, name) is not None]):
             remedy = "Name the model's --provider, or leave it out"
             raise UsageError(f"the detector {self.detector!r} asks no model", where=DetectorSettings.option_name(given[0]), remedy=remedy)
-        vain: dict[str, tuple[str, ...]] = {}
+        vain: dict[str, tuple[str, ...]] = {} if self.detector == CAPID else {f"--detector {CAPID}": ("form",)}
         if self.local is None and self.provider != LOCAL:
             vain["--model-path or --provider local"] = ("device", "batch_size")
         if self.examples is None:
@@ -296,7 +304,9 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
     @property
     def asked(self) -> ModelSettings | None:
         """The model that is asked, if any."""
-        return None if self.provider is None else self.part(ModelSettings)
+        if self.provider is None:
+            return None
+        return self.part(ModelSettings).model_copy(update={"alpaca": self.form == CAPID})
 
     @property
     def local(self) -> LocalModel | None:
@@ -366,6 +376,8 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         learnt = [one for folder in folders for one in types_of_card(folder)]
         read = {TYPES: read_types_file, ENTITIES: own_types_of}.get(self.family.own)
         given = [one for path in self.types for one in read(path)] if read is not None else []
+        if self.family.untyped:
+            given.append(UNTYPED)
         return tuple({one.name: one for one in (*given, *learnt)}.values())
 
     @property
@@ -386,6 +398,8 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         }
         if self.types and not self.family.catalogue:
             shaping["own"] = [digest_of(path) for path in self.types]
+        if self.form != "list":
+            shaping["form"] = self.form
         if self.family.takes & {"phases", "model"}:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         shaping |= {name: part.identity for name, part in self._parts.items() if part is not None}

@@ -12,6 +12,9 @@ from piiloom.patterns.resolving import THRESHOLD
 PATTERNS: Final = "patterns"
 HYBRID: Final = "hybrid"
 OFFLINE: Final = "hybrid-offline"
+CAPID: Final = "capid"
+REFORMULATING: Final = "reformulating"
+STAND_IN: Final = f"{REFORMULATING}-stand-in"
 # What the files of --types are.
 ENTITIES, RECOGNIZERS, TYPES = "entities", "recognizers", "types"
 
@@ -25,7 +28,7 @@ class Family:
     "phases" (phases and chunks). ``waits``: it is a ``findings.ModelDetector``, which waits for others and does many texts at once.
     ``own`` is what a user's own files (--types) are: entities in the form of the catalogue, recognizers of presidio, or types.
     ``threshold`` is the usual one: 0 for a detector that settles by itself what it tells, as the systems do that people already use:
-    its scores say how sure it is.
+    its scores say how sure it is. ``untyped``: it states no types.
     """
 
     about: str
@@ -35,6 +38,7 @@ class Family:
     waits: bool = False
     own: str = TYPES
     threshold: float = THRESHOLD
+    untyped: bool = False
 
     @property
     def takes(self) -> frozenset[str]:
@@ -68,11 +72,24 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             waits=True,
             own=ENTITIES,
         ),
-        "capid": Family(
+        CAPID: Family(
             about="a language model lists what is personal, and what of it matters to the question",
             make="piiloom.detection.capid.capid_detector:make",
             needs=frozenset({"model"}),
             waits=True,
+        ),
+        REFORMULATING: Family(
+            about="the baseline of Ngong et al.: a language model divides personal details by what the question needs; no types",
+            make="piiloom.detection.reformulating:make",
+            needs=frozenset({"model"}),
+            waits=True,
+            untyped=True,
+        ),
+        STAND_IN: Family(
+            about="a rule in the place of the model of reformulating, to try the way of the data; its figures say nothing of the method",
+            make="piiloom.detection.reformulating:make_stand_in",
+            own=ENTITIES,
+            untyped=True,
         ),
         "markers": Family(
             about="a language model gives the text back with markers around what is personal, after examples if there are any",

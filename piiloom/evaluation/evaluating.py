@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from piiloom.evaluation.bias.collecting import BiasCollector
 from piiloom.evaluation.cost.costing import CostCollector, model_source, usage_source
@@ -18,7 +19,7 @@ from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
 from piiloom.evaluation.inputs.documents import NEEDS, Needs
 from piiloom.evaluation.inputs.opening import open_pairs
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import NO_TYPE, Scheme, asks_predicted_types, figures_of
+from piiloom.evaluation.schemes.base import NO_TYPE, Scheme, asks_predicted_types, asks_types, figures_of
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_schemes
 from piiloom.evaluation.scoring.bootstrap import Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
@@ -27,6 +28,7 @@ from piiloom.evaluation.scoring.contrast_groups import ContrastGroups
 from piiloom.evaluation.scoring.count_table import CountTable
 from piiloom.evaluation.scoring.groups import GroupFigures, Groups, mean_over_groups
 
+T = TypeVar("T")
 # Called with the number of documents read so far, every so many documents.
 Watch = Callable[[int], None]
 _TOLD_EVERY = 1_000
@@ -147,9 +149,14 @@ class _Pass:
 
     def _of_type(self, name: str, figures: Mapping[str, float]) -> Mapping[str, float | None]:
         """Return *figures* of the type *name*, without those that no prediction can have if none of them states a type."""
-        found = self.summary.found
-        untyped = found.mentions > 0 and not found.types and name != NO_TYPE
-        return {one: None if untyped and asks_predicted_types(one) else value for one, value in figures.items()}
+        if name == NO_TYPE:
+            return figures
+        untyped = self.summary.found.untyped
+        return {one: None if untyped and asks_predicted_types(one) else value for one, value in self._of_all(figures).items()}
+
+    def _of_all(self, figures: Mapping[str, T]) -> dict[str, T | None]:
+        """Return *figures*, without those of types if no prediction states a type."""
+        return {one: None if self.summary.found.untyped and asks_types(one) else value for one, value in figures.items()}
 
     def _figures(self, table: CountTable) -> SchemeFigures:
         scheme, settings = table.scheme, self._settings
@@ -158,9 +165,9 @@ class _Pass:
             groups = self.groups.figures(scheme, table.rows, clusters=self._cluster_of, resampling=settings)
         return SchemeFigures(
             scheme=scheme,
-            overall=table.overall(),
+            overall=self._of_all(table.overall()),
             by_type={name: self._of_type(name, figures_of(scheme, row)) for name, row in table.by_type.items()},
-            intervals=intervals(scheme, cluster_sums(table.rows, self._cluster_of), settings),
+            intervals=self._of_all(intervals(scheme, cluster_sums(table.rows, self._cluster_of), settings)),
             groups=groups,
             mean=mean_over_groups(scheme, groups, settings.weight),
         )

@@ -74,11 +74,11 @@ class EvaluationSettings(InputSettings, SchemeSettings, Resampling):
 class SchemeFigures:
     """The figures of one scheme; ``intervals`` are None with fewer than two clusters, and empty if none were asked for.
 
-    By type, precision and F are None if no prediction states a type.
+    By type, precision and F are None if no prediction states a type, and so are accuracies of types everywhere.
     """
 
     scheme: Scheme
-    overall: Mapping[str, float]
+    overall: Mapping[str, float | None]
     by_type: Mapping[str, Mapping[str, float | None]]
     intervals: Mapping[str, Interval | None]
     groups: tuple[GroupFigures, ...] = ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, NoReturn
 
 _CLOSING: Final = {'"': '"', "'": "'", "“": "”", "‘": "’"}
@@ -24,7 +25,17 @@ _THOUGHT: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER: Final = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?")
-_DECODER: Final = json.JSONDecoder()
+
+
+class JsonObject(dict[str, Any]):
+    """An object with all its ``pairs``: of a key that repeats, a dictionary has the last value only."""
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        self.pairs = tuple(pairs)
+        super().__init__(self.pairs)
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=JsonObject)
 _DEEPEST: Final = 16
 _MOST_TRIES: Final = 1000
 _MOST_READ: Final = 400_000  # characters, some of them again and again: what is no JSON must not hold up a run
@@ -53,7 +64,7 @@ def read_leniently(reply: str) -> LenientJson:
     """Return what *reply* has; no ``values`` if there is no object and no list in it."""
     text = _THOUGHT.sub("", reply, count=1).strip()
     try:
-        whole = json.loads(text)
+        whole = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return _all_in(_fenced(text))
     return LenientJson([_sound(whole)] if isinstance(whole, list | dict) else [], cut_off=False, broken=0)
@@ -123,18 +134,18 @@ class _Reader:
             self.at = len(self.text)  # those before it are whole
         return found
 
-    def _object(self, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _object(self, depth: int) -> JsonObject:
+        found: list[tuple[str, Any]] = []
         self.at += 1
         try:
             while not self._closes("}"):
                 key = self._key()
-                found[key] = self.value(depth + 1)
+                found.append((key, self.value(depth + 1)))
         except _CutOff:
             self.at = len(self.text)
-            if depth and not any(isinstance(one, list | dict) for one in found.values()):
+            if depth and not any(isinstance(one, list | dict) for _, one in found):
                 raise  # an entry of something, and not whole
-        return found
+        return JsonObject(found)
 
     def _closes(self, bracket: str) -> bool:
         blank = _BLANK.match(self.text, self.at)
@@ -209,8 +220,8 @@ def _sound(value: Any) -> Any:
         return _whole_characters(value)
     if isinstance(value, list):
         return [_sound(one) for one in value]
-    if isinstance(value, dict):
-        return {_whole_characters(key): _sound(one) for key, one in value.items()}
+    if isinstance(value, JsonObject):
+        return JsonObject((_whole_characters(key), _sound(one)) for key, one in value.pairs)
     return value
 
 

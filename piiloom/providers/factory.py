@@ -136,14 +136,18 @@ def make_provider(
     return kind.load()(options)
 
 
-def make_local_provider(base: Path, adapter: Path | None = None, *, device: str = "auto", batch_size: int = 16) -> LocalProvider:
+def make_local_provider(
+    base: Path, adapter: Path | None = None, *, device: str = "auto", batch_size: int = 16, alpaca: bool = False
+) -> LocalProvider:
     """Build the provider "local": the causal language model in the folder *base*, with the *adapter* of another one if given.
+
+    *alpaca*: prompts have the layout of Alpaca, whatever the chat template of the model.
 
     Raises ``UsageError`` if a folder is not what it should be, or a library is missing.
     """
     from piiloom.providers.local.local_provider import LocalOptions, LocalProvider  # noqa: PLC0415 - only who asks such a model needs it
 
-    return LocalProvider(LocalOptions(base=base, adapter=adapter, device=device, batch_size=batch_size))
+    return LocalProvider(LocalOptions(base=base, adapter=adapter, device=device, batch_size=batch_size, alpaca=alpaca))
 
 
 def choose_model(name: str, model: str | None, models_file: Path | None = None) -> str:

@@ -31,8 +31,8 @@ def _without_credentials(url: str | None) -> str | None:
     return url
 
 
-_Address = Annotated[str | None, AfterValidator(_without_credentials)]
-_Prices = Annotated[str | None, AfterValidator(_priced)]
+Address = Annotated[str | None, AfterValidator(_without_credentials)]
+Prices = Annotated[str | None, AfterValidator(_priced)]
 
 
 class ModelCalls(Settings):
@@ -46,9 +46,7 @@ class ModelCalls(Settings):
         panel=MODEL,
     )
     model: str | None = setting(None, "The provider's model, as the provider spells it.", panel=MODEL)
-    base_url: _Address = setting(
-        None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL", panel=MODEL, counts="no"
-    )
+    base_url: Address = setting(None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL", panel=MODEL, counts="no")
     prompts: OptionalPath = setting(
         None,
         "Your own prompt templates, which replace shipped ones by name (docs/prompts.md).",
@@ -96,7 +94,7 @@ class ModelCalls(Settings):
         counts="no",
         gt=0,
     )
-    price: _Prices = setting(
+    price: Prices = setting(
         None,
         "USD per million tokens of a model that is not listed (one on a server of your own is free); also cached=…, cache_write=….",
         metavar="input=X,output=Y",
@@ -118,7 +116,7 @@ class JudgeCalls(Settings):
     judge_model: str | None = setting(
         None, "Model of the judge; alone: another model of the same provider.", panel=JUDGES, counts="apart", advanced=True
     )
-    judge_base_url: _Address = setting(
+    judge_base_url: Address = setting(
         None, "Address of the judge's compatible server.", metavar="URL", panel=JUDGES, counts="no", advanced=True
     )
-    judge_price: _Prices = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)
+    judge_price: Prices = setting(None, "Prices of the judge, in the form of --price.", panel=JUDGES, counts="no", advanced=True)

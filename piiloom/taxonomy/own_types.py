@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -82,6 +82,10 @@ class OwnType:
 
 
 OwnTypes = tuple[OwnType, ...]
+# The type of spans whose detector states no types; to an evaluation, they have none.
+UNTYPED: Final = OwnType(
+    name="untyped", definition="Personal information of a kind that the detector does not state.", subtypes=(), pairs=()
+)
 _JSON: TypeAdapter[OwnTypes] = TypeAdapter(OwnTypes)
 
 

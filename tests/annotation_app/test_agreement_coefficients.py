@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
-from sklearn.metrics import cohen_kappa_score
 
 from piiloom.annotation_app.agreement import coefficients
 from piiloom.annotation_app.agreement.coefficients import (
     alpha_of_sums,
     character_counts,
-    cohen_kappa,
     krippendorff_alpha,
     unit_sums,
     value_counts,
@@ -72,24 +70,6 @@ def test_what_is_too_large_for_the_library_gets_the_same_figure(monkeypatch: pyt
 @pytest.mark.parametrize("people", [("aaa", "aaa"), ("ab.", "..a"), ("...", "...")])
 def test_nothing_to_compare_gives_no_figure(people: tuple[str, ...]) -> None:
     assert krippendorff_alpha(counts_of(*people)) is None
-
-
-def test_kappa_is_that_of_a_case_done_by_hand() -> None:
-    # 20 yes-yes, 15 no-no, 5 and 10 apart: 0.7 observed, 0.5 by chance.
-    ones, others = [1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
-    assert cohen_kappa(ones, others) == pytest.approx(0.4)
-    assert cohen_kappa([1, 1], [1, 1]) is None
-    assert cohen_kappa([], []) is None
-
-
-@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), max_size=30))
-def test_kappa_is_that_of_scikit_learn(labels: list[tuple[int, int]]) -> None:
-    ones, others = [one for one, _ in labels], [other for _, other in labels]
-    ours = cohen_kappa(ones, others)
-    if len({*ones, *others}) < 2:
-        assert ours is None
-    else:
-        assert ours == pytest.approx(cohen_kappa_score(ones, others))
 
 
 PEOPLE = (

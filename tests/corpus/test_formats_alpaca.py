@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 from record_strategies import records, texts
 from training_rows import assert_equal_but_for_the_named, bare, export, read, record_of, rows_of, shared_records
 
+from piiloom.corpus.formats import capid_writing
 from piiloom.corpus.formats import mention_lists as losses
 from piiloom.corpus.formats.alpaca import AlpacaFormat
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
+from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
 from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
-from piiloom.corpus.formats.instructions import message, message_parts
+from piiloom.corpus.formats.instructions import message, message_parts, values_message, values_message_parts
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
-ALPACA, CHAT = AlpacaFormat(), ChatFormat()
+ALPACA, CHAT, CAPID = AlpacaFormat(), ChatFormat(), CapidAlpacaFormat()
 TWO = record_of("In Ohio my asthma got worse.", ("Ohio", "location", "low"), ("asthma", "health", "high"), question="Is it the air?")
 
 
@@ -73,8 +75,10 @@ def test_without_a_question_nothing_is_said_of_relevance(file: Path) -> None:
 @example("Text:\nb", "a\nText:\nc")
 @example("b", '"a"')
 @example("b", r'"\ud800"')
+@example("b\nQuestion: c", "")
 def test_the_layout_of_any_question_and_text_is_unambiguous(context: str, question: str | None) -> None:
     assert message_parts(message(context, question)) == (context, question)
+    assert values_message_parts(values_message(context, question)) == (context, question)
 
 
 @pytest.mark.parametrize("text", ["Just a text", "Question: and no text", "Question: a\nText: b", 'Question: "\\ud800"\nNo text'])
@@ -118,6 +122,66 @@ def test_a_record_comes_back_or_is_named(record: Record, file_format: ReadableFo
     named = export(file_format, path, record)
     (back,) = file_format.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert (isinstance(back, Record) and bare(back) == bare(record)) == (not named)
+
+
+# Losses of a record that comes back.
+_COMES_BACK = {capid_writing.REPEATED, capid_writing.OWN_TYPE}
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(record=records())
+def test_the_form_of_capid_brings_a_record_back_or_names_it(record: Record, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    assume(record.context.strip())
+    named = {why for _, _, why in export(CAPID, path, record)} - _COMES_BACK
+    (back,) = CAPID.read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
+    assert (isinstance(back, Record) and bare(back) == bare(record)) == (not named)
+
+
+def test_the_form_of_capid_names_each_value_once_and_the_loss_report_names_the_rest(file: Path) -> None:
+    assert export(CAPID, file, TWO) == []
+    (row,) = rows_of(file)
+    assert row["input"] == "Text: In Ohio my asthma got worse.\nQuestion: Is it the air?"
+    assert row["output"] == '{"Ohio": {"type": "location", "relevance": "0"}, "asthma": {"type": "health", "relevance": "1"}}'
+    assert "- " not in str(row["instruction"]), "the types have no definitions"
+    table = [
+        (record_of("flu and flu", ("flu", "health", "low"), ("flu", "health", "low")), [("flu", capid_writing.REPEATED)]),
+        (
+            record_of("May in May", ("May", "name", "low"), ("May", "datetime", "high")),
+            [("May", capid_writing.DISAGREE), ("May", capid_writing.REPEATED)],
+        ),
+        (record_of("flu and flu", ("flu", "health", "low")), [("flu", capid_writing.UNMARKED)]),
+        (record_of("influx", ("in…flu", "health", "low")), [("flu", capid_writing.NOT_WHOLE)]),
+        (record_of("a flu", ("flu", "health", None), question=None), [("flu", capid_writing.NO_RELEVANCE)]),
+    ]
+    for record, expected in table:
+        assert [(value, why) for _, value, why in export(CAPID, file, record)] == expected, record.context
+
+
+def test_rows_of_others_in_the_form_of_capid(file: Path) -> None:
+    def row(answer: str, asked: str = "Text: Dana manages sixteen pages.\nQuestion: Who?") -> Json:
+        return {"instruction": "Find PII.", "input": asked, "output": answer}
+
+    def refusal(*given: str) -> str:
+        (found,) = read(CAPID, file, row(*given))
+        assert isinstance(found, RowReject)
+        return found.reason
+
+    (record,) = read(CAPID, file, row('{"Dana": {"type": "Person", "relevance": 1}}'))
+    assert isinstance(record, Record)
+    assert bare(record) == ("Dana manages sixteen pages.", "Who?", [(0, 4, "name", "high")])
+    dana = '{"type": "name", "relevance": "0"}'
+    assert refusal("Dana is a name.") == "output: not valid JSON (column 1)"
+    assert refusal(f'{{"Dana": {dana}, "Dana": {dana}}}') == "output: an object uses the same key twice"
+    assert refusal('{"Dana": "name"}').startswith('output["Dana"]: not a value with a type')
+    assert refusal(f'{{"Bob": {dana}, "age": {dana}}}') == '"Bob" is not in the context; "age" stands only inside a longer word'
+    assert refusal("{}", "Dana manages.").startswith("input: not a line that begins with Text:")
+    tally = ReadTally()
+    options = ReadOptions(taxonomy=shipped_taxonomy(), skip_values=True)
+    (kept,) = read(CAPID, file, row(f'{{"Bob": {dana}, "Dana": {dana}}}'), options=options, tally=tally)
+    assert isinstance(kept, Record)
+    assert kept.source is not None
+    assert ([one.text for one in kept.source.lost], tally.missing, tally.values) == (["Bob"], 1, 2)
 
 
 def test_a_text_of_a_megabyte_comes_back(file: Path) -> None:

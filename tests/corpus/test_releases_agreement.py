@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
 
-from piiloom.corpus.releases.agreement import agreement
+from piiloom.corpus.releases.agreement import agreement, cohen_kappa
 
 TEXT = "Ann, 34, lives in Rome."
 NAME, AGE, TOWN = (0, 3, "name", "low"), (5, 7, "age", "high"), (18, 22, "location", None)
@@ -38,3 +41,21 @@ def version(*labels: tuple[int, int, str, str | None], verdict: str = "accepted"
 def test_agreement_is_the_mean_share_of_equal_labels(versions: list[dict[str, Any]], share: float) -> None:
     assert agreement(versions) == pytest.approx(share)
     assert agreement(versions[::-1]) == pytest.approx(share)
+
+
+def test_kappa_is_that_of_a_case_done_by_hand() -> None:
+    # 20 yes-yes, 15 no-no, 5 and 10 apart: 0.7 observed, 0.5 by chance.
+    ones, others = [1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
+    assert cohen_kappa(ones, others) == pytest.approx(0.4)
+    assert cohen_kappa([1, 1], [1, 1]) is None
+    assert cohen_kappa([], []) is None
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), max_size=30))
+def test_kappa_is_that_of_scikit_learn(labels: list[tuple[int, int]]) -> None:
+    ones, others = [one for one, _ in labels], [other for _, other in labels]
+    ours = cohen_kappa(ones, others)
+    if len({*ones, *others}) < 2:
+        assert ours is None
+    else:
+        assert ours == pytest.approx(cohen_kappa_score(ones, others))

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from piiloom.corpus.formats.instructions import extracting, message_parts, verifying
 from piiloom.corpus.store.database import Store
@@ -82,9 +82,10 @@ class ListingBench:
         url = server.anthropic_url if name == "anthropic" else server.openai_url
         self.model = ModelSettings(provider=name, model=MODELS[name], base_url=url, replies=self.store, unpriced=True, **options)
 
-    def capid(self, chunk_chars: int = 4000, **options: Any) -> CapidDetector:
+    def capid(self, chunk_chars: int = 4000, form: Literal["list", "capid"] = "list", **options: Any) -> CapidDetector:
         """The detector "capid"."""
-        return CapidDetector(self.model.model_copy(update=options), chunk_chars=chunk_chars, policy=QUICK, taxonomy=shipped_taxonomy())
+        model = self.model.model_copy(update=options)
+        return CapidDetector(model, chunk_chars=chunk_chars, form=form, policy=QUICK, taxonomy=shipped_taxonomy())
 
     def verified(self, inner: Detector, *, reasoned: bool = False, **options: Any) -> VerifyingDetector:
         """*inner* with a verifier behind it."""

@@ -44,6 +44,21 @@ def test_spellings_of_a_list(reply: str) -> None:
     assert listed == ([ASTHMA, NURSE], [], False)
 
 
+def test_a_value_that_repeats_in_an_object_is_an_entry_each_time() -> None:
+    twice = '{"May": {"type": "name", "relevance": "0"}, "May": {"type": "datetime", "relevance": "1"}, "nurse": {"type": "age"'
+    listed = read_entries(twice, relevance=True, taxonomy=shipped_taxonomy())
+    assert listed == ([Entry("May", "name", "low"), Entry("May", "datetime", "high")], [], True)
+    kinds = '{"May": [{"type": "name", "relevance": "0"}, {"type": "datetime", "relevance": "1"}]}'
+    assert read_entries(kinds, relevance=True, taxonomy=shipped_taxonomy()).entries == listed.entries
+    text = "May likes May"
+    places = [(one.start, one.entry.entity_type) for one in place(text, (0, len(text)), listed.entries).mentions]
+    assert places == [(0, "name"), (10, "datetime")]
+    assert [one.reason for one in place("May", (0, 3), listed.entries).set_aside] == ["too_often"]
+    assert read_entries('{"value": {"type": "name"}}', relevance=False, taxonomy=shipped_taxonomy()).entries == [
+        Entry("value", "name", None)
+    ]
+
+
 def test_what_is_not_known_is_told() -> None:
     entries = [
         {"value": "asthma", "type": "health", "relevance": "perhaps"},

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
+from piiloom.corpus.formats.base import WriteOptions
+from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
+from piiloom.corpus.formats.capid_writing import REPEATED
 from piiloom.corpus.formats.instructions import extracting, message
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.corpus.training_rows import bare, record_of, rows_of, shared_records
 from tests.detection.listing_model import QUICK, ListingBench, ListingModel, told
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.longer import mostly_long
@@ -125,6 +131,72 @@ def test_a_long_text_is_read_in_pieces_at_sentence_ends_and_a_value_counts_every
     assert told(text, findings) == [("Anna", "name", "low")] * 2
 
 
+def test_the_form_of_the_published_models_comes_back_and_what_it_cannot_express_is_in_the_loss_report(tmp_path):
+    """A perfect model answers with the output of the export; spans then equal the gold, or the loss report has the record."""
+    records = [
+        *(replace(one, id=str(number)) for number, one in enumerate(shared_records()[:40])),
+        replace(record_of("Age 34, soon 35, not 34.", ("34", "age", "high"), ("34", "age", "high")), id="short"),
+        replace(record_of("A 34F.", ("34", "age", "low"), ("F", "demographic", "high")), id="seam"),
+        replace(record_of("May in May", ("May", "name", "low"), ("May", "datetime", "high")), id="disagree"),
+        replace(record_of("flu and flu", ("flu", "health", "low")), id="unmarked"),
+        replace(record_of("nothing at all"), id="empty"),
+    ]
+    options = WriteOptions(taxonomy=shipped_taxonomy())
+    report = CapidAlpacaFormat().write(records, tmp_path / "rows.jsonl", options)
+    rows = rows_of(tmp_path / "rows.jsonl")
+    gold = {row["input"].rstrip(): row["output"] for row in rows}  # prompts end without white space
+    assert len(gold) == len(records)
+
+    def perfect(request):
+        assert request.system == rows[0]["instruction"]
+        return gold[request.user]
+
+    async def examined(detector):
+        async with detector:
+            return await asyncio.gather(*(detector.examine_async(one.context, "en_US", one.question, item_id=one.id) for one in records))
+
+    with LLMServer(perfect) as server:
+        found = asyncio.run(examined(ListingBench(tmp_path, server).capid(form="capid")))
+    differing = [
+        one.id
+        for one, findings in zip(records, found, strict=True)
+        if [(s.start, s.end, s.entity_type, s.relevance) for s in findings.spans] != bare(one)[2]
+    ]
+    assert not any(findings.set_aside or findings.failed for findings in found)
+    assert differing == ["disagree", "unmarked"]
+    assert {entry.record_id for entry in report.entries if entry.reason != REPEATED} == set(differing)
+
+
+def test_answers_in_the_form_of_the_published_models_are_counted_where_they_are_faulty(tmp_path):
+    may = '"May": {"type": "name", "relevance": "0"}'
+    replies = {
+        "May likes May": f'{{{may}, "May": {{"type": "datetime", "relevance": "1"}}}}',
+        "May likes tea": f'{{{may}, "May": {{"type": "datetime", "relevance": "1"}}, "Bob": {{"type": "name", "relevance": "0"}}}}',
+        "May, May, May": f"Sure: {{{may}}}",
+        "May has asthma": "May is a name; asthma is an illness.",
+        "May has nothing": '{"May": {"type": "animal", "relevance": "0"}}',
+    }
+
+    def answer(request):
+        text = request.user.rpartition("Text: ")[2].partition("\n")[0]
+        return replies[text]
+
+    with LLMServer(answer) as server:
+        bench = ListingBench(tmp_path, server)
+        found = bench.examine(list(replies), detector=bench.capid(form="capid"))
+        again = server.bodies[-1]["input"][0]["content"]
+    assert [told(text, one) for text, one in zip(replies, found, strict=True)] == [
+        [("May", "name", "low"), ("May", "datetime", "high")],
+        [("May", "name", "low")],
+        [("May", "name", "low")] * 3,
+        [],
+        [],
+    ]
+    assert [reasons(one) for one in found] == [[], [("too_often", "May"), ("invented", "Bob")], [], [], [("unknown_type", "May")]]
+    assert [one.failed is not None for one in found] == [False, False, False, True, False]
+    assert again.startswith("Your previous answer could not be used: it has no JSON object with a type and a relevance for each value")
+
+
 @pytest.mark.long
 def test_faults_cost_no_document_and_nothing_is_asked_twice(tmp_path):
     texts = [f"{TEXT} {number}" for number in range(40)]
@@ -151,5 +223,7 @@ def test_settings_of_the_registry(tmp_path):
         assert none.detect(TEXT, "en_US", "Can I?") == []
     with pytest.raises(UsageError, match="asks a model"):
         DetectorSettings(detector="capid")
+    with pytest.raises(UsageError, match="--form: it has no effect without --detector capid"):
+        DetectorSettings(detector="patterns", form="capid")
     with pytest.raises(UsageError, match="--verify asks a model"):
         DetectorSettings(detector="patterns", verify=2)

@@ -11,7 +11,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 pytest.importorskip("torch")
 pytest.importorskip("piiloom.detection.capid.capid_detector")
 
-from piiloom.corpus.formats.instructions import extracting, marking, verifying
+from piiloom.corpus.formats.instructions import extracting, extracting_values, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.detector import ScoredSpan
@@ -61,6 +61,11 @@ def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question:
     layout = PromptLayout(make_tokenizer())
     example = example_of(messages, layout)
     assert layout.prompt(noting.asked[0]) == list(example.tokens[: example.prompt])
+    (messages,) = chat_rows([Record(id="r", context=context, question=question, spans=(span,))], "capid-alpaca", shipped_taxonomy())
+    make_detector(settings.model_copy(update={"form": "capid"}), provider=noting).detect(context, "en_US", question)
+    layout = PromptLayout(make_tokenizer(), alpaca=True)
+    example = example_of(messages, layout)
+    assert layout.prompt(noting.asked[1]) == list(example.tokens[: example.prompt])
 
 
 def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
@@ -85,6 +90,20 @@ def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
     assert again.totals.replayed == 1, "the reply is in the store"
 
 
+def test_the_form_of_capid_is_learnt_and_asked_in_the_layout_of_alpaca(tmp_path: Path) -> None:
+    data, local = by_heart(tmp_path, "capid-alpaca", extracting_values(shipped_taxonomy()))
+    (record,) = data.train
+    found = make_detector(DetectorSettings(detector="capid", form="capid", **local.given())).detect(
+        record.context, "en_US", record.question
+    )
+    assert [(one.start, one.end, one.entity_type, one.relevance) for one in found] == [
+        (one.start, one.end, one.entity_type, one.relevance) for one in record.spans
+    ]
+    layout = PromptLayout(make_tokenizer(), alpaca=True)
+    asked = [Message(role="system", content="Words before.\n\n### Instruction:\nList."), Message(role="user", content="Text: a")]
+    assert layout.read(layout.prompt(asked)).strip() == ("Words before.\n\n### Instruction:\nList.\n\n### Input:\nText: a\n\n### Response:")
+
+
 def local_model(base: Path, folder: Path) -> ModelSettings:
     return ModelSettings(provider="local", replies=folder / "r.duckdb", model=str(base), adapter=folder / "adapter", max_attempts=1)
 
@@ -93,7 +112,8 @@ def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData,
     """A model of a few thousand numbers that knows what one record teaches of *task*, and how a detector asks it."""
     base = write_model(tmp_path / "base", also=[instruction] * 3, size=2000)
     data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
-    settings = LoraSettings(task=task, batch_size=1, accumulation=1, epochs=60 if task == MARKERS else 20, learning_rate=1e-2, warmup=0.0)
+    epochs = 20 if task == VERIFIER_1 else 60
+    settings = LoraSettings(task=task, weight_decay=0.0, batch_size=1, accumulation=1, epochs=epochs, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "adapter"))
     return data, ModelSettings(
         provider="local", replies=tmp_path / "replies.duckdb", model=str(base), adapter=tmp_path / "adapter", max_attempts=1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -205,6 +206,43 @@ def with_room_for(examples: int) -> Any:
         return trainer
 
     return limited
+
+
+def test_the_settings_are_those_of_table_6_and_departures_are_in_log_and_report(
+    base: Path, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    table = LoraSettings()
+    assert (table.rank, table.alpha, table.batch_size, table.accumulation, table.epochs, table.warmup) == (32, 32, 2, 4, 2.0, 0.03)
+    assert (table.weight_decay, table.optimizer, table.precision) == (0.01, "auto", "auto")
+
+    kept: list[Any] = []
+    make = lora_training.make_trainer
+    monkeypatch.setattr(lora_training, "make_trainer", lambda *given, **options: kept.append(made := make(*given, **options)) or made)
+    told: list[str] = []
+    settings = QUICK.model_copy(update={"max_steps": 1, "device": "cpu"})
+    report = train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "out"), tell=told.append)
+    said = "there is no GPU with CUDA: 32 bits a weight instead of 4 and AdamW with 32-bit states instead of 8-bit states"
+    assert said in told
+    about = read_about(tmp_path / "out", "lora")
+    assert said in about.figures["notes"] == list(report.notes)
+    assert (about.settings["optimizer"], about.settings["precision"], about.settings["weight_decay"]) == ("adamw", "32bit", 0.01)
+    assert (kept[0].args.optim, kept[0].args.weight_decay) == ("adamw_torch", 0.01)
+
+    there = [True]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: there[0] or None if name == "bitsandbytes" else find(name))
+    assert preparing.choose_hardware(table) == preparing.Hardware(device="cuda", precision="4bit", optimizer="adamw-8bit")
+    there[0] = False
+    without = preparing.choose_hardware(table)
+    assert (without.precision, without.optimizer) == ("16bit", "adamw")
+    assert without.notes[0].startswith("bitsandbytes is not installed (pip install -e '.[cuda]' in a clone of piiloom): 16 bits a weight")
+    with pytest.raises(UsageError, match=r"--optimizer: 8-bit states of AdamW need the library bitsandbytes.*\[cuda\]"):
+        preparing.choose_hardware(LoraSettings(optimizer="adamw-8bit"))
+    with pytest.raises(UsageError, match="--optimizer: 8-bit states of AdamW need a GPU with CUDA"):
+        preparing.choose_hardware(LoraSettings(optimizer="adamw-8bit", device="cpu"))
 
 
 def test_what_is_too_long_is_left_out_and_counted(data: TrainingData) -> None:

@@ -38,6 +38,26 @@ def measured(verdicts, *, seed=7, **more):
     return utility_figures(cases, TWO, lambda case, one, other: outcomes.pair(case.id, one, other), outcomes, seed=seed)
 
 
+def test_the_agreement_of_two_judges_by_hand():
+    """Of five pairs that both judges decided: win-win, win-tie, tie-tie (of two kinds), loss-loss, and loss-win."""
+    first = [("first", "second"), ("first", "second"), ("tie", "tie"), ("second", "first"), ("second", "first"), ("tie", "tie")]
+    then = ["win", "agreed", "position", "loss", "win", None]
+    cases, _ = cases_of(asthmatics(len(first)), shipped_taxonomy(), TWO)
+    outcomes = Outcomes(answers={(case.id, name): name for case in cases for name in TWO})
+    for case, (forth, back) in zip(cases, first, strict=True):
+        outcomes.verdicts[case.id, *TWO], outcomes.verdicts[case.id, *TWO[::-1]] = said(forth), said(back)
+    second = {case.id: result for case, result in zip(cases, then, strict=True)}
+    figures = utility_figures(
+        cases, TWO, lambda case, *pair: outcomes.pair(case.id, *pair), outcomes, seed=7, second_pair_of=lambda case, *_: second[case.id]
+    )
+    pair, everything = figures.agreement
+    # 3 of 5 are the same; by chance (2·2 + 1·2 + 2·1) / 25 = 8/25 would be.
+    assert (pair.pairs, pair.same, pair.kappa) == (5, 0.6, pytest.approx((0.6 - 0.32) / (1 - 0.32)))
+    assert (everything.one, everything.pairs, everything.kappa) == ("all", 5, pair.kappa)
+    assert [(one.wins, one.ties, one.losses, one.missing, one.preferred) for one in figures.second_pairs] == [(2, 2, 1, 1, 0.4)]
+    assert measured([("first", "second")]).agreement == ()
+
+
 @pytest.mark.parametrize(
     ("forth", "back", "result"),
     [

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections import Counter
+from html import unescape
 
 import pytest
 
@@ -87,6 +88,66 @@ def test_another_provider_can_judge_and_shares_the_account(tmp_path):
         assert Counter(entry.api for entry in server.log) == {"responses": 2, "messages": 6}
     assert "answers by openai gpt-6-luna, judged by anthropic claude-haiku-5-5" in as_markdown(result, "f").replace("&#45;", "-")
     assert result.cost_json()["answered"] == 8
+
+
+def test_two_judges_in_one_run_and_their_agreement(tmp_path):
+    bench = Bench(tmp_path, asthmatics(3))
+    panel, strict = Panel(), Panel(verdict=lambda first, second: "tie")
+    seen = []
+
+    def answer(request):
+        seen.append((request.api, request.schema_name))
+        return (strict if request.api == "messages" else panel)(request)
+
+    with LLMServer(answer) as server:
+        result = bench.run(server, second="anthropic")
+        assert server.requests == 3 * (CALLS + 12)  # the second judge compares the pairs, and asks for no answers or grades
+        again = bench.run(server, second="anthropic", concurrency=3)
+        assert server.requests == 3 * (CALLS + 12)
+    assert Counter(api for api, _ in seen) == {"responses": 3 * CALLS, "messages": 3 * 12}
+    told = result.to_json()
+    assert told == again.to_json()
+    assert told["second_judge"] == {"provider": "anthropic", "model": "claude-haiku-5-5"}
+    by_pair = {(one["one"], one["other"]): one for one in told["agreement"]}
+    assert by_pair["original", "surrogates"] == {"one": "original", "other": "surrogates", "pairs": 3, "same": 1.0, "kappa": None}
+    assert by_pair["relevance_aware", "all_masked"] == {
+        "one": "relevance_aware",
+        "other": "all_masked",
+        "pairs": 3,
+        "same": 0.0,
+        "kappa": 0.0,
+    }
+    assert (by_pair["all", "all"]["pairs"], by_pair["all", "all"]["same"]) == (18, pytest.approx(1 / 6))
+    pairs = {(one["one"], one["other"]): one["preferred"] for one in told["pairs"]}
+    assert pairs["relevance_aware", "all_masked"] == 1.0
+    assert {one["preferred"] for one in told["second_pairs"]} == {0.0}
+    row = next(row for row in comparison_rows(result) if (row["one"], row["other"]) == ("relevance_aware", "all_masked"))
+    assert (row["result"], row["second_result"]) == ("win", "agreed")
+    assert [one["better"] for one in row["second_verdicts"]] == ["tie", "tie"]
+    text = unescape(as_markdown(result, "f"))
+    assert "the same answers, judged by anthropic claude-haiku-5-5" in text
+    assert "| all pairs | 18 | 0.167 | 0.000 |" in text
+    estimate = estimate_utility(
+        bench.cases, UtilitySettings(provider="openai", second_judge_provider="anthropic", second_judge_model="claude-opus-5-5")
+    )
+    assert [stage.calls for stage in estimate.stages] == [12, 36, 12, 12, 36]
+    with pytest.raises(UsageError, match="both judges are the same model"):
+        UtilitySettings(provider="openai", second_judge_provider="openai")
+    with pytest.raises(UsageError, match="--second-judge-base-url, --second-judge-price: no separate judge is named"):
+        UtilitySettings(provider="openai", second_judge_price=PRICES)
+
+
+def test_an_answer_that_is_too_long_is_asked_for_again(tmp_path):
+    def spoil(kind, data, reply):
+        long = kind == "utility_answer" and "[" not in data["post"] and "could not be used" not in data["post"]
+        return {"answer": "So it is. " * 7} if long else reply
+
+    bench = Bench(tmp_path, asthmatics(1), TWO)
+    with LLMServer(Panel(spoil=spoil)) as server:
+        result = bench.run(server)
+    assert result.figures.lost == {"utility_answer": {"long_answer": 1}}
+    lost = result.outcomes.answers["r0", "original"]
+    assert "7 sentences; about three sentences are wanted" in lost.message
 
 
 def test_the_judge_sees_the_original_and_nobody_is_told_what_is_what(tmp_path):

@@ -92,10 +92,13 @@ class Bench:
         self.read = ReadCases(cases=self.cases, left_out=left_out, title="a test")
         self.store = folder / "replies.duckdb"
 
-    def run(self, server, name="openai", *, watch=None, judge=None, price=None, **options):
+    def run(self, server, name="openai", *, watch=None, judge=None, second=None, price=None, **options):
         given = {"provider": name, "model": MODELS[name], "base_url": _url(server, name), "price": price, "replies": self.store}
         if judge is not None:
             given |= {"judge_provider": judge, "judge_model": MODELS[judge], "judge_base_url": _url(server, judge)}
+        if second is not None:
+            names = ("second_judge_provider", "second_judge_model", "second_judge_base_url")
+            given |= dict(zip(names, (second, MODELS[second], _url(server, second)), strict=True))
         settings = UtilitySettings(**given, variants=self.variants, unpriced=True, **options)
         told = {"watch": watch} if watch else {}
         return judge_utility(self.read, settings, retry=QUICK, **told)

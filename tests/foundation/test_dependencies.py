@@ -35,6 +35,7 @@ DISTRIBUTIONS = {
 # Declared, though no module of ours imports them.
 INDIRECT = {
     "accelerate": "transformers loads models onto devices with it",
+    "bitsandbytes": "transformers quantizes weights and steps AdamW with it",
     "furo": "the theme of the site, named in docs/conf.py",
     "hatchling": "builds the wheel, as a command",
     "import-linter": "a command",

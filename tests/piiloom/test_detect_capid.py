@@ -80,6 +80,32 @@ def test_mentions_with_relevance_and_one_document_that_failed(cli, words, tmp_pa
     assert (tmp_path / "found.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
 
 
+def test_the_form_of_the_published_models_and_answers_that_are_not_in_it(cli, words, tmp_path):
+    anna = '"Anna": {"type": "name", "relevance": "0"}'
+
+    def model(request):
+        assert request.user.rpartition("\n")[2] == "Question: Can I?"
+        if "Anna 5" in request.user:
+            return "Anna is a name."
+        return f'{{{anna}, {anna}, "asthma": {{"type": "health", "relevance": "1"}}}}'
+
+    with LLMServer(model) as server:
+        outcome = cli(*words(server, "--yes", "--unpriced", "--json", "--form", "capid"))
+        assert cli(*words(server, "--yes", "--unpriced", "--form", "capid", name="again.jsonl", detector="markers")).code == 2
+    assert outcome.code == 0, outcome.err
+    told = json.loads(outcome.out)
+    assert (told["documents"], told["failed"], told["spans"]) == (COUNT - 1, 1, 3 * (COUNT - 1))
+    assert told["set_aside"] == {"too_often": COUNT - 1}
+    spans = rows(tmp_path / "found.jsonl")[0]["spans"]
+    assert [(span["text"], span["type"], span["relevance"]) for span in spans] == [
+        ("Anna", "name", "low"),
+        ("asthma", "health", "high"),
+        ("asthma", "health", "high"),
+    ]
+    (rejected,) = rows(tmp_path / "found.detect-rejects.jsonl")
+    assert rejected["reason"].startswith("no usable answer came (no_list, attempts: 3): it has no JSON object")
+
+
 def test_types_of_ones_own_are_asked_for(cli, words, tmp_path):
     source, mine = tmp_path / "pets.jsonl", written(tmp_path)
     text = "Anna, a nurse, drives KLM-4821 and keeps a beagle."

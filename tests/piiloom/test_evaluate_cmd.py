@@ -193,7 +193,8 @@ def test_without_predicted_types_there_is_no_precision_by_type(cli, tmp_path):
         if out:
             assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["metrics"]["by_type"] == by_type
         shown[scheme] = {name for name, value in by_type["name"].items() if value is None}
-        assert {name for name in by_type["name"] if "precision" in name or name.endswith(("f1", "f5"))} == shown[scheme]
+        of_types = {name for name in by_type["name"] if "type_accuracy" in name}
+        assert {name for name in by_type["name"] if "precision" in name or name.endswith(("f1", "f5"))} | of_types == shown[scheme]
         assert None not in by_type.get("(no type)", {}).values()
         assert None not in told(cli, gold, typed, "--scheme", scheme, "--resamples", 0)["metrics"]["by_type"]["age"].values()
         rows = [

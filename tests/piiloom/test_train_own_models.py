@@ -47,7 +47,7 @@ def test_an_adapter(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert run([*words, "--resume"]) == 2
     assert "the training there is finished" in capsys.readouterr().err
     assert run([*words, "--task", "ner"]) == 2
-    assert "Choose one of capid, markers, verifier-1, verifier-2" in capsys.readouterr().err
+    assert "Choose one of capid, capid-alpaca, markers, verifier-1, verifier-2" in capsys.readouterr().err
 
 
 def test_a_pipeline(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

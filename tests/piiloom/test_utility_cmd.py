@@ -101,6 +101,18 @@ def test_the_costs_of_another_judge_are_those_of_its_provider(cli, file, key, tm
     assert {one["name"]: one["answered"] for one in costs["by_model"]} == {"openai gpt-6-luna": 4, "anthropic claude-haiku-5-5": 12}
 
 
+def test_a_second_judge_compares_the_answers_too(cli, file, key, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789-abcdefghij")
+    with LLMServer(Panel()) as server:
+        judge = ("--second-judge-provider", "anthropic", "--second-judge-base-url", server.anthropic_url)
+        outcome = cli(*_asking(server, file, "--yes", "--variants", "relevance_aware,all_masked", *judge))
+    assert outcome.code == 0, outcome.err
+    assert "pairs: the same answers, judged by anthropic claude-haiku-5-5" in outcome.out
+    assert "agreement of the two judges: win, tie or loss" in outcome.out
+    assert "for judgements to openai gpt-6-luna at" in outcome.err
+    assert " and anthropic claude-haiku-5-5 at" in outcome.err
+
+
 def test_nothing_is_sent_when_nobody_can_agree(cli, file, key, monkeypatch):
     with LLMServer(Panel()) as server, Path(os.devnull).open() as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)

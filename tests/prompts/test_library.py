@@ -13,6 +13,7 @@ from piiloom.detection.benchmark.carrier_rounds import TEMPLATE as CARRIER
 from piiloom.detection.capid.capid_detector import CapidDetector
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.marking.marking_detector import MarkingDetector
+from piiloom.detection.reformulating import TEMPLATE as REFORMULATING
 from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
@@ -31,7 +32,7 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    detection = {*HybridDetector.templates, *CapidDetector.templates, *MarkingDetector.templates, VERDICT, CARRIER}
+    detection = {*HybridDetector.templates, *CapidDetector.templates, *MarkingDetector.templates, REFORMULATING, VERDICT, CARRIER}
     stages = {*templates_of(RunConfig(recipe="staged", values="llm")), *templates_of(RunConfig(recipe="case"))}
     assert sorted({*stages, *judges, *UTILITY, *detection, SURROGATE_VALUE}) == list(NAMES)
 
@@ -91,7 +92,7 @@ def prompt_of(name, **changes):
 def test_only_the_newest_version_of_a_template_ships():
     # Records carry the version of the prompt that made them, so a changed prompt has a higher one.
     changed = {name for name in NAMES if not LIBRARY.find(name).id.endswith(".v1")}
-    assert changed == {"situation", "peripheral", "question_abstracted", "paraphrase"}
+    assert changed == {"situation", "peripheral", "question_abstracted", "paraphrase", "utility_answer", "utility_judge_pair"}
 
 
 def test_texts_without_values_are_asked_to_disclose_nothing():

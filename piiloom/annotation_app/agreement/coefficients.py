@@ -1,4 +1,4 @@
-"""Chance-corrected agreement: Krippendorff's alpha for any number of people, Cohen's kappa for two.
+"""Chance-corrected agreement of any number of people: Krippendorff's alpha.
 
 The type and relevance alphas of a whole project are computed by the library *krippendorff*. It needs memory for units x classes²
 numbers, which is too much for the characters of a corpus, for very large projects and for the resampled corpora behind an interval.
@@ -10,8 +10,6 @@ no blanks between words. For verdicts, it is the record.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import krippendorff
 import numpy as np
@@ -48,16 +46,6 @@ def alpha_of_sums(sums: Floats) -> Floats:
     by_chance = judgements**2 - (by_class**2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(by_chance > 0, 1 - (judgements - 1) * (judgements - equal) / by_chance, np.nan)
-
-
-def cohen_kappa(ones: Sequence[int], others: Sequence[int]) -> float | None:
-    """Return Cohen's kappa of two people's labels of the same items; None if fewer than two labels occur."""
-    labels, places = np.unique([ones, others], return_inverse=True)
-    if len(labels) < 2:
-        return None
-    one, other = (np.bincount(row, minlength=len(labels)) for row in places.reshape(2, -1))
-    observed, by_chance = int(np.sum(np.equal(ones, others))) * len(ones), int(one @ other)
-    return (observed - by_chance) / (len(ones) ** 2 - by_chance)
 
 
 def value_counts(table: SpansTable, mentions: Integers, values: Integers, classes: int) -> tuple[Floats, Integers]:

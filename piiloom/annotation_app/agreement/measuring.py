@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
+from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, krippendorff_alpha
 from piiloom.annotation_app.agreement.compared import Compared, People, compare_people
 from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords
 from piiloom.annotation_app.agreement.matching import AT, Floats
 from piiloom.annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
 from piiloom.annotation_app.agreement.spans import Integers
+from piiloom.corpus.releases.agreement import cohen_kappa
 from piiloom.corpus.store.database import Store
 
 _FORMULAS = {

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
@@ -23,6 +23,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 
 Json = dict[str, object]
 
+_STAND_IN = "stand-in"
 # Reasons why a mention or value of a row is not in its record.
 OVERLAPPED = "overlaps a longer mention, which was kept"
 ABSENT = "is not in the context"
@@ -31,6 +32,11 @@ INSIDE_WORD = "stands only inside a longer word"
 _LONGEST_QUOTE = 40
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PLACE = re.compile(r'\[(?:\d+|"")\]')
+
+
+def is_stand_in(detector: str | None) -> TypeGuard[str]:
+    """Whether *detector* is a rule in the place of a model, which its name says."""
+    return detector is not None and detector.endswith(_STAND_IN)
 
 
 def quoted(value: str) -> str:
@@ -115,6 +121,7 @@ class ReadTally:
     mapped_types: dict[str, str] = field(default_factory=dict)
     unknown_types: Counter[str] = field(default_factory=Counter)
     ignored_fields: Counter[str] = field(default_factory=Counter)
+    stand_ins: Counter[str] = field(default_factory=Counter)  # mentions by a rule in the place of a model, by its name
     unmapped_labels: Counter[str] = field(default_factory=Counter)  # mentions left out because the label map says they are no PII
 
 

@@ -15,12 +15,14 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.markers import marker_name
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 
 _QUESTION = "Question: "
 _TEXT = "Text:\n"
+_TEXT_FIRST = "Text: "
 
 
 def asks_relevance(record: Record) -> bool:
@@ -41,6 +43,25 @@ def marking(taxonomy: Taxonomy, *, relevance: bool) -> str:
 def verifying(taxonomy: Taxonomy, *, reasoned: bool) -> str:
     """Return the instruction to judge one candidate, with a reasoning before the answer if *reasoned*."""
     return _instruction("verify_reasoned" if reasoned else "verify", taxonomy)
+
+
+def extracting_values(taxonomy: Taxonomy) -> str:
+    """Return the instruction to answer with a JSON object of all values, in the form of the published CAPID models."""
+    return _instruction("extract_values", taxonomy)
+
+
+def values_message(context: str, question: str | None) -> str:
+    """Return *context* and *question* in the order of the published CAPID models, the question on the last line."""
+    asked = "" if question is None else _on_one_line(question) or '""'
+    return f"{_TEXT_FIRST}{context}\n{_QUESTION}{asked}"
+
+
+def values_message_parts(text: str) -> tuple[str, str | None]:
+    """Return context and question of a message, the inverse of ``values_message``. Raises ``RowFault`` for another layout."""
+    context, found, question = text.rpartition(f"\n{_QUESTION}")
+    if not (found and context.startswith(_TEXT_FIRST)):
+        raise RowFault("input: not a line that begins with Text: and a last line that begins with Question:")
+    return context.removeprefix(_TEXT_FIRST), _of_one_line(question) if question else None
 
 
 def message(context: str, question: str | None) -> str:

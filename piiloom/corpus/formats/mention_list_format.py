@@ -51,8 +51,13 @@ class MentionListFormat(NativeShapedFormat):
         write_rows((self._row(record, entries, options.taxonomy) for record in records), path)
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def _row(self, record: Record, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
+    def row_in_parts(self, record: Record, taxonomy: Taxonomy) -> tuple[str, str, str, list[LossEntry]]:
+        """Return instruction, message and answer of *record*, and what reading them would not bring back."""
         mentions, losses = mention_list(record, taxonomy)
-        entries += losses
         instruction = extracting(taxonomy, relevance=asks_relevance(record))
-        return self.row_of(instruction, message(record.context, record.question), json.dumps(mentions, ensure_ascii=False))
+        return instruction, message(record.context, record.question), json.dumps(mentions, ensure_ascii=False), losses
+
+    def _row(self, record: Record, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
+        *texts, losses = self.row_in_parts(record, taxonomy)
+        entries += losses
+        return self.row_of(*texts)

@@ -91,13 +91,16 @@ class MentionReader:
         places = _place(context, [mention.value for mention in mentions])
         unplaced = [mention for mention, place in zip(mentions, places, strict=True) if place is None]
         lost = [] if self._options.all_mentions else _lost(context, unplaced, self._options.taxonomy)
-        if lost and not self._options.skip_values:
-            raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         placed = sorted(((place, mention) for mention, place in zip(mentions, places, strict=True) if place is not None), key=_start)
         spans = [_span(place, mention) for place, mention in placed]
         if self._options.all_mentions:
             spans += (_span((None, None), mention) for mention in unplaced)
-        row: Json = {"context": context, "question": question, "spans": spans}
+        return self.row_of(number, {"context": context, "question": question, "spans": spans}, lost)
+
+    def row_of(self, number: int, row: Json, lost: list[LostValue]) -> Json:
+        """Return *row* with its *lost* values, and count them. Raises ``RowFault`` if there are any, unless ``skip_values`` is set."""
+        if lost and not self._options.skip_values:
+            raise RowFault("; ".join(dict.fromkeys(f"{quoted(value.text)} {value.reason}" for value in lost)))
         if lost:
             row["meta"] = {"source": {"file": self._file, "line": number, "lost": [_lost_row(value) for value in lost]}}
             self._count(number, lost)

@@ -15,6 +15,7 @@ from piiloom.corpus.formats.base import Format, LossReport, ReadableFormat, Read
 from piiloom.corpus.formats.bio import BioFormat
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
 from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.columns import ALL_FIELDS
 from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
@@ -64,6 +65,7 @@ _ALL: tuple[Format, ...] = (
     JsonFormat(),
     HuggingFaceFormat(),
     AlpacaFormat(),
+    CapidAlpacaFormat(),
     ChatFormat(),
     OpenAIFineTuningFormat(),
     VerifierFormat(),

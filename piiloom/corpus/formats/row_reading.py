@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, RowReject, SkippedValue, quoted
+from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, RowReject, SkippedValue, is_stand_in, quoted
 from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Label, Labels
 from piiloom.corpus.formats.native_rows import ImportedIds, MetaRow, NativeRow, RowFault, SpanRow, as_text, extra_keys, fault_of
 from piiloom.corpus.formats.placing import keep_disjoint
@@ -141,6 +141,7 @@ class RowReader:
             else:
                 raise RowFault(f"spans[{position}].text: {quoted(span.text)} {fault}")
         self.tally.exact += len(exact)
+        self.tally.stand_ins.update(span.detector for span, _ in exact if is_stand_in(span.detector))
         placed = keep_disjoint(((span.start, span.end), at) for at, (span, _) in enumerate(exact))
         kept = [exact[at] for _, at in placed.kept]
         for place, at, winner in placed.dropped:

@@ -3,7 +3,7 @@
 Of two finished versions of a record it is the number of labels that both have, divided by the number of labels that either has. Labels
 are equal if range, type and relevance are; in versions whose texts differ, the words of the span count instead of its range. Two
 versions without labels agree fully, as do two rejections; an accepted and a rejected version do not agree at all. The agreement of a
-record is the mean over all pairs of its annotators.
+record is the mean over all pairs of its annotators. ``cohen_kappa`` is for any two lists of labels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any
+
+import numpy as np
 
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents, records_finished_by_several
 from piiloom.corpus.store.database import Store
@@ -28,6 +30,16 @@ def agreement(states: Sequence[Mapping[str, Any]]) -> float:
     """Return the agreement of the finished versions of one record, given as annotators' states (JSON values); two or more of them."""
     shares = [_of_two(one, other) for one, other in combinations(states, 2)]
     return sum(shares) / len(shares)
+
+
+def cohen_kappa(ones: Sequence[int], others: Sequence[int]) -> float | None:
+    """Return Cohen's kappa of two people's labels of the same items; None if fewer than two labels occur."""
+    labels, places = np.unique([ones, others], return_inverse=True)
+    if len(labels) < 2:
+        return None
+    one, other = (np.bincount(row, minlength=len(labels)) for row in places.reshape(2, -1))
+    observed, by_chance = int(np.sum(np.equal(ones, others))) * len(ones), int(one @ other)
+    return (observed - by_chance) / (len(ones) ** 2 - by_chance)
 
 
 def _agreements(store: Store) -> Iterator[tuple[str, float]]:

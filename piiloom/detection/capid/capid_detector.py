@@ -1,23 +1,25 @@
 """The detector "capid": one language model lists what is personal, and says of each mention whether it matters to the question.
 
-It asks in the form in which the instruction exports train (``corpus.formats.instructions``), for plain text: a tuned model answers with
-what it learnt, and a schema would be another form.
+It asks in a form in which exports train (``corpus.formats.instructions``), for plain text: a tuned model answers with what it learnt, and
+a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export capid-alpaca and of
+the published CAPID models, whose answer is an object that names each value once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
-from piiloom.corpus.formats.instructions import extracting, message
+from piiloom.corpus.formats.instructions import extracting, extracting_values, message, values_message
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.capid.entries import PHASE, Listed, read_entries
+from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, Listed, read_entries
 from piiloom.detection.capid.placing import Mention, everywhere, place
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
+from piiloom.detection.families import CAPID
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
@@ -26,10 +28,9 @@ from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
-NAME: Final = "capid"
 TEMPLATE: Final = "detect_capid"
 SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
-_LEAST_TOKENS: Final = 1024
+LEAST_TOKENS: Final = 1024
 _CUT: Final = "truncated"  # the code of a reply that reached the token limit
 _MOST_HALVINGS: Final = 2
 
@@ -39,9 +40,9 @@ _Read = tuple[Range, Listed]  # what was listed of a piece
 class CapidDetector(AskingDetector):
     """See ``findings.ModelDetector``. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
 
-    name = NAME
-    templates = (TEMPLATE,)
-    instructions = ("extract", "extract_relevant")
+    name = CAPID
+    templates: tuple[str, ...] = (TEMPLATE,)
+    instructions: tuple[str, ...] = ("extract", "extract_relevant")
 
     def __init__(
         self,
@@ -50,11 +51,15 @@ class CapidDetector(AskingDetector):
         taxonomy: Taxonomy,
         chunk_chars: int,
         threshold: float = 0.0,
+        form: Literal["list", "capid"] = "list",
         provider: Provider | None = None,
         policy: CallPolicy | None = None,
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
         self._taxonomy, self._chunk_chars, self._threshold = taxonomy, chunk_chars, threshold
+        self._keyed = form == CAPID
+        if self._keyed:
+            self.instructions = ("extract_values",)
 
     async def examine_async(
         self,
@@ -84,7 +89,7 @@ class CapidDetector(AskingDetector):
                 set_aside += [*told.refused, *placed.set_aside]
                 if told.cut_off:
                     set_aside.append(SetAside(phase=PHASE, reason="cut_off", start=piece[0], end=piece[1]))
-        found = everywhere(text, listed)
+        found = everywhere(text, listed, once=self._keyed)
         return Findings(spans=self._spans(found.mentions), set_aside=[*set_aside, *found.set_aside])
 
     async def _read(self, text: str, piece: Range, question: str | None, item_id: str, halvings: int = 0) -> list[_Read] | Lost:
@@ -101,25 +106,31 @@ class CapidDetector(AskingDetector):
             return [one for read in reads if not isinstance(read, Lost) for one in read]
         if lost is not None and lost.code != _CUT:
             return lost
-        whole = _whole_entries(answer, self._taxonomy, relevance=question is not None)
-        return whole if isinstance(whole, Lost) else [(piece, whole)]
+        try:  # entries that are whole in a reply that reached the token limit at every attempt
+            return [(piece, self._entries(answer.last_reply or "", question)._replace(cut_off=True))]
+        except Fault:
+            return answer
 
     async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
         start, end = piece
-        relevance = question is not None
-
-        def read(reply: str) -> Listed:
-            return read_entries(reply, self._taxonomy, relevance=relevance)
-
+        instruction, asked = (
+            (extracting_values(self._taxonomy), values_message(text[start:end], question))
+            if self._keyed
+            else (extracting(self._taxonomy, relevance=question is not None), message(text[start:end], question))
+        )
         return await self.session().asker.ask(
             TEMPLATE,
-            {"instruction": extracting(self._taxonomy, relevance=relevance), "message": message(text[start:end], question)},
+            {"instruction": instruction, "message": asked},
             item_id=f"{item_id} {start}",
-            read=read,
+            read=lambda reply: self._entries(reply, question),
             schema=None,
-            settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start),
+            settings=SamplingSettings(max_output_tokens=LEAST_TOKENS + end - start),
             hopeless=(_CUT,),
         )
+
+    def _entries(self, reply: str, question: str | None) -> Listed:
+        """Return the entries of *reply*. Raises ``Fault`` if there is no list."""
+        return read_entries(reply, self._taxonomy, relevance=question is not None, wanted=KEYED if self._keyed else LISTED)
 
     def _spans(self, mentions: list[Mention]) -> list[ScoredSpan]:
         if self._threshold > SCORE:
@@ -131,7 +142,7 @@ class CapidDetector(AskingDetector):
                 entity_type=one.entry.entity_type,
                 subtype=None,
                 score=SCORE,
-                detector=NAME,
+                detector=self.name,
                 relevance=one.entry.relevance,
             )
             for one in mentions
@@ -144,14 +155,6 @@ def _pieces(text: str, of: Range, limit: int) -> list[Range]:
     part = text[start:end]
     pieces = cut_text(part, Sentences(part).ends, (), limit)
     return [(a + start, b + start) for a, b in pieces if not part[a:b].isspace()]
-
-
-def _whole_entries(lost: Lost, taxonomy: Taxonomy, *, relevance: bool) -> Listed | Lost:
-    """The entries that are whole in a reply that reached the token limit at every attempt, if there are any."""
-    try:
-        return read_entries(lost.last_reply or "", taxonomy, relevance=relevance)._replace(cut_off=True)
-    except Fault:
-        return lost
 
 
 def why_lost(lost: Lost) -> str:
@@ -167,6 +170,7 @@ def make(settings: DetectorSettings, provider: Provider | None = None, policy: C
         taxonomy=settings.taxonomy,
         chunk_chars=settings.chunk_chars,
         threshold=settings.threshold,
+        form=settings.form,
         provider=provider,
         policy=policy,
     )

@@ -1,7 +1,8 @@
 """Read what a model lists: taken in any spelling of the form that was asked for, held against what is known strictly.
 
 Asked for is a list of ``{"value", "type", "relevance"}``. Also read are objects one after another, a list within an object, and objects
-whose keys are the values, as in CAPID's files: ``{"asthma": {"type": "health", "relevance": "1"}}`` or ``{"asthma": "health"}``.
+whose keys are the values, as in CAPID's files: ``{"asthma": {"type": "health", "relevance": "1"}}`` or ``{"asthma": "health"}``. A key that
+repeats in such an object is an entry each time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from piiloom.corpus.record import Relevance
 from piiloom.detection.findings import SetAside
 from piiloom.execution.calls import Fault
-from piiloom.foundation.lenient_json import LenientJson, read_leniently
+from piiloom.foundation.lenient_json import JsonObject, LenientJson, read_leniently
 from piiloom.taxonomy.entity_types import Taxonomy
 
 PHASE: Final = 0  # of a detector without phases
@@ -21,7 +22,8 @@ _TYPE: Final = ("type", "entity_type", "label", "category")
 _RELEVANCE: Final = ("relevance", "relevant")
 _HIGH: Final = frozenset(("high", "1", "1.0", "true", "yes", "relevant", "h"))
 _LOW: Final = frozenset(("low", "0", "0.0", "false", "no", "irrelevant", "not relevant", "l"))
-_WANTED: Final = "it has no JSON list of objects with a value and a type; if there are no mentions, answer []"
+LISTED: Final = "it has no JSON list of objects with a value and a type; if there are no mentions, answer []"
+KEYED: Final = "it has no JSON object with a type and a relevance for each value; if there are no values, answer {}"
 _SHOWN: Final = 60  # characters of a word that is no type
 
 
@@ -41,8 +43,8 @@ class Listed(NamedTuple):
     cut_off: bool
 
 
-def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool) -> Listed:
-    """Return the entries of *reply*; with *relevance*, each should have one.
+def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool, wanted: str = LISTED) -> Listed:
+    """Return the entries of *reply*; with *relevance*, each should have one. *wanted* is the fault of a reply without a list.
 
     An entry without a usable relevance stays an entry, and is told as "unknown_relevance". Others are refused: "empty", "unknown_type",
     "no_entry" (something else stands in the list). Raises ``Fault`` if there is no list, or if it ends before its first entry.
@@ -50,11 +52,11 @@ def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool) -> Listed:
     read = read_leniently(reply)
     judged = [_judged(one, taxonomy, relevance=relevance) for one in _entries_in(read)]
     if not judged and (read.cut_off or not any(_is_empty(one) for one in read.values)):
-        raise Fault("no_list", _WANTED)
+        raise Fault("no_list", wanted)
     entries = [one for one in judged if isinstance(one, Entry)]
     refused = [one for one in judged if isinstance(one, SetAside)] + [_refused("no_entry")] * read.broken
     if not entries and any(one.reason == "no_entry" for one in refused):
-        raise Fault("no_list", _WANTED)
+        raise Fault("no_list", wanted)
     if relevance:
         refused += [_refused("unknown_relevance", one.value, one.entity_type) for one in entries if one.relevance is None]
     return Listed(entries, refused, read.cut_off)
@@ -78,20 +80,20 @@ def _list_in(value: Any) -> list[Any] | None:
     """The list that *value* is, has as its only container, or amounts to; None for a bare entry or something else."""
     if isinstance(value, list):
         return value
-    if not isinstance(value, dict) or _first(value, _VALUE) is not None:
+    if not isinstance(value, JsonObject) or isinstance(_first(value, _VALUE), str | int | float):
         return None
-    held = [one for one in value.values() if isinstance(one, list | dict)]
+    held = [one for _, one in value.pairs if isinstance(one, list | dict)]
     if not value:
         return []
-    if len(held) == 1 and (isinstance(held[0], list) or not _is_described(held[0])):
-        return _list_in(held[0])
-    if all(isinstance(one, str) or _is_described(one) for one in value.values()):
-        return [_keyed(key, one) for key, one in value.items()]
-    return None
+    if all(isinstance(one, str) or _is_described(one) for _, one in value.pairs):
+        return [_keyed(key, each) for key, one in value.pairs for each in (one if isinstance(one, list) else [one])]
+    return _list_in(held[0]) if len(held) == 1 else None
 
 
 def _is_described(value: Any) -> bool:
-    """Whether *value* says of what kind something is that its key names."""
+    """Whether *value* says of what kind something is that its key names; a list says of what kinds."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) and _is_described(one) for one in value)
     return isinstance(value, dict) and _first(value, _TYPE) is not None and _first(value, _VALUE) is None
 
 

@@ -3,7 +3,8 @@
 Entries stand in the order of the text, so each gets the first mention of its value behind the entry before it, or the first that no other
 one has.
 Then every other whole-word mention of what was found is taken, too, with what was said of the mention before it: a value means the same
-everywhere. Function words and numbers of less than five characters do not; of these, only those count that are listed.
+everywhere. Function words and numbers of less than five characters do not; of these, only those count that are listed, unless the form of
+the answer names each value once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from piiloom.corpus.formats.placing import find_values
 from piiloom.corpus.mention_search import Range, SearchableText
 from piiloom.detection.capid.entries import PHASE, Entry
 from piiloom.detection.findings import SetAside
@@ -55,7 +57,10 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
     for entry in entries:
         located = found.get(entry.value)
         if located is None:
-            located = found[entry.value] = finder.find(entry.value)
+            located = finder.find(entry.value)
+            if located.reason == "inside_word" and (seams := find_values(text[begin:end], [entry.value])[0]):
+                located = Located(seams)  # where digits meet letters, as in 34F
+            found[entry.value] = located
         free = [one for one in located.ranges if one not in taken]
         if not free:
             reason = located.reason if not located.ranges else "too_often"
@@ -77,8 +82,10 @@ def _is_apart(one: Range, taken: Sequence[Range]) -> bool:
     return (at == 0 or taken[at - 1][1] <= one[0]) and (at == len(taken) or one[1] <= taken[at][0])
 
 
-def everywhere(text: str, listed: Sequence[Mention]) -> Placed:
+def everywhere(text: str, listed: Sequence[Mention], *, once: bool = False) -> Placed:
     """Return *listed*, of all pieces, with all other mentions of the same words; disjoint and in text order.
+
+    *once*: an answer names each value once, however often the text has it.
 
     Of those that overlap the longest stays, then the listed one. A listed one that goes is set aside ("overlap").
     """
@@ -86,7 +93,8 @@ def everywhere(text: str, listed: Sequence[Mention]) -> Placed:
     for one in sorted(listed, key=_place_of):
         by_surface[text[one.start : one.end]].append(one)
     searchable = SearchableText(text)
-    more = [one for surface, known in by_surface.items() if _means_one_thing(surface) for one in _repeats(searchable, surface, known)]
+    same = {surface: known for surface, known in by_surface.items() if once or _means_one_thing(surface)}
+    more = [one for surface, known in same.items() for one in _repeats(searchable, surface, known)]
     kept = _disjoint([*listed, *more])
     staying = set(kept)
     gone = dict.fromkeys(_aside("overlap", one.entry, (one.start, one.end)) for one in listed if one not in staying)

@@ -82,8 +82,8 @@ _SCHEMA: Final = 1
 _WORK: Final = "Running"
 WRITING: Final = "What is written"
 _FORMATS: Final = (
-    "native, capid, csv, parquet, json, huggingface, alpaca, chat, openai, verifier, bio, conll, spacy, gliner, brat, label-studio, "
-    "presidio, argilla or masked"
+    "native, capid, csv, parquet, json, huggingface, alpaca, capid-alpaca, chat, openai, verifier, bio, conll, spacy, gliner, brat, "
+    "label-studio, presidio, argilla or masked"
 )
 
 

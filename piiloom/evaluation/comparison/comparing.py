@@ -13,7 +13,7 @@ import numpy as np
 from piiloom.evaluation.calibration.calibrating import CalibrationFigures
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.schemes.base import FIGURES, Scheme
+from piiloom.evaluation.schemes.base import FIGURES, Scheme, asks_types
 from piiloom.evaluation.scoring.bootstrap import (
     UNCERTAINTY,
     Interval,
@@ -84,7 +84,8 @@ class PairTest:
 class Comparison(Framed):
     """All systems, the best first. ``keyed``: the documents that have a key of the kind ``ranking.cluster``.
 
-    ``warnings`` are about inputs that change the meaning of a figure. ``extra``: further columns by title, with their cells by the name of
+    ``warnings`` are about inputs that change the meaning of a figure. ``figure`` is None where a system states no types and the figure is
+    about types. ``extra``: further columns by title, with their cells by the name of
     the system; ``notes`` belong to them. ``pictures`` were drawn; ``inputs`` sum up the files by the name of the system.
     """
 
@@ -104,6 +105,11 @@ class Comparison(Framed):
     pictures: tuple[Path, ...] = ()
     inputs: Mapping[str, InputsSummary] = field(default_factory=dict)
 
+    def figure(self, one: RankedSystem, name: str) -> float | None:
+        """Return the figure *name* of a system."""
+        untyped = one.name in self.inputs and self.inputs[one.name].found.untyped
+        return None if untyped and asks_types(name) else one.figures[name]
+
     def frame_rows(self) -> Iterator[Row]:
         """Return a row for each system, the best first."""
         for one in self.systems:
@@ -111,7 +117,7 @@ class Comparison(Framed):
                 "system": one.name,
                 "rank": one.rank,
                 "tied": one.tied,
-                **one.figures,
+                **{name: self.figure(one, name) for name in one.figures},
                 **end_columns(one.intervals),
                 "difference": one.difference,
                 "p": one.p,
@@ -146,7 +152,7 @@ class Comparison(Framed):
             "name": one.name,
             "rank": one.rank,
             "tied": one.tied,
-            "metrics": one.figures,
+            "metrics": {name: self.figure(one, name) for name in one.figures},
             "intervals": {name: ends(interval) for name, interval in one.intervals.items()},
             "difference": one.difference,
             "difference_interval": ends(one.difference_interval),

@@ -50,7 +50,11 @@ def comparison_table(comparison: Comparison) -> ComparisonTable:
             Cell(text=rank_of(one)),
             quoted(one.name),
             *(
-                Cell(text=f"{one.figures[name]:.4f}", interval=interval_of(one.intervals[name]), strong=one.figures[name] == best.get(name))
+                Cell(text=NOTHING)
+                if comparison.figure(one, name) is None
+                else Cell(
+                    text=f"{one.figures[name]:.4f}", interval=interval_of(one.intervals[name]), strong=one.figures[name] == best.get(name)
+                )
                 for name in comparison.headline
             ),
             Cell(text=difference_of(one), interval=interval_of(one.difference_interval)),

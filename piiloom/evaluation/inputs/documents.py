@@ -21,11 +21,12 @@ NEEDS: tuple[Needs, ...] = ("places", "mentions", "values")
 class Mention:
     """One annotated value.
 
-    ``start`` and ``end`` are code points, half-open; both are None if the file gives no place, or none that exists. ``text`` is the value
-    as the file has it; if there is a place, it is what stands there. ``entity_type`` is None if the file states none. ``annotator`` is
-    set where a file has several annotators, ``identifier`` where it says what kind of identifier a mention is, ``score`` (0 to 1) where a
-    detector says how sure it is. ``written_relevance`` is the spelling of a CAPID file, stripped and in lower case: another one than 1 or 0
-    has a meaning to ``relevance``, but none to the scheme ``capid``.
+    ``start`` and ``end`` are code points, half-open; both are None if the file gives no place, or none that exists. ``text`` is the
+    value as the file has it; if there is a place, it is what stands there. ``entity_type`` is None if the file states none.
+    ``annotator`` is set where a file has several annotators, ``identifier`` where it says what kind of identifier a mention is,
+    ``score`` (0 to 1) where a detector says how sure it is; ``detector`` is the name of that detector. ``written_relevance`` is the
+    spelling of a CAPID file, stripped and in lower case: another one than 1 or 0 has a meaning to ``relevance``, but none to the scheme
+    ``capid``.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Mention:
     annotator: str | None = None
     identifier: Identifier | None = None
     score: float | None = None
+    detector: str | None = None
 
     @property
     def place(self) -> tuple[int, int] | None:

@@ -84,6 +84,7 @@ class NativeDocuments:
             annotator=annotator,
             identifier=identifier,
             score=_score(span.get("score")),
+            detector=detector if isinstance(detector := span.get("detector"), str) else None,
         )
 
 

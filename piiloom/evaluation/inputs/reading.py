@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
+from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, is_stand_in
 from piiloom.corpus.formats.native_rows import array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
@@ -79,6 +79,8 @@ def count_document(document: Document, summary: SideSummary) -> None:
             summary.without_type += 1
         else:
             summary.types[mention.entity_type] += 1
+        if is_stand_in(mention.detector):
+            summary.stand_ins[mention.detector] += 1
         if mention.written_relevance is not None:
             summary.relevances[mention.written_relevance if mention.written_relevance in RELEVANCES else "other"] += 1
 

@@ -15,13 +15,14 @@ Pairing = Literal["id", "position"]
 class SideSummary:
     """Counts of one side.
 
-    ``malformed`` are entries that are no annotation; ``without_place`` mentions whose text has no place, or not the stated one; ``skipped``
-    gold values without a place that ``--skip-values`` left out. ``left_out_by_map`` and ``left_out_by_types`` are annotations of types that
-    the map leaves out, or that are not among those asked for. ``absent`` are documents that only the other side has (see
-    ``entity_tables``). ``joined_texts`` are texts made of tokens, ``seams`` CAPID values that are marked inside a word. ``types``
-    counts mentions by type, as they are compared. ``left_out`` counts what the reader of the format does not read: further annotators,
-    predictions, relations, other columns. ``relevances`` counts mentions of a CAPID file by the spelling of their relevance, where one
-    that is not known is "other". ``rows_left_out`` are those of ``left_out`` that are whole rows.
+    ``malformed`` are entries that are no annotation; ``without_place`` mentions whose text has no place, or not the stated one;
+    ``skipped`` gold values without a place that ``--skip-values`` left out. ``left_out_by_map`` and ``left_out_by_types`` are
+    annotations of types that the map leaves out, or that are not among those asked for. ``absent`` are documents that only the other
+    side has (see ``entity_tables``). ``joined_texts`` are texts made of tokens, ``seams`` CAPID values that are marked inside a word.
+    ``types`` counts mentions by type, as they are compared. ``left_out`` counts what the reader of the format does not read: further
+    annotators, predictions, relations, other columns. ``relevances`` counts mentions of a CAPID file by the spelling of their
+    relevance, where one that is not known is "other". ``stand_ins`` counts mentions by a rule that stands in for a model, by its name.
+    ``rows_left_out`` are those of ``left_out`` that are whole rows.
     """
 
     file: str
@@ -41,6 +42,12 @@ class SideSummary:
     types: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     relevances: Counter[str] = field(default_factory=Counter)
+    stand_ins: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def untyped(self) -> bool:
+        """Whether there are mentions and none of them states a type."""
+        return self.mentions > 0 and not self.types
 
     def notes(self) -> list[str]:
         """Return what was left out or differs from the rule, with counts."""
@@ -56,10 +63,12 @@ class SideSummary:
             "mentions at seams of words": self.seams,
         }
         told = [f"{what} {count:,}" for what, count in counts.items() if count]
+        told += [f"by {name}, a rule in the place of a model, {count:,}" for name, count in sorted(self.stand_ins.items())]
         return told + [f"not read: {what} {count:,}" for what, count in sorted(self.left_out.items())]
 
     def to_json(self) -> Json:
-        """The fields as JSON values, types sorted by name."""
+        """The fields as JSON values, types sorted by name; stand-ins only if there are any."""
+        stand_ins = {"stand_ins": dict(sorted(self.stand_ins.items()))} if self.stand_ins else {}
         return {
             "file": self.file,
             "format": self.format,
@@ -77,6 +86,7 @@ class SideSummary:
             "left_out": dict(sorted(self.left_out.items())),
             "types": dict(sorted(self.types.items())),
             "relevances": dict(sorted(self.relevances.items())),
+            **stand_ins,
         }
 
 

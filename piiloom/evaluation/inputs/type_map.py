@@ -15,6 +15,7 @@ from piiloom.foundation.errors import ConfigError, DataError
 from piiloom.foundation.yaml_files import key_name, read_document
 from piiloom.taxonomy.entity_types import Taxonomy, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
+from piiloom.taxonomy.own_types import UNTYPED
 
 TypeMap = Mapping[str, str | None]
 
@@ -76,6 +77,8 @@ class TypeNames:
             if name is None:
                 self._summary.left_out_by_map += 1
                 return None
+            if name == UNTYPED.name:
+                name = None
         if self._only is not None and name not in self._only:
             self._summary.left_out_by_types += 1
             return None

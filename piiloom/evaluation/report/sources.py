@@ -55,7 +55,8 @@ class Reading:
 class Source:
     """Where the records came from: the bare file name, and the release or run in it. ``reading`` is set for a JSONL file only.
 
-    ``left_out`` counts the records of a store that were rejected in annotation, or reopened and not decided again.
+    ``left_out`` counts the records of a store that were rejected in annotation, or reopened and not decided again. ``stand_ins`` are rules
+    in the place of models that found spans of the file.
     """
 
     file: str
@@ -64,13 +65,15 @@ class Source:
     format: str | None = None
     reading: Reading | None = None
     left_out: int = 0
+    stand_ins: tuple[str, ...] = ()
 
     def title(self) -> str:
         """Return a short description of the source."""
         if self.release is not None:
             return f"release {self.release} of {self.file}"
         without = f", without {self.left_out:,} record{'s' * (self.left_out != 1)} rejected or reopened" if self.left_out else ""
-        return f"run {self.run} of {self.file}{without}" if self.run is not None else f"{self.file}{without}"
+        rules = f", spans by {', '.join(self.stand_ins)}, a rule in the place of a model" if self.stand_ins else ""
+        return f"run {self.run} of {self.file}{without}" if self.run is not None else f"{self.file}{without}{rules}"
 
     def to_json(self) -> Json:
         """Return the fields as JSON values."""
@@ -150,7 +153,8 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
         first = f"; line {rejects[0].line}: {rejects[0].reason}" if rejects else ""
         remedy = f"It was read as {file_format.name}; name another format with --input-format, or correct the rows"
         raise DataError(f"none of {len(rejects)} rows is a record{first}", where=str(path), remedy=remedy)
-    source = Source(file=path.name, format=file_format.name, reading=_reading(tally, rejects))
+    reading, stand_ins = _reading(tally, rejects), tuple(sorted(tally.stand_ins))
+    source = Source(file=path.name, format=file_format.name, reading=reading, stand_ins=stand_ins)
     return Corpus(source=source, splits={ALL: records}, types=own)
 
 

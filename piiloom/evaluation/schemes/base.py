@@ -91,6 +91,11 @@ def asks_predicted_types(name: str) -> bool:
     return _OF_PREDICTED.search(name) is not None
 
 
+def asks_types(name: str) -> bool:
+    """Whether the figure *name* measures stated types alone, so that predictions without any have none."""
+    return "type_accuracy" in name
+
+
 def is_count(name: str) -> bool:
     """Whether the figure *name* of some scheme is a count and no share."""
     return name in _COUNTS or name.partition("_")[2] in _COUNTS

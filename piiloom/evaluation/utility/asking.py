@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
-from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR, Task, answer_tasks, judge_tasks
+from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR, Task, answer_tasks, judge_tasks, pair_tasks
 from piiloom.execution.call_channel import CallChannel
 from piiloom.execution.calls import FailureLimit, Lost, ask_model
 from piiloom.execution.ordering import OrderedRun, StopSignal
@@ -17,12 +17,14 @@ from piiloom.foundation.noop import noop
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import PromptCall
 
+SECOND_JUDGE: Final = "second judge"
+
 
 @dataclass(frozen=True, slots=True)
 class AskProgress:
-    """Progress: of ``total`` requests of the present ``step`` (answers or judgements) ``done`` are decided.
+    """Progress: of ``total`` requests of the present ``step`` (answers, judgements or second judge) ``done`` are decided.
 
-    ``lost`` counts those of both steps without a usable reply, ``replayed`` replies taken from the journal; ``spent_usd`` is that of all
+    ``lost`` counts those of all steps without a usable reply, ``replayed`` replies taken from the journal; ``spent_usd`` is that of all
     sessions.
     """
 
@@ -43,14 +45,21 @@ Watch = Callable[[AskProgress], None]
 
 
 class Asking:
-    """One session of asking. *author* answers, *judge* judges; both may be the same channel."""
+    """One session of asking. *author* answers, *judge* judges, *second* compares the pairs, too; all may be the same channel."""
 
     def __init__(
-        self, library: PromptLibrary, author: CallChannel, judge: CallChannel, settings: UtilitySettings, *, watch: Watch = noop
+        self,
+        library: PromptLibrary,
+        author: CallChannel,
+        judge: CallChannel,
+        second: CallChannel | None,
+        settings: UtilitySettings,
+        *,
+        watch: Watch = noop,
     ) -> None:
         self.outcomes = Outcomes()
         self._library, self._settings, self._watch = library, settings, watch
-        self._author, self._judge = author, judge
+        self._author, self._judge, self._second = author, judge, second
         self._lost = 0
 
     async def run(self, cases: Sequence[Case], stop: StopSignal) -> None:
@@ -59,6 +68,9 @@ class Asking:
         if not stop.requested:
             tasks = [task for case in cases for task in judge_tasks(case, self.outcomes)]
             await self._step("judgements", tasks, self._judge, stop)
+        if self._second is not None and not stop.requested:
+            tasks = [task for case in cases for task in pair_tasks(case, self.outcomes)]
+            await self._step(SECOND_JUDGE, tasks, self._second, stop)
 
     async def _step(self, name: str, tasks: Sequence[Task], channel: CallChannel, stop: StopSignal) -> None:
         concurrency = self._settings.concurrency
@@ -71,7 +83,7 @@ class Asking:
         def consume(outcome: tuple[Task, Any]) -> None:
             nonlocal done
             done += 1
-            self._keep(*outcome)
+            self._keep(*outcome, second=name == SECOND_JUDGE)
             totals = channel.calls.totals
             self._watch(AskProgress(name, done, len(tasks), self._lost, totals.replayed, totals.spent_usd))
 
@@ -99,12 +111,12 @@ class Asking:
         self.outcomes.asked_again += found[1]
         return found[0]
 
-    def _keep(self, task: Task, said: Any) -> None:
+    def _keep(self, task: Task, said: Any, *, second: bool) -> None:
         self._lost += isinstance(said, Lost)
         outcomes = self.outcomes
         by_kind: Mapping[str, dict[Any, Any]] = {
             ANSWER: outcomes.answers,
-            PAIR: outcomes.verdicts,
+            PAIR: outcomes.second_verdicts if second else outcomes.verdicts,
             COMPLETENESS: outcomes.grades,
             DISCLOSURE: outcomes.disclosures,
         }

@@ -9,7 +9,7 @@ from typing import Any, Final
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
-from piiloom.evaluation.utility.tasks import ANSWER, KINDS, LONGEST_ANSWER, Task, answer_tasks, judge_tasks
+from piiloom.evaluation.utility.tasks import ANSWER, KINDS, LONGEST_ANSWER, PAIR, Task, answer_tasks, judge_tasks
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.providers.prices import ModelSpec, load_models
@@ -17,10 +17,11 @@ from piiloom.providers.protocol import TokenUsage
 
 # Bytes of a prompt per token; tokens of a usual reply by kind; thinking tokens of a reply, for models that think.
 _BYTES_A_TOKEN: Final = 4
-_REPLY_TOKENS: Final = {"utility_answer": 220, "utility_judge_pair": 50, "utility_judge_completeness": 50}
+_REPLY_TOKENS: Final = {"utility_answer": 110, "utility_judge_pair": 150, "utility_judge_completeness": 50}
 _REPLY_TOKENS_A_FACT: Final = 45
 _THINKING_TOKENS: Final = 300
-_USUAL_ANSWER: Final = 900  # characters: 150 words
+_USUAL_ANSWER: Final = 450  # characters: 75 words
+_SECOND_PAIRS: Final = f"{PAIR} (second judge)"
 _WIDE: Final = "\U0001d54f"  # a character of four bytes, the most that one may have
 
 
@@ -87,15 +88,17 @@ def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> Utilit
     library = open_library(settings.prompts)
     author, separate = settings.author.spec(), settings.judge
     judge = author if separate is None else separate.spec()
-    stages = {kind: StageEstimate(stage=kind) for kind in KINDS}
+    stages = {kind: StageEstimate(stage=kind) for kind in (*KINDS, *([_SECOND_PAIRS] if settings.second_judge else []))}
     for case in cases:
         usual, longest = _answers(case, _USUAL_ANSWER, "x"), _answers(case, LONGEST_ANSWER, _WIDE)
         for task, worst in zip(_tasks(case, usual), _tasks(case, longest), strict=True):
             stages[task.kind].add(task, worst, library, author if task.kind == ANSWER else judge, settings)
+            if task.kind == PAIR and settings.second_judge is not None:
+                stages[_SECOND_PAIRS].add(task, worst, library, settings.second_judge.spec(), settings)
     total = StageEstimate(stage="total")
     for stage in stages.values():
         total = total.plus(stage)
-    given = settings.price or settings.judge_price
+    given = settings.price or settings.judge_price or settings.second_judge_price
     return UtilityEstimate(stages=tuple(stages.values()), total=total, prices_dated=None if given else load_models().dated.isoformat())
 
 

@@ -54,9 +54,14 @@ class UtilityResult:
         author, judge = (" ".join(one) for one in (self.asked.author, self.asked.judge))
         return f"answers by {author}, judged by {judge}"
 
-    def pair(self, case: Case, one: str, other: str) -> PairResult | None:
-        """Return how a pair of variants ended for *one*; None if it was not decided."""
-        return _pair_of(self.asked)(case, one, other)
+    @property
+    def second_method(self) -> str:
+        """The second judge, in words; "" if there is none."""
+        return "" if self.asked is None or self.asked.second is None else f"judged by {' '.join(self.asked.second)}"
+
+    def pair(self, case: Case, one: str, other: str, *, second: bool = False) -> PairResult | None:
+        """Return how a pair of variants ended for *one*, by the *second* judge if asked for; None if it was not decided."""
+        return _pair_of(self.asked, second=second)(case, one, other)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values. Equal replies give an equal result: costs are in ``cost_json``."""
@@ -68,6 +73,7 @@ class UtilityResult:
             "stand_in": asked is None,
             "author": None if asked is None else {"provider": asked.author[0], "model": asked.author[1]},
             "judge": None if asked is None else {"provider": asked.judge[0], "model": asked.judge[1]},
+            "second_judge": None if asked is None or asked.second is None else dict(zip(("provider", "model"), asked.second, strict=True)),
             "prompts": {} if asked is None else {name: {"template": one, "sha256": sha} for name, (one, sha) in asked.templates.items()},
             "seed": self.seed,
             "left_out": self.left_out,
@@ -170,11 +176,12 @@ def judge_utility(
 def _result(read: ReadCases, settings: UtilitySettings, asked: Asked | None) -> UtilityResult:
     outcomes = Outcomes() if asked is None else asked.outcomes
     variants, seed = settings.variants, settings.seed
-    figures = utility_figures(read.cases, variants, _pair_of(asked), outcomes, seed=seed)
+    second = None if asked is None or asked.second is None else _pair_of(asked, second=True)
+    figures = utility_figures(read.cases, variants, _pair_of(asked), outcomes, seed=seed, second_pair_of=second)
     return UtilityResult(cases=read.cases, left_out=read.left_out, variants=variants, seed=seed, asked=asked, figures=figures)
 
 
-def _pair_of(asked: Asked | None) -> Callable[[Case, str, str], PairResult | None]:
+def _pair_of(asked: Asked | None, *, second: bool = False) -> Callable[[Case, str, str], PairResult | None]:
     if asked is None:
         return stand_in_pair
-    return lambda case, one, other: asked.outcomes.pair(case.id, case.first_alike(one), case.first_alike(other))
+    return lambda case, one, other: asked.outcomes.pair(case.id, case.first_alike(one), case.first_alike(other), second=second)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
+from operator import eq
 from statistics import fmean
 from typing import Any, Final, get_args
 
+from piiloom.corpus.releases.agreement import cohen_kappa
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share, word_overlap
@@ -35,6 +37,7 @@ VARIANT_FIGURES: Final = (
 )
 _FOLLOWED: Final = "followed"
 _FIRST: Final = "first"
+ALL_PAIRS: Final = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +64,41 @@ class PairCounts:
         """All other decided pairs."""
         return sum(self.results[kind] for kind in TIES)
 
+    @property
+    def preferred(self) -> float | None:
+        """The share of the decided pairs that *one* won; None without a decided pair."""
+        decided = sum(self.results.values())
+        return self.wins / decided if decided else None
+
     def to_json(self) -> dict[str, Any]:
         """Return the counts, ties also by kind."""
         ties = {kind: self.results[kind] for kind in TIES}
         told = {"one": self.one, "other": self.other, "wins": self.wins, "ties": self.ties, "losses": self.losses}
-        return told | {"tied": ties, "missing": self.missing}
+        return told | {"tied": ties, "missing": self.missing, "preferred": self.preferred}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAgreement:
+    """The agreement of two judges on the pairs (of *one* and *other*) that both decided: win, tie or loss.
+
+    ``pairs`` is the number of these pairs, ``same`` the share with equal results. ``kappa`` is Cohen's, None if all results are equal.
+    """
+
+    one: str
+    other: str
+    pairs: int
+    same: float | None
+    kappa: float | None
+
+    @classmethod
+    def of(cls, one: str, other: str, results: Sequence[tuple[PairResult, PairResult]]) -> JudgeAgreement:
+        """Return the agreement of *results*, those of the first and the second judge."""
+        first, second = ([_OUTCOMES.get(each[judge], 0) for each in results] for judge in (0, 1))
+        same = fmean(map(eq, first, second)) if results else None
+        return cls(one=one, other=other, pairs=len(results), same=same, kappa=cohen_kappa(first, second))
+
+
+_OUTCOMES: Final[Mapping[PairResult, int]] = {"win": 1, "loss": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +106,8 @@ class UtilityFigures:
     """All figures of one evaluation.
 
     ``variants``: by variant, those of ``VARIANT_FIGURES``. ``followed``: share of the pairs judged in both orders of which both verdicts
-    name the same position. ``first``: share of the first answer among the verdicts that name one; 0.5 without bias. ``lost``: requests
+    name the same position. ``second_pairs`` are those of a second judge, ``agreement`` is that of both judges by pair, and of all pairs
+    (``ALL_PAIRS``). ``first``: share of the first answer among the verdicts that name one; 0.5 without bias. ``lost``: requests
     without a usable reply, by kind and reason.
     """
 
@@ -84,6 +118,8 @@ class UtilityFigures:
     followed: Figure
     first: Figure
     lost: Mapping[str, Mapping[str, int]]
+    second_pairs: tuple[PairCounts, ...] = ()
+    agreement: tuple[JudgeAgreement, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -94,16 +130,28 @@ class UtilityFigures:
             "pairs": [pair.to_json() for pair in self.pairs],
             "position_bias": {"followed": self.followed.to_json(), "first": self.first.to_json()},
             "lost": {kind: dict(reasons) for kind, reasons in self.lost.items()},
+            "second_pairs": [pair.to_json() for pair in self.second_pairs],
+            "agreement": [asdict(one) for one in self.agreement],
         }
 
 
-def utility_figures(cases: Sequence[Case], variants: Sequence[str], pair_of: PairOf, outcomes: Outcomes, *, seed: int) -> UtilityFigures:
-    """Compute the figures. *outcomes* are empty where no model was asked."""
+def utility_figures(
+    cases: Sequence[Case],
+    variants: Sequence[str],
+    pair_of: PairOf,
+    outcomes: Outcomes,
+    *,
+    seed: int,
+    second_pair_of: PairOf | None = None,
+) -> UtilityFigures:
+    """Compute the figures. *outcomes* are empty where no model was asked; *second_pair_of* returns the results of a second judge."""
     table = MeanTable()
     for case in cases:
         _add_variants(table, case, variants, outcomes)
         _add_positions(table, case, outcomes)
-    results = {pair: Counter(_decided(table, case, pair, pair_of) for case in cases) for pair in combinations(variants, 2)}
+    pairs = list(combinations(variants, 2))
+    results = {pair: [_decided(table, case, pair, pair_of) for case in cases] for pair in pairs}
+    second = {pair: [second_pair_of(case, *pair) for case in cases] for pair in pairs} if second_pair_of is not None else {}
     found = table.figures(Resampling(seed=seed))
     nothing = Figure(value=None, interval=None, of=0)
 
@@ -114,14 +162,34 @@ def utility_figures(cases: Sequence[Case], variants: Sequence[str], pair_of: Pai
         records=len(cases),
         documents=len({case.cluster for case in cases}),
         variants={variant: {name: figure((name, variant)) for name in VARIANT_FIGURES} for variant in variants},
-        pairs=tuple(
-            PairCounts(one=one, other=other, results={kind: counts[kind] for kind in get_args(PairResult)}, missing=counts[None])
-            for (one, other), counts in results.items()
-        ),
+        pairs=_pair_counts(results),
         followed=figure(_FOLLOWED),
         first=figure(_FIRST),
         lost=_lost(outcomes),
+        second_pairs=_pair_counts(second),
+        agreement=_agreement(results, second),
     )
+
+
+def _pair_counts(results: Mapping[tuple[str, str], Sequence[PairResult | None]]) -> tuple[PairCounts, ...]:
+    counted = {pair: Counter(ended) for pair, ended in results.items()}
+    return tuple(
+        PairCounts(one=one, other=other, results={kind: counts[kind] for kind in get_args(PairResult)}, missing=counts[None])
+        for (one, other), counts in counted.items()
+    )
+
+
+def _agreement(
+    first: Mapping[tuple[str, str], Sequence[PairResult | None]], second: Mapping[tuple[str, str], Sequence[PairResult | None]]
+) -> tuple[JudgeAgreement, ...]:
+    """Return the agreement on each pair that was asked about, and on all of them. Equal answers were not asked about."""
+    both = {
+        pair: [(one, other) for one, other in zip(first[pair], second[pair], strict=True) if one and other and one != "identical"]
+        for pair in second
+    }
+    everything = [each for results in both.values() for each in results]
+    rows = [JudgeAgreement.of(*pair, results) for pair, results in both.items()]
+    return (*rows, JudgeAgreement.of(ALL_PAIRS, ALL_PAIRS, everything)) if both else ()
 
 
 def _add_variants(table: MeanTable, case: Case, variants: Sequence[str], outcomes: Outcomes) -> None:
@@ -167,7 +235,7 @@ def _decided(table: MeanTable, case: Case, pair: tuple[str, str], pair_of: PairO
 def _lost(outcomes: Outcomes) -> dict[str, dict[str, int]]:
     said: dict[str, Iterable[object]] = {
         ANSWER: outcomes.answers.values(),
-        PAIR: outcomes.verdicts.values(),
+        PAIR: [*outcomes.verdicts.values(), *outcomes.second_verdicts.values()],
         COMPLETENESS: outcomes.grades.values(),
         DISCLOSURE: outcomes.disclosures.values(),
     }

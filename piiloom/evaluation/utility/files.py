@@ -7,7 +7,7 @@ files hold corpus text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from piiloom.evaluation.utility.disclosure import told_share
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.outcomes import Outcomes, Verdict
 from piiloom.evaluation.utility.stand_in import NAME, kept_share
-from piiloom.evaluation.utility.tables import UtilityTable, pair_table, remarks, variant_table
+from piiloom.evaluation.utility.tables import UtilityTable, remarks, utility_tables
 from piiloom.execution.calls import Lost
 from piiloom.foundation.markdown import escaped
 from piiloom.foundation.whole_files import write_folder
@@ -86,12 +86,17 @@ def comparison_rows(result: UtilityResult) -> Iterator[Json]:
                 yield row | {"by": NAME}
                 continue
             orders = ((one, other), (other, one))
-            yield row | {"verdicts": [said for order in orders if (said := _verdict(case, order, result.outcomes))]}
+            row["verdicts"] = [said for order in orders if (said := _verdict(case, order, result.outcomes.verdicts))]
+            if result.asked.second is not None:
+                row["second_result"] = result.pair(case, one, other, second=True)
+                verdicts = result.outcomes.second_verdicts
+                row["second_verdicts"] = [said for order in orders if (said := _verdict(case, order, verdicts))]
+            yield row
 
 
-def _verdict(case: Case, order: tuple[str, str], outcomes: Outcomes) -> Json | None:
+def _verdict(case: Case, order: tuple[str, str], verdicts: Mapping[tuple[str, str, str], Verdict | Lost]) -> Json | None:
     first, second = order
-    said = outcomes.verdicts.get((case.id, case.first_alike(first), case.first_alike(second)))
+    said = verdicts.get((case.id, case.first_alike(first), case.first_alike(second)))
     if said is None:
         return None
     place: Json = {"first": first, "second": second}
@@ -107,7 +112,7 @@ def _error(lost: Lost) -> dict[str, Any]:
 
 def as_markdown(result: UtilityResult, source: str) -> str:
     """Return the tables and remarks as Markdown."""
-    tables = "\n\n".join(_table(table) for table in (variant_table(result), pair_table(result)))
+    tables = "\n\n".join(_table(table) for table in utility_tables(result))
     said = "\n".join(f"- {escaped(line)}" for line in remarks(result))
     return f"# Utility of {escaped(source)}\n\n{tables}\n\n{said}\n"
 

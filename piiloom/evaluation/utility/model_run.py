@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
@@ -38,13 +38,14 @@ _AGAIN: Final = "Give the same command again: what was paid for is kept, and is 
 class Asked:
     """The result of a run: what was said, who was asked (provider, model), by which templates (name → id, SHA-256), at what cost.
 
-    ``totals`` are those of all sessions of the run.
+    ``second`` is the second judge, if there is one. ``totals`` are those of all sessions of the run.
     """
 
     run_id: str
     outcomes: Outcomes
     author: tuple[str, str]
     judge: tuple[str, str]
+    second: tuple[str, str] | None
     templates: dict[str, tuple[str, str]]
     totals: CallTotals
 
@@ -69,14 +70,22 @@ def ask_models(
     with ExitStack() as stack:
         author = settings.author.connect(settings)
         stack.callback(run_in_own_loop, author.aclose)
-        judge = author
-        if settings.judge is not None:
-            judge = settings.judge.connect(settings)
-            stack.callback(run_in_own_loop, judge.aclose)
+        judges: list[Provider | None] = [None, None]
+        for place, choice in enumerate((settings.judge, settings.second_judge)):
+            if choice is not None:
+                judges[place] = judge = choice.connect(settings)
+                stack.callback(run_in_own_loop, judge.aclose)
         agree()
         opened = stack.enter_context(Store.open(settings.replies))
-        run = _run(opened, cases, settings, library, author, judge)
-        return _Session(opened, run, settings, retry or RetryPolicy()).ask(cases, library, author, judge, watch)
+        asked = _Models(author, judges[0] or author, judges[1])
+        run = _run(opened, cases, settings, library, asked)
+        return _Session(opened, run, settings, retry or RetryPolicy()).ask(cases, library, asked, watch)
+
+
+class _Models(NamedTuple):
+    author: Provider
+    judge: Provider
+    second: Provider | None
 
 
 class _Session:
@@ -93,16 +102,20 @@ class _Session:
             retry=retry,
         )
 
-    def ask(self, cases: Sequence[Case], library: PromptLibrary, author: Provider, judge: Provider, watch: Watch) -> Asked:
+    def ask(self, cases: Sequence[Case], library: PromptLibrary, models: _Models, watch: Watch) -> Asked:
         committer = GroupCommitter(self._store, self._run.id, pace_s=_PACE_S)
+        author, judge, second = models
         first = self._channel(author, committer)
-        second = first if judge is author else self._channel(judge, committer, beside=first)
+        judging = first if judge is author else self._channel(judge, committer, beside=first)
+        third = None if second is None else self._channel(second, committer, beside=first)
         stop = StopSignal()
-        asking = Asking(library, first, second, self._settings, watch=watch)
+        asking = Asking(library, first, judging, third, self._settings, watch=watch)
         status: RunStatus = "interrupted"
         committer.start()
         try:
-            run_in_own_loop(lambda: _to_end(asking, cases, stop, (first, second)), on_interrupt=stop.request)
+            run_in_own_loop(
+                lambda: _to_end(asking, cases, stop, [one for one in (first, judging, third) if one is not None]), on_interrupt=stop.request
+            )
             status = "interrupted" if stop.requested else "finished"
         finally:
             committer.close()
@@ -114,6 +127,7 @@ class _Session:
             outcomes=asking.outcomes,
             author=(author.name, author.model),
             judge=(judge.name, judge.model),
+            second=None if second is None else (second.name, second.model),
             templates={name: (library.find(name).id, library.find(name).sha256) for name in KINDS},
             totals=first.calls.totals,
         )
@@ -132,10 +146,9 @@ async def _to_end(asking: Asking, cases: Sequence[Case], stop: StopSignal, chann
             await asking.run(cases, stop)
 
 
-def _run(
-    store: Store, cases: Sequence[Case], settings: UtilitySettings, library: PromptLibrary, author: Provider, judge: Provider
-) -> RunRow:
+def _run(store: Store, cases: Sequence[Case], settings: UtilitySettings, library: PromptLibrary, models: _Models) -> RunRow:
     """Return the run of these cases and settings: an earlier one, whose spending counts toward the budget, or a new one."""
+    author, judge, second = models
     told: dict[str, Any] = {
         "utility": True,
         "provider": author.name,
@@ -148,6 +161,8 @@ def _run(
         "attempts": settings.max_attempts,
         "seed": settings.seed,
     }
+    if second is not None:
+        told["second_judge"] = [second.name, second.model, second.endpoint]
     templates = [library.find(name).sha256 for name in KINDS]
     plan = digest("utility", told, templates, [asdict(case) for case in cases])
     return asking_run(store, "utility", told, plan)

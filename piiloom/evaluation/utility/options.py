@@ -12,10 +12,10 @@ from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.store import StoreSettings
 from piiloom.evaluation.utility.cases import VARIANTS, checked_variants
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.settings import AnyPath, OptionalPath, Words, setting
+from piiloom.foundation.settings import AnyPath, OptionalPath, Settings, Words, setting
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.factory import KINDS, choose_model, make_provider
-from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, JudgeCalls, ModelCalls
+from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, Address, JudgeCalls, ModelCalls, Prices
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import Provider
@@ -58,7 +58,22 @@ class ModelChoice:
         return provider
 
 
-class UtilitySettings(StoreSettings, ModelCalls, JudgeCalls):
+class SecondJudge(Settings):
+    """A second judge, which compares the pairs of answers, too."""
+
+    second_judge_provider: str | None = setting(
+        None, "Provider of a second judge, which compares the answers, too; the agreement of both is reported.", panel=JUDGES, advanced=True
+    )
+    second_judge_model: str | None = setting(
+        None, "Model of the second judge; alone: another model of the provider that answers.", panel=JUDGES, advanced=True
+    )
+    second_judge_base_url: Address = setting(
+        None, "Address of the second judge's compatible server.", metavar="URL", panel=JUDGES, advanced=True
+    )
+    second_judge_price: Prices = setting(None, "Prices of the second judge, in the form of --price.", panel=JUDGES, advanced=True)
+
+
+class UtilitySettings(StoreSettings, ModelCalls, JudgeCalls, SecondJudge):
     """Settings of an evaluation of utility. Raises ``UsageError`` for settings that contradict each other.
 
     Another ``seed`` makes other draws; equal seeds find each other's replies in the file ``replies``.
@@ -93,18 +108,23 @@ class UtilitySettings(StoreSettings, ModelCalls, JudgeCalls):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        apart = self.judge_provider is not None or self.judge_model is not None
         if self.provider == OFFLINE:
-            if apart or self.model or self.base_url:
+            if self.judge or self.second_judge or self.model or self.base_url:
                 remedy = "Name openai, anthropic or compatible, or leave it out"
                 raise UsageError("no model is asked offline", where="--provider", remedy=remedy)
             return self
-        if not apart and (self.judge_base_url or self.judge_price):
-            remedy = "Add --judge-model or --judge-provider"
-            raise UsageError("no separate judge is named", where="--judge-base-url, --judge-price", remedy=remedy)
-        for model in (self.author, self.judge):
+        for judge, option in ((self.judge, "--judge"), (self.second_judge, "--second-judge")):
+            field = option[2:].replace("-", "_")
+            if judge is None and (getattr(self, f"{field}_base_url") or getattr(self, f"{field}_price")):
+                remedy = f"Add {option}-model or {option}-provider"
+                raise UsageError("no separate judge is named", where=f"{option}-base-url, {option}-price", remedy=remedy)
+        for model in (self.author, self.judge, self.second_judge):
             if model is not None:
                 model.spec()
+        first = self.judge or self.author
+        second = self.second_judge
+        if second and (second.provider, second.name, second.base_url) == (first.provider, first.name, first.base_url):
+            raise UsageError("both judges are the same model", where="--second-judge-model", remedy="Name another model")
         return self
 
     @property
@@ -115,7 +135,15 @@ class UtilitySettings(StoreSettings, ModelCalls, JudgeCalls):
     @property
     def judge(self) -> ModelChoice | None:
         """The model that judges; None for the model that answers."""
-        if self.judge_provider is None and self.judge_model is None:
+        return self._choice(self.judge_provider, self.judge_model, self.judge_base_url, self.judge_price)
+
+    @property
+    def second_judge(self) -> ModelChoice | None:
+        """The second judge, if there is one."""
+        return self._choice(self.second_judge_provider, self.second_judge_model, self.second_judge_base_url, self.second_judge_price)
+
+    def _choice(self, provider: str | None, model: str | None, base_url: str | None, price: str | None) -> ModelChoice | None:
+        if provider is None and model is None:
             return None
-        url = self.judge_base_url or (self.base_url if self.judge_provider in {None, self.provider} else None)
-        return ModelChoice(provider=self.judge_provider or self.provider, model=self.judge_model, base_url=url, price=self.judge_price)
+        url = base_url or (self.base_url if provider in {None, self.provider} else None)
+        return ModelChoice(provider=provider or self.provider, model=model, base_url=url, price=price)

@@ -45,12 +45,14 @@ class Disclosed:
 class Outcomes:
     """All that was asked, by case id and variant; a ``Lost`` says why there is no usable reply.
 
-    ``verdicts`` are by case id, the variant of the first answer, and that of the second. ``disclosures`` have an entry for each
-    protected fact. Variants that show the same are asked about once, under the first of them (``Case.first_alike``).
+    ``verdicts`` are by case id, the variant of the first answer, and that of the second; ``second_verdicts`` are those of a second
+    judge. ``disclosures`` have an entry for each protected fact. Variants that show the same are asked about once, under the first of
+    them (``Case.first_alike``).
     """
 
     answers: dict[tuple[str, str], str | Lost] = field(default_factory=dict)
     verdicts: dict[tuple[str, str, str], Verdict | Lost] = field(default_factory=dict)
+    second_verdicts: dict[tuple[str, str, str], Verdict | Lost] = field(default_factory=dict)
     grades: dict[tuple[str, str], Grade | Lost] = field(default_factory=dict)
     disclosures: dict[tuple[str, str], tuple[Disclosed, ...] | Lost] = field(default_factory=dict)
     # How many replies were refused by the checks and asked for again.
@@ -60,9 +62,10 @@ class Outcomes:
         """Return the answer, or None if there is no usable one."""
         return usable(self.answers, (case_id, variant))
 
-    def pair(self, case_id: str, one: str, other: str) -> PairResult | None:
-        """Return how the pair ended for *one*; None if an answer or a verdict is missing. Both are distinct variants or the same one.
+    def pair(self, case_id: str, one: str, other: str, *, second: bool = False) -> PairResult | None:
+        """Return how the pair ended for *one*, by the *second* judge if asked for; None if an answer or a verdict is missing.
 
+        Both are distinct variants or the same one.
         An answer wins only if it is found better in both orders. "position": both verdicts name the same position. "split": one names
         an answer, the other is a tie. Equal answers are not asked about.
         """
@@ -71,8 +74,8 @@ class Outcomes:
             return None
         if mine == theirs:
             return "identical"
-        forth = usable(self.verdicts, (case_id, one, other))
-        back = usable(self.verdicts, (case_id, other, one))
+        verdicts = self.second_verdicts if second else self.verdicts
+        forth, back = usable(verdicts, (case_id, one, other)), usable(verdicts, (case_id, other, one))
         return None if forth is None or back is None else _RESULTS[forth.better, back.better]
 
 

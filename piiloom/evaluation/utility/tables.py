@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from piiloom.evaluation.utility.evaluating import UtilityResult
+from piiloom.evaluation.utility.figures import ALL_PAIRS, PairCounts
 from piiloom.evaluation.utility.intervals import Figure
 from piiloom.evaluation.utility.outcomes import TIES
 from piiloom.foundation.words import counted
@@ -37,7 +38,29 @@ class UtilityTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-def variant_table(result: UtilityResult) -> UtilityTable:
+def utility_tables(result: UtilityResult) -> tuple[UtilityTable, ...]:
+    """Return the tables of variants and pairs; with a second judge also its pairs, and the agreement of both judges."""
+    first = _pair_table(result, result.figures.pairs, result.method)
+    if not result.second_method:
+        return _variant_table(result), first
+    second = _pair_table(result, result.figures.second_pairs, f"the same answers, {result.second_method}")
+    return _variant_table(result), first, second, _agreement_table(result)
+
+
+def _agreement_table(result: UtilityResult) -> UtilityTable:
+    rows = tuple(
+        (
+            f"{one.one} : {one.other}" if one.one != ALL_PAIRS else "all pairs",
+            f"{one.pairs:,}",
+            *(_NONE if share is None else f"{share:.3f}" for share in (one.same, one.kappa)),
+        )
+        for one in result.figures.agreement
+    )
+    columns = ("pair", "decided by both", "same result", "Cohen's kappa")
+    return UtilityTable(title="agreement of the two judges: win, tie or loss", columns=columns, rows=rows)
+
+
+def _variant_table(result: UtilityResult) -> UtilityTable:
     """Return utility and violation side by side, a column a variant; figures that nobody has are left out."""
     by_variant = result.figures.variants
     rows = tuple(
@@ -48,18 +71,19 @@ def variant_table(result: UtilityResult) -> UtilityTable:
     return UtilityTable(title=f"utility and violation: {result.method}", columns=("", *by_variant), rows=rows)
 
 
-def pair_table(result: UtilityResult) -> UtilityTable:
-    """Return wins, ties and losses of each pair."""
+def _pair_table(result: UtilityResult, pairs: Sequence[PairCounts], method: str) -> UtilityTable:
+    """Return wins, ties and losses of each of *pairs*, and the share of wins."""
     kinds = () if result.asked is None else TIES
     rows = tuple(
         (
             f"{pair.one} : {pair.other}",
             *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, *(pair.results[kind] for kind in kinds), pair.missing)),
+            _NONE if pair.preferred is None else f"{pair.preferred:.3f}",
         )
-        for pair in result.figures.pairs
+        for pair in pairs
     )
-    columns = ("pair", "wins", "ties", "losses", *(f"of ties: {kind}" for kind in kinds), "undecided")
-    return UtilityTable(title=f"pairs: {result.method}", columns=columns, rows=rows)
+    columns = ("pair", "wins", "ties", "losses", *(f"of ties: {kind}" for kind in kinds), "undecided", "preferred")
+    return UtilityTable(title=f"pairs: {method}", columns=columns, rows=rows)
 
 
 def remarks(result: UtilityResult) -> list[str]:

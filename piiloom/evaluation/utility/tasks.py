@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,10 +24,14 @@ DISCLOSURE: Final = "utility_judge_disclosure"
 KINDS: Final[tuple[Kind, ...]] = (ANSWER, PAIR, COMPLETENESS, DISCLOSURE)
 
 HIGHEST: Final = 4
-LONGEST_ANSWER: Final = 3000
+LONGEST_ANSWER: Final = 1500
+_MOST_SENTENCES: Final = 6  # about three are wanted; abbreviations look like ends, too
 LONGEST_REASON: Final = 300
-_ANSWER_TOKENS: Final = 800
+LONGEST_REASONING: Final = 1500
+_ANSWER_TOKENS: Final = 400
 _VERDICT_TOKENS: Final = 256
+_REASONING_TOKENS: Final = 512
+_SENTENCE_END: Final = re.compile(r"[.!?…]+(?=\s|\Z)|[。！？｡।॥۔؟]+")
 _TOKENS_A_FACT: Final = 96
 
 
@@ -79,16 +84,25 @@ def judge_tasks(case: Case, outcomes: Outcomes) -> Iterator[Task]:
 
     A variant without a usable answer is in none of them.
     """
-    answers = {name: answer for name in case.distinct if (answer := outcomes.answer(case.id, name)) is not None}
+    yield from pair_tasks(case, outcomes)
     asked = {"post": case.original.context, "question": case.original.question}
+    for variant, answer in _answers(case, outcomes).items():
+        yield _completeness(case, asked, variant, answer)
+        if case.protected:
+            yield _disclosure(case, variant, answer)
+
+
+def pair_tasks(case: Case, outcomes: Outcomes) -> Iterator[Task]:
+    """Yield each pair of different answers, in both orders."""
+    asked, answers = {"post": case.original.context, "question": case.original.question}, _answers(case, outcomes)
     for one, other in combinations(answers, 2):
         if answers[one] != answers[other]:
             for first, second in ((one, other), (other, one)):
                 yield _pair(case, asked, (first, answers[first]), (second, answers[second]))
-    for variant, answer in answers.items():
-        yield _completeness(case, asked, variant, answer)
-        if case.protected:
-            yield _disclosure(case, variant, answer)
+
+
+def _answers(case: Case, outcomes: Outcomes) -> dict[str, str]:
+    return {name: answer for name in case.distinct if (answer := outcomes.answer(case.id, name)) is not None}
 
 
 def _pair(case: Case, asked: Mapping[str, str], first: tuple[str, str], second: tuple[str, str]) -> Task:
@@ -97,7 +111,7 @@ def _pair(case: Case, asked: Mapping[str, str], first: tuple[str, str], second: 
         key=(case.id, first[0], second[0]),
         variables={**asked, "first": first[1], "second": second[1]},
         schema=_PAIR_SCHEMA,
-        max_output_tokens=_VERDICT_TOKENS,
+        max_output_tokens=_REASONING_TOKENS,
         read=_read_verdict,
     )
 
@@ -146,13 +160,14 @@ def _read_answer(data: Any) -> str:
     text: str = data["answer"].strip()
     if not text:
         raise Fault("empty", "the answer is empty")
-    if len(text) > LONGEST_ANSWER:
-        raise Fault("long_answer", f"the answer has {len(text)} characters; 150 words are wanted")
+    sentences = len(_SENTENCE_END.findall(text))
+    if len(text) > LONGEST_ANSWER or sentences > _MOST_SENTENCES:
+        raise Fault("long_answer", f"the answer has {len(text)} characters and {sentences} sentences; about three sentences are wanted")
     return text
 
 
 def _read_verdict(data: Any) -> Verdict:
-    return Verdict(better=data["better"], reason=_reason(data["reason"], "the verdict"))
+    return Verdict(better=data["better"], reason=_reason(data["reason"], "the verdict", LONGEST_REASONING))
 
 
 def _read_grade(data: Any) -> Grade:
@@ -175,9 +190,9 @@ def _read_disclosures(data: Any, names: Sequence[str]) -> tuple[Disclosed, ...]:
     return tuple(found[name] for name in names)
 
 
-def _reason(text: str, of: str) -> str:
+def _reason(text: str, of: str, longest: int = LONGEST_REASON) -> str:
     """Return *text* on one line, shortened; a reason explains a verdict and is not worth a second request if it is long."""
     reason = " ".join(text.split())
     if not reason:
         raise Fault("no_reason", f"{of} gives no reason")
-    return reason[:LONGEST_REASON]
+    return reason[:longest]

@@ -25,15 +25,15 @@ class LoadedModel:
     device: str
 
 
-def load_model(folder: ModelFolder, *, device: str = "auto") -> LoadedModel:
-    """Load the model of *folder* for answering.
+def load_model(folder: ModelFolder, *, device: str = "auto", alpaca: bool = False) -> LoadedModel:
+    """Load the model of *folder* for answering; *alpaca*: it is asked in the layout of Alpaca, whatever its chat template.
 
     On a GPU it has the precision of its files, on a CPU 32 bits, in which CPUs compute fastest. Code that a folder brings along is
     not run. Raises ``UsageError`` for files that cannot be loaded and for an adapter that does not fit.
     """
     chosen = chosen_device(device)
     tokenizer = load_tokenizer(folder)
-    layout = PromptLayout(tokenizer)
+    layout = PromptLayout(tokenizer, alpaca=alpaca)
     model = load_base(folder, dtype="auto" if chosen == "cuda" else library("torch").float32)
     if folder.adapter is not None:
         model = _with_adapter(model, folder)

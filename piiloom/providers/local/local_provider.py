@@ -44,12 +44,16 @@ def tell_on_stderr(line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalOptions:
-    """What the provider is made from. ``batch_size``: prompts at once, at most. ``tell`` is told what goes otherwise than asked."""
+    """What the provider is made from. ``batch_size``: prompts at once, at most. ``tell`` is told what goes otherwise than asked.
+
+    ``alpaca``: prompts have the layout of Alpaca, whatever the tokenizer's chat template.
+    """
 
     base: Path
     adapter: Path | None = None
     device: str = "auto"
     batch_size: int = 16
+    alpaca: bool = False
     tell: Callable[[str], object] = tell_on_stderr
 
 
@@ -81,7 +85,7 @@ class LocalProvider:
         chosen_device(options.device)
         self._folder = open_folder(options.base, options.adapter)
         self.model = self._folder.name
-        self.endpoint = f"local:sha256:{self._folder.digest}"
+        self.endpoint = f"local:sha256:{self._folder.digest}{':alpaca' if options.alpaca else ''}"
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="local-model")
         self._stop = Event()
         self._layout: PromptLayout | None = None
@@ -156,7 +160,7 @@ class LocalProvider:
 
     def _loaded(self) -> tuple[Generator, PromptLayout]:
         if self._generator is None or self._layout is None:
-            loaded = load_model(self._folder, device=self._options.device)
+            loaded = load_model(self._folder, device=self._options.device, alpaca=self._options.alpaca)
             self._layout = loaded.layout
             self._generator = Generator(loaded, batch_size=self._options.batch_size, stop=self._stop, tell=self._options.tell)
         return self._generator, self._layout

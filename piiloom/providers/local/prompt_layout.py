@@ -2,7 +2,8 @@
 
 The prompt is what the tokenizer's chat template makes of the messages, with the opening of the model's turn. A template that takes no
 message of the system gets it at the head of the user's message, with a blank line between. A tokenizer without a template gets
-``FALLBACK``, the layout of Alpaca.
+``FALLBACK``, the layout of Alpaca, and so does any tokenizer where that is asked for. An instruction that has the heading
+itself, as one with words before it, is taken as it is.
 
 The answer's tokens are made by themselves and follow those of the prompt. So a prompt has the same tokens whether an answer
 follows (training) or not (asking), whatever the white space at their seam; taken together, tokens could join across it.
@@ -22,31 +23,43 @@ from typing import Any, Final
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.protocol import Message
 
-FALLBACK: Final = {"system": "### Instruction:\n{}\n\n", "user": "### Input:\n{}\n\n", "assistant": "### Response:\n{}\n\n"}
+_HEADING: Final = "### Instruction:\n"
+_HEADED: Final = "headed"  # the role of an instruction with its heading
+FALLBACK: Final = {
+    "system": f"{_HEADING}{{}}\n\n",
+    _HEADED: "{}\n\n",
+    "user": "### Input:\n{}\n\n",
+    "assistant": "### Response:\n{}\n\n",
+}
 FALLBACK_OPENING: Final = "### Response:\n"
 # Stand-ins for contents while a template is rendered; letters only, so that no template trims, escapes or splits them.
 _SENTINEL: Final = "piiloomcontent{}end"
 
 
 class PromptLayout:
-    """The layout for *tokenizer* (of transformers). Raises ``UsageError`` if its chat template cannot be used."""
+    """The layout for *tokenizer* (of transformers): that of its chat template, or that of Alpaca if *alpaca*.
 
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
+    Raises ``UsageError`` if the chat template cannot be used.
+    """
+
+    def __init__(self, tokenizer: Any, *, alpaca: bool = False) -> None:
+        self._tokenizer, self.alpaca = tokenizer, alpaca
         self._special = sorted({str(token) for token in tokenizer.get_added_vocab()} | set(tokenizer.all_special_tokens), key=len)
         self._joins_system = self.has_template and not self._takes_system()
         self._end = self._end_of_turn()
 
     @property
     def has_template(self) -> bool:
-        """Whether the tokenizer has a chat template."""
-        return bool(self._tokenizer.chat_template)
+        """Whether the layout is that of the tokenizer's chat template."""
+        return bool(self._tokenizer.chat_template) and not self.alpaca
 
     def prompt(self, messages: Sequence[Message]) -> list[int]:
         """Return the tokens of *messages* and of the opening of the model's turn."""
         given: list[tuple[str, str]] = [(message.role, message.content.rstrip()) for message in messages]
         if self._joins_system:
             given = _with_system_joined(given)
+        if not self.has_template:
+            given = [(_HEADED if role == "system" and _HEADING in content else role, content) for role, content in given]
         if any(self._looks_special(content) for _, content in given):
             return self._in_parts(given)
         return self._opening(self._rendered(given, opened=True))

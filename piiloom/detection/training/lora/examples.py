@@ -17,11 +17,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Format, WriteOptions
+from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
 from piiloom.corpus.formats.chat import ChatFormat
+from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.corpus.record import Record
-from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, VERIFIER_1, VERIFIER_2
+from piiloom.detection.training.lora.lora_settings import CAPID, CAPID_ALPACA, MARKERS, VERIFIER_1, VERIFIER_2
 from piiloom.foundation.errors import DataError
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
@@ -33,6 +35,7 @@ NO_LOSS: Final = -100  # the label of a token that is not learnt, in transformer
 _FORMATS: Final[Mapping[str, tuple[Format, str]]] = MappingProxyType(
     {
         CAPID: (ChatFormat(), ""),
+        CAPID_ALPACA: (CapidAlpacaFormat(), ""),
         MARKERS: (OpenAIFineTuningFormat(), ""),
         VERIFIER_1: (VerifierFormat(), FILES[0]),
         VERIFIER_2: (VerifierFormat(), FILES[1]),
@@ -74,8 +77,11 @@ def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy) -> Itera
         written = Path(folder) / "rows"
         file_format.write(records, written, WriteOptions(taxonomy=taxonomy))
         with (written / file_name if file_name else written).open(encoding="utf-8") as rows:
-            for row in rows:
-                yield json.loads(row)["messages"]
+            for line in rows:
+                row: Any = json.loads(line)
+                if task == CAPID_ALPACA:
+                    row = chat_row(*row.values())
+                yield row["messages"]
 
 
 def examples_of(records: Sequence[Record], task: str, taxonomy: Taxonomy, layout: PromptLayout, most: int) -> Examples:

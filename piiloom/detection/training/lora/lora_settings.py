@@ -12,15 +12,21 @@ from piiloom.foundation.settings import AnyPath, Settings, setting
 from piiloom.foundation.torch_devices import DEVICES
 
 CAPID: Final = "capid"
+CAPID_ALPACA: Final = "capid-alpaca"
 MARKERS: Final = "markers"
 VERIFIER_1: Final = "verifier-1"
 VERIFIER_2: Final = "verifier-2"
-TASKS: Final = (CAPID, MARKERS, VERIFIER_1, VERIFIER_2)
+TASKS: Final = (CAPID, CAPID_ALPACA, MARKERS, VERIFIER_1, VERIFIER_2)
 PRECISIONS: Final = ("auto", "4bit", "16bit", "32bit")
+ADAMW, ADAMW_8BIT = "adamw", "adamw-8bit"
+OPTIMIZERS: Final = ("auto", ADAMW, ADAMW_8BIT)
 
 
 class LoraSettings(Settings):
-    """The settings of a training of an adapter. ``precision`` "auto" is 4 bits on a GPU and 32 bits on a CPU.
+    """The settings of a training of an adapter. Their defaults are those of Table 6 of the CAPID paper.
+
+    ``precision`` "auto" is 4 bits on a GPU and 32 bits on a CPU; ``optimizer`` "auto" is AdamW with 8-bit states on a GPU and with 32-bit
+    states on a CPU.
 
     ``batch_size`` examples go through the model at once, ``accumulation`` times for each step of the optimizer. Raises ``UsageError`` for
     unknown words and numbers out of range.
@@ -34,6 +40,8 @@ class LoraSettings(Settings):
     accumulation: int = setting(4, "Batches of a step.", metavar="N", panel=HOW, advanced=True)
     epochs: float = setting(2.0, "Passes over the examples.", metavar="X", panel=HOW)
     learning_rate: float = setting(2e-4, "The learning rate of AdamW.", metavar="X", panel=HOW)
+    weight_decay: float = setting(0.01, "Weight decay of AdamW.", metavar="X", panel=HOW, advanced=True)
+    optimizer: str = setting("auto", f"Optimizer: {', '.join(OPTIMIZERS)}.", metavar="NAME", panel=HOW, advanced=True)
     warmup: float = setting(0.03, "Share of the steps in which the learning rate rises.", metavar="SHARE", panel=HOW, advanced=True)
     max_steps: int | None = setting(None, "End after this number of steps, for a trial.", metavar="N", panel=HOW, advanced=True)
     max_tokens: int | None = setting(
@@ -45,16 +53,18 @@ class LoraSettings(Settings):
 
     @model_validator(mode="after")
     def _in_range(self) -> Self:
-        for name, known, option in (("task", TASKS, "--task"), ("device", DEVICES, "--device"), ("precision", PRECISIONS, "--precision")):
+        for name, known in (("task", TASKS), ("device", DEVICES), ("precision", PRECISIONS), ("optimizer", OPTIMIZERS)):
             if getattr(self, name) not in known:
-                raise UsageError(f"there is no {name} {getattr(self, name)!r}", where=option, remedy=f"Choose one of {', '.join(known)}")
+                raise UsageError(
+                    f"there is no {name} {getattr(self, name)!r}", where=f"--{name}", remedy=f"Choose one of {', '.join(known)}"
+                )
         for name in ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise UsageError("it must be at least 1", where=f"--{name.replace('_', '-')}")
         if self.epochs <= 0 or self.learning_rate <= 0:
             raise UsageError("it must be more than 0", where="--epochs, --learning-rate")
-        if not (0 <= self.warmup < 1 and 0 <= self.dropout < 1):
-            raise UsageError("it is a share from 0 to less than 1", where="--warmup, --dropout")
+        if not all(0 <= share < 1 for share in (self.warmup, self.dropout, self.weight_decay)):
+            raise UsageError("it is a number from 0 to less than 1", where="--warmup, --dropout, --weight-decay")
         return self
 
     def to_json(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from piiloom.detection.training.lora.examples import Examples, check_enough, examples_of
 from piiloom.detection.training.lora.lora_progress import Heard, Watch, listening
-from piiloom.detection.training.lora.lora_settings import LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.preparing import Hardware, TrainerParts, choose_hardware, load_for_training, make_trainer
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
@@ -64,7 +64,7 @@ def train_lora(
     hardware = choose_hardware(settings)
     folder = open_folder(place.model)
     tokenizer = load_tokenizer(folder)
-    layout = PromptLayout(tokenizer)
+    layout = PromptLayout(tokenizer, alpaca=settings.task == CAPID_ALPACA)
     most = min(settings.max_tokens or folder.context or _MOST_TOKENS, folder.context or settings.max_tokens or _MOST_TOKENS)
     train, validation = (examples_of(one, settings.task, data.taxonomy, layout, most) for one in (data.train, data.validation))
     check_enough(train, most, settings.task)
@@ -78,13 +78,13 @@ def train_lora(
 
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
     wanted = Note(
-        digest=digest(data.digest, settings.identity, hardware.precision, folder.digest, most),
+        digest=digest(data.digest, settings.identity, hardware.precision, hardware.optimizer, folder.digest, most),
         in_force={"batch": settings.batch_size, "accumulation": settings.accumulation},
     )
     session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
     in_force = session.train(unfinished.begin(wanted, resume=place.resume, force=place.force), say)
     session.save(place.out)
-    figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device}
+    figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device, "notes": notes}
     unfinished.finish()
     write_about(place.out, _about(data, settings, folder, figures, hardware))
     return LoraReport(out=place.out, base=folder.name, task=settings.task, figures=figures, notes=tuple(notes))
@@ -190,7 +190,7 @@ def _told(train: Examples, validation: Examples, most: int, layout: PromptLayout
     left_out, longest = train.left_out + validation.left_out, max(train.longest, validation.longest)
     if left_out:
         notes.append(f"{left_out:,} examples of more than {most:,} tokens left out (the longest has {longest:,})")
-    if not layout.has_template:
+    if not layout.has_template and not layout.alpaca:
         notes.append("the tokenizer has no chat template: instruction, input and response are laid out as in Alpaca")
     if not validation.kept:
         notes.append("no validation loss: there are no validation examples")
@@ -198,7 +198,7 @@ def _told(train: Examples, validation: Examples, most: int, layout: PromptLayout
 
 
 def _about(data: TrainingData, settings: LoraSettings, folder: ModelFolder, figures: dict[str, Any], hardware: Hardware) -> About:
-    shown = settings.to_json() | {"precision": hardware.precision, "device": hardware.device}
+    shown = settings.to_json() | {"precision": hardware.precision, "optimizer": hardware.optimizer, "device": hardware.device}
     base = {"name": folder.name, "sha256": folder.digest}
     return About(family=FAMILY, types=data.types, base=base, data=data.about, settings=shown, figures=figures, own_types=data.own_types)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.detection.training.lora.examples import Example
-from piiloom.detection.training.lora.lora_settings import LoraSettings
+from piiloom.detection.training.lora.lora_settings import ADAMW, ADAMW_8BIT, LoraSettings
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.local.libraries import library
 from piiloom.providers.local.loading import load_base
@@ -18,34 +19,41 @@ from piiloom.providers.local.model_folder import ModelFolder
 
 TARGETS: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ALL_LINEAR: Final = "all-linear"
-_FOUR_BITS: Final = "bitsandbytes"
+_BITSANDBYTES: Final = "bitsandbytes"  # never imported here: transformers does so where it is asked for
+_EXTRA: Final = "cuda"
+_OPTIMIZERS: Final = {ADAMW: "adamw_torch", ADAMW_8BIT: "adamw_8bit"}  # their names in transformers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
-    """Where the model is trained, in which precision, and what the user should know of it."""
+    """The device of the training, the precision of the model, the optimizer, and notes for the user."""
 
     device: str
     precision: str
+    optimizer: str
     notes: tuple[str, ...] = ()
 
 
 def choose_hardware(settings: LoraSettings) -> Hardware:
-    """Return what *settings* mean on this machine. Raises ``UsageError`` for what it has not."""
+    """Return the meaning of *settings* on this machine. Raises ``UsageError`` for a GPU or a library that it lacks."""
     device = chosen_device(settings.device)
-    there = importlib.util.find_spec(_FOUR_BITS) is not None
-    if settings.precision == "4bit":
-        if device != "cuda":
-            raise UsageError("4 bits need a GPU with CUDA", where="--precision", remedy="Use --precision 32bit on a CPU")
-        if not there:
-            raise UsageError(f"4 bits need the library {_FOUR_BITS}", where="--precision", remedy=f"Install it: pip install {_FOUR_BITS}")
-    if settings.precision != "auto":
-        return Hardware(device=device, precision=settings.precision)
-    if device == "cpu":
-        return Hardware(device=device, precision="32bit")
-    if there:
-        return Hardware(device=device, precision="4bit")
-    return Hardware(device=device, precision="16bit", notes=(f"{_FOUR_BITS} is not installed: 16 bits a weight instead of 4",))
+    there = importlib.util.find_spec(_BITSANDBYTES) is not None
+    for asked, option, needs in (
+        (settings.precision == "4bit", "--precision", "4 bits need"),
+        (settings.optimizer == ADAMW_8BIT, "--optimizer", "8-bit states of AdamW need"),
+    ):
+        if asked and device != "cuda":
+            raise UsageError(f"{needs} a GPU with CUDA", where=option, remedy="Leave it out on a CPU")
+        if asked and not there:
+            raise UsageError(f"{needs} the library {_BITSANDBYTES}", where=option, remedy=f"Install it: {how_to_install(_EXTRA)}")
+    small = device == "cuda" and there
+    precision = settings.precision if settings.precision != "auto" else "4bit" if small else "32bit" if device == "cpu" else "16bit"
+    optimizer = settings.optimizer if settings.optimizer != "auto" else ADAMW_8BIT if small else ADAMW
+    instead = [f"{precision.removesuffix('bit')} bits a weight instead of 4"] if settings.precision == "auto" else []
+    instead += ["AdamW with 32-bit states instead of 8-bit states"] if settings.optimizer == "auto" else []
+    why = "there is no GPU with CUDA" if device == "cpu" else f"{_BITSANDBYTES} is not installed ({how_to_install(_EXTRA)})"
+    notes = (f"{why}: {' and '.join(instead)}",) if instead and not small else ()
+    return Hardware(device=device, precision=precision, optimizer=optimizer, notes=notes)
 
 
 def load_for_training(folder: ModelFolder, hardware: Hardware) -> Any:
@@ -95,7 +103,8 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
         max_steps=-1 if settings.max_steps is None else settings.max_steps,
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup,  # less than 1: a share of the steps
-        optim="adamw_torch",
+        optim=_OPTIMIZERS[hardware.optimizer],
+        weight_decay=settings.weight_decay,
         seed=settings.seed,
         data_seed=settings.seed,
         use_cpu=not on_gpu,
