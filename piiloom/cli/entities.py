@@ -98,8 +98,9 @@ def _options_of(pattern: EntityPattern) -> Iterator[str]:
             yield f"{name}: none"
     if pattern.validator is not None:
         yield f"validator: {pattern.validator}"
-    if pattern.preceded_by:
-        yield f"preceded_by: {' | '.join(pattern.preceded_by)}"
+    for name in ("preceded_by", "followed_by", "unless"):
+        if phrases := getattr(pattern, name):
+            yield f"{name}: {' | '.join(phrases)}"
 
 
 @entities_app.command("test", epilog=examples(*_TEST))
