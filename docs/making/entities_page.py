@@ -47,7 +47,7 @@ def _count(locale: str, found: Iterable[Entity]) -> tuple[str, ...]:
 
 
 def _row(entity: Entity) -> tuple[str, ...]:
-    labels = all(pattern.score < _SURE or pattern.preceded_by for pattern in entity.patterns)
+    labels = all(pattern.score < _SURE or pattern.preceded_by or pattern.followed_by for pattern in entity.patterns)
     label = "yes" if entity.patterns and labels else "" if entity.patterns else "no pattern: a model or word lists"
     return (
         f"`{entity.id}`" + ("" if entity.confirmed else " **off**") + ("" if entity.default else " **on request**"),

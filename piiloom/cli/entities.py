@@ -1,19 +1,23 @@
-"""``piiloom entities``: the entity catalogue: listed, shown, tried."""
+"""``piiloom entities``: the entity catalogue: listed, shown, tried, and patterns for it written by a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import typer
 from rich.table import Table
 
 from piiloom.cli.options import json_setting
+from piiloom.cli.progress import asking
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.detection.catalogue_trial import EntityChoice, EntityFiles, as_json, drawn_values, try_entities
+from piiloom.detection.detector_settings import LOCAL_MODELS, ModelSettings
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
+from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
 if TYPE_CHECKING:
     from piiloom.taxonomy.entities.entity import EntityPattern
@@ -21,10 +25,11 @@ if TYPE_CHECKING:
 _LIST = ("piiloom entities list --locale pl_PL", "piiloom entities list --domain Healthcare --json")
 _SHOW = ("piiloom entities show pl_pesel",)
 _TEST = ("piiloom entities test", "piiloom entities test --locale pt_BR", "piiloom entities test --types my_entities.yaml --locale nl_NL")
+_PROPOSE = ("piiloom entities propose drafts.yaml --provider openai --budget-usd 1 --out proposed.yaml",)
 
 entities_app = typer.Typer(
     help="Look up and try the entity catalogue: the kinds of personal information that detectors know.",
-    epilog=examples(*_LIST, *_SHOW, *_TEST),
+    epilog=examples(*_LIST, *_SHOW, *_TEST, *_PROPOSE),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -50,6 +55,18 @@ class TryEntities(EntityChoice):
     id: tuple[str, ...] = setting((), "Only this entity. May be repeated.", metavar="ID")
     seed: int = setting(0, "Seed of the drawn values.")
     explain: bool = setting(False, "Print each text that went wrong.")
+    as_json: bool = json_setting()
+
+
+class ProposeEntities(ModelSettings):
+    """The options of ``piiloom entities propose``."""
+
+    panels: ClassVar[tuple[str, ...]] = (MODEL, LOCAL_MODELS, CALLS, MONEY)
+
+    file: Path = setting(..., "Drafts: a catalogue file with entities that have no patterns yet.", metavar="FILE", argument=True)
+    provider: str = setting(..., "Provider of the model that writes: openai, anthropic, compatible or local.", panel=MODEL)
+    out: Path = setting(..., "The file to write: the entities whose patterns passed.", flags="--out -o", metavar="FILE")
+    force: bool = setting(False, "Replace the file that is there already.")
     as_json: bool = json_setting()
 
 
@@ -98,8 +115,9 @@ def _options_of(pattern: EntityPattern) -> Iterator[str]:
             yield f"{name}: none"
     if pattern.validator is not None:
         yield f"validator: {pattern.validator}"
-    if pattern.preceded_by:
-        yield f"preceded_by: {' | '.join(pattern.preceded_by)}"
+    for name in ("preceded_by", "followed_by", "unless"):
+        if phrases := getattr(pattern, name):
+            yield f"{name}: {' | '.join(phrases)}"
 
 
 @entities_app.command("test", epilog=examples(*_TEST))
@@ -120,3 +138,32 @@ def try_all(asked: TryEntities) -> None:
         say(f"{found.passed} of {counted(found.tried, 'entity')} passed")
     if found.passed < found.tried:
         raise typer.Exit(1)
+
+
+@entities_app.command("propose", epilog=examples(*_PROPOSE))
+@takes(ProposeEntities)
+def propose(asked: ProposeEntities) -> None:
+    """Have a model write patterns for entities from their definitions and values; nothing is added to the catalogue.
+
+    The definition (source), some values and the look-alikes of each draft are sent. Patterns that are slow, miss drawn values or match
+    look-alikes are asked for again. The file is for you to read: --types FILE of detect and entities test uses it.
+    """
+    from piiloom.cli.run_summary import dollars
+    from piiloom.detection.pattern_proposals import Proposal, propose_patterns
+
+    with asking(asked.replies, wanted=not asked.as_json):
+        proposals = propose_patterns(asked.file, asked.out, asked, force=asked.force)
+    if asked.as_json:
+        say_json({"out": str(asked.out), **proposals.to_json()})
+        return
+    for name, one in proposals.found.items():
+        if isinstance(one, Proposal):
+            trial = one.trial
+            say(f"{name}: {trial.found}/{trial.positives} found, {trial.refused}/{trial.negatives} look-alikes refused")
+            for pattern in one.entry["patterns"]:
+                say(f"  pattern: {pattern['pattern']}  (score {pattern['score']})")
+        else:
+            say(f"{name}: no pattern passed after {counted(one.attempts, 'attempt')}: {one.code}: {one.message}")
+    totals = proposals.totals
+    say(f"cost: {'unknown' if totals.unpriced else dollars(totals.spent_usd)} for {counted(totals.answered, 'reply')}")
+    say(f"{asked.out}: read it, then use it: piiloom detect --types {asked.out}")

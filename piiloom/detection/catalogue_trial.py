@@ -214,7 +214,7 @@ def _needs_context(entity: Entity) -> bool:
 
 def _carrier(entity: Entity, number: int) -> tuple[str, str]:
     """What stands before and behind a value: a label of the entry, or nothing where it needs none."""
-    labels = tuple(phrase for pattern in entity.patterns for phrase in pattern.preceded_by)
+    labels = tuple(phrase for pattern in entity.patterns if not pattern.followed_by for phrase in pattern.preceded_by)
     if labels:
         return f"{labels[number % len(labels)]}: ", ""
     if number % 3 == 2 and all(pattern.score >= THRESHOLD for pattern in entity.patterns):

@@ -103,6 +103,9 @@ _NO_WORD_BEHIND: Final = rf"(?<!{_LETTERS}(?<!{_NO_BLANKS}))"
 _NO_WORD_AHEAD: Final = rf"(?!{_LETTERS}(?<!{_NO_BLANKS}))"
 # What may stand between a label ("password") and its value, and how long it can be.
 _LABEL_END: Final = r"""[ ]{0,2}(?:is|[:：=#.\-])?[ ]{0,2}["']?"""
+# What may be between a value and the phrase that follows it ("34-letnia").
+_PHRASE_GAP: Final = r"[ \-]{0,3}"
+_WHOLE_WORD: Final = 3  # a word of ``unless`` as short as this is a whole word, a longer one the beginning of a word
 _DIGITS: Final = frozenset("0123456789")
 _ASCII: Final = frozenset(map(chr, range(128)))
 _WORD_ASCII: Final = frozenset(filter(lambda c: c.isalnum() or c == "_", _ASCII))
@@ -154,12 +157,25 @@ def write_pattern(pattern: EntityPattern) -> Written:
         exact = _number_guard(exact, first, last, _GUARDS[pattern.guard])
     length = longest(node)
     reach = None if length is None else length + LOOK_AROUND
+    if pattern.followed_by:
+        stop = rf"(?![ ]{{0,2}}{_one_of(pattern.unless, whole=_WHOLE_WORD)})" if pattern.unless else ""
+        exact += rf"(?={_PHRASE_GAP}{_one_of(pattern.followed_by)}{_NO_WORD_AHEAD}{stop})"
+        phrases = b"|".join(_literal(phrase).expression.removeprefix(rb"\b") for phrase in pattern.followed_by)
+        loose += _PHRASE_GAP.encode() + b"(?:" + phrases + b")"
+    if pattern.preceded_by:
+        # A label in Chinese may follow a word in Latin letters: "wifi密码".
+        exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}})){_one_of(pattern.preceded_by)}{_LABEL_END}{exact}"
+    if pattern.followed_by:
+        # The end that a prefilter finds is that of the phrase, so it only tells whether there is a match.
+        return Written(exact, (Loose(loose, ignore_case=True),), None)
     if not pattern.preceded_by:
         return Written(exact, (Loose(loose),), reach)
-    phrases = "|".join(regex.escape(fold(phrase).text) for phrase in pattern.preceded_by)
-    # A label in Chinese may follow a word in Latin letters: "wifi密码".
-    exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}}))(?i:{phrases}){_LABEL_END}{exact}"
     return Written(exact, tuple(map(_literal, pattern.preceded_by)), reach, led=True)
+
+
+def _one_of(phrases: Iterable[str], *, whole: int = 0) -> str:
+    """Write *phrases* as alternatives; those of at most *whole* characters are whole words."""
+    return "(?i:" + "|".join(regex.escape(fold(one).text) + (_NO_WORD_AHEAD if len(one) <= whole else "") for one in phrases) + ")"
 
 
 def _literal(phrase: str) -> Loose:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.onboarding.guidelines import default_markdown
+from piiloom.annotation_app.onboarding.guidelines import TOURS, default_markdown, tour_video
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
@@ -77,8 +78,19 @@ def test_the_shipped_version_has_examples_of_both_relevances_and_names_only_know
     text = default_markdown()
     examples = re.findall(r"^> ", text, re.MULTILINE)
     assert len(examples) >= 5
+    assert "only with great difficulty" in text
     assert "high relevance" in text
     assert "low relevance" in text
     named = set(re.findall(r"\*\*?[^*]+\*\*?[^|*\n]*: ([a-z ]+?) \|", text))
     assert named
     assert named <= set(shipped_taxonomy().types)
+
+
+def test_the_tour_is_a_small_video_and_may_be_missing(tmp_path: Path) -> None:
+    video = tour_video()
+    assert video == TOURS[1]
+    content = video.read_bytes()
+    assert content[:4] == b"\x1a\x45\xdf\xa3"
+    assert b"webm" in content[:64]
+    assert len(content) < 4_000_000
+    assert tour_video([tmp_path / "gone.webm"]) is None

@@ -110,6 +110,23 @@ def test_the_map_of_a_model_is_found_by_its_labels(labels, name):
     assert likeliest_map(labels, MAPS) == name
 
 
+KNOWN = ["name", "organization", "location"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "label_map", "others"),
+    [
+        ("PER ORG LOC", None, []),
+        ("PER ORG LOC MISC", None, [None]),
+        ("PERSON ORGANIZATION LOCATION MISCELLANEOUS", None, [None]),
+        ("PRS ORG LOC TME EVN", Path("spacy"), ["datetime", None]),
+    ],
+)
+def test_the_published_baselines_know_persons_organizations_and_locations(labels, label_map, others):
+    targets = targets_of(labels.split(), label_map, shipped_taxonomy())
+    assert [target and target.entity_type for target in map(targets.of, labels.split())] == [*KNOWN, *others]
+
+
 def test_a_model_trained_on_our_types_needs_no_map():
     targets = targets_of(["occupation", "sexual orientation", "SEXUAL_ORIENTATION"], None, shipped_taxonomy())
     assert [targets.of(label).entity_type for label in ("occupation", "sexual orientation", "SEXUAL_ORIENTATION")] == [

@@ -32,10 +32,12 @@ PATTERNS = (
     EntityPattern(pattern=r"[a-f0-9]{40}", score=0.6),
     EntityPattern(pattern=r"\d{2,6}", score=0.6, preceded_by=("密码", "पिन", "رمز", "kod größe", "kod ς")),
     EntityPattern(pattern=r"[żß]{1,3}\d", score=0.6, ignore_case=True),
+    EntityPattern(pattern=r"\d{1,3}", score=0.6, followed_by=("岁", "stara größe", "ab"), unless=("x", "dług")),
+    EntityPattern(pattern=r"\d{1,3}", score=0.6, preceded_by=("pin", "σ"), followed_by=("ab", "ż1")),
 )
 _WORDS = """123 456-789 12345678 00 7 +48 AB ab x . , - / : ; @ http:// https://a.b/c jan.k@przykład.pl STR. Długa str. dluga
 Żółć Nowak Anna 身份证 京市号 پ १२३४५६७८९ ４４０５ é ſtr. İ ı 🙂 pin kod żółw KOD ŻÓŁW pin:1234 密码 पिन رمز kod GRÖẞE Σ ς ż1 Ż1
-ß2 ẞ2 _ $ ' " 00000000""".split()
+ß2 ẞ2 岁 stara _ $ ' " 00000000""".split()
 PIECES = st.sampled_from([*_WORDS, "\u00a0", "a\u0301", "\n", " ", "  "])
 TEXTS = st.lists(PIECES | st.text("0123456789 .-ABab\u00e9", max_size=6), max_size=25).map("".join)
 

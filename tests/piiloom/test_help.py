@@ -103,6 +103,7 @@ def test_all_commands_are_there():
         "entities list",
         "entities show",
         "entities test",
+        "entities propose",
         "benchmark make",
         "benchmark show",
         "benchmark write",

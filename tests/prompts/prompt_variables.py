@@ -67,5 +67,10 @@ VARIABLES = {
     "plain": [{"slot": "=date", "means": "a date"}],
     "look_alike": True,
     "look_alikes": [{"slot": "!order_number", "means": "number of an order"}],
+    "name": "library card",
+    "native": "karta biblioteczna",
+    "definition": "Two letters and six digits.",
+    "examples": ["AB123456"],
+    "near_misses": ["AB12345"],
     "fault": None,
 }

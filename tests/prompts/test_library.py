@@ -13,6 +13,7 @@ from piiloom.detection.benchmark.carrier_rounds import TEMPLATE as CARRIER
 from piiloom.detection.capid.capid_detector import CapidDetector
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.marking.marking_detector import MarkingDetector
+from piiloom.detection.pattern_proposals import TEMPLATE as PROPOSAL
 from piiloom.detection.reformulating import TEMPLATE as REFORMULATING
 from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
@@ -32,7 +33,7 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    detection = {*HybridDetector.templates, *CapidDetector.templates, *MarkingDetector.templates, REFORMULATING, VERDICT, CARRIER}
+    detection = {*HybridDetector.templates, *CapidDetector.templates, *MarkingDetector.templates, REFORMULATING, VERDICT, CARRIER, PROPOSAL}
     stages = {*templates_of(RunConfig(recipe="staged", values="llm")), *templates_of(RunConfig(recipe="case"))}
     assert sorted({*stages, *judges, *UTILITY, *detection, SURROGATE_VALUE}) == list(NAMES)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from difflib import unified_diff
 from importlib.resources import files
+from pathlib import Path
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.guideline_passages import passages_of
@@ -22,7 +23,10 @@ from piiloom.corpus.store.guidelines import (
 )
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import data_folder
 
+# The tour of the app in a wheel, and in a checkout, which ``docs.making.tour`` records.
+TOURS = (data_folder("annotation_app") / "tour.webm", data_folder("docs") / "images" / "annotation-tour.webm")
 _LONGEST_QUESTION = 4_000
 _LONGEST_GUIDELINES = 400_000
 
@@ -30,6 +34,11 @@ _LONGEST_GUIDELINES = 400_000
 def default_markdown() -> str:
     """Return the default guidelines that ship with piiloom, as Markdown."""
     return (files("piiloom.annotation_app.onboarding") / "default_guidelines.md").read_text(encoding="utf-8")
+
+
+def tour_video(places: Sequence[Path] = TOURS) -> Path | None:
+    """Return the first of *places* that has the video of the app; None if all lack it."""
+    return next((place for place in places if place.is_file()), None)
 
 
 class Guidelines:

@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from piiloom.annotation_app.onboarding.guidelines import tour_video
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.acting import BY_ADMIN, act, field, fields, with_outcomes
 from piiloom.annotation_app.screens.escaping import escape_markdown
@@ -28,6 +29,9 @@ def guidelines_page(person: Person) -> None:
     with tabs["Guidelines"]:
         made = escape_markdown(f"{current.made_by}, {current.made_at[:10]}")
         st.caption(f"Version {current.version}, {made}. Each annotation notes the version it was made under.")
+        if (video := tour_video()) is not None:
+            with st.expander("Tour of the app (a video of about a minute, without sound)"):
+                st.video(str(video), format="video/webm")
         with st.container(key="piiloom_guidelines"):
             st.markdown(current.markdown)
     with tabs["Questions"]:

@@ -51,15 +51,16 @@ def _question(sentences: Sentences, one: Candidate) -> Check:
 
 
 def by_cues(check: Check, against: Iterable[str]) -> bool:
-    """What a rule answers: a label or context word of the entity stands near, and no word against it stands nearer before the value."""
+    """Return whether a label or context word of the entity is near, and no word against it is nearer before the value."""
     entity = check.candidate.entity
-    labels = [phrase for pattern in entity.patterns for phrase in pattern.preceded_by]
+    labels = [phrase for pattern in entity.patterns if not pattern.followed_by for phrase in pattern.preceded_by]
+    behind = [phrase for pattern in entity.patterns for phrase in pattern.followed_by]
     before, after = check.before.lower(), check.after.lower()
     speaking_for = max((_end_of_last(before, phrase) for phrase in (*entity.context, *labels)), default=-1)
     speaking_against = max((_end_of_last(before, phrase) for phrase in against), default=-1)
     if speaking_against > speaking_for:
         return False
-    return speaking_for >= 0 or any(phrase in after for phrase in entity.context)
+    return speaking_for >= 0 or any(phrase in after for phrase in (*entity.context, *behind))
 
 
 def _end_of_last(text: str, phrase: str) -> int:

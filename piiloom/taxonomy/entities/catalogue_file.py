@@ -5,8 +5,8 @@ Patterns are a subset of regular expressions that all engines understand alike.
 There are literals, ``\d``, ``\n``, ``\r``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
 groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` follows a single character or class only.
 There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. The engine, not the
-pattern, checks the neighbors of a match (``boundary``, ``guard`` and ``preceded_by`` of an ``EntityPattern``). Ranges in classes are of
-ASCII characters.
+pattern, checks the neighbors of a match (``boundary``, ``guard``, ``preceded_by`` and ``followed_by`` of an ``EntityPattern``). Ranges in
+classes are of ASCII characters.
 """
 
 from __future__ import annotations
@@ -275,6 +275,8 @@ class _Pattern(FileModel):
     boundary: Boundary = "word"
     guard: Guard = "number"
     preceded_by: Phrases
+    followed_by: Phrases
+    unless: Phrases
     validator: Text | None = None
 
 
@@ -396,6 +398,8 @@ def _pattern(entry: _Pattern) -> EntityPattern:
         boundary=entry.boundary,
         guard=entry.guard,
         preceded_by=_lower(entry.preceded_by),
+        followed_by=_lower(entry.followed_by),
+        unless=_lower(entry.unless),
         validator=entry.validator,
     )
 
@@ -409,6 +413,8 @@ def _check_pattern(document: YamlDocument, path: KeyPath, entry: _Pattern, local
         parse_pattern(entry.pattern)
     except ConfigError as error:
         raise _fault(document, (*path, "pattern"), error.message) from None
+    if entry.unless and not entry.followed_by:
+        raise _fault(document, (*path, "unless"), "a pattern with unless has followed_by")
     if entry.validator is not None:
         _check_validator(document, (*path, "validator"), entry.validator, locale)
 

@@ -21,8 +21,9 @@ class EntityPattern:
     ``score``: how sure a match is with no context word near it, 0 to 1. ``boundary`` "word": no letter, digit or underscore adjoins a
     word character at either end (Han, kana and Hangul are written without blanks, so they may). ``guard`` "number": a match that begins
     or ends with a digit is no piece of a longer number, such as 12.345; "dotted": nor of one with full stops alone, so that a port may
-    follow an address. ``preceded_by``: one of these phrases, in small letters, stands directly before. ``validator``: see ``Entity``; it
-    replaces the entity's, and "none" means that there is none.
+    follow an address. ``preceded_by``: one of these phrases, in small letters, is directly before. ``followed_by``: one of these phrases
+    is directly behind, as whole words. ``unless``: no word that begins so comes after that phrase; up to three letters are a whole word.
+    ``validator``: see ``Entity``; it replaces the entity's, and "none" means that there is none.
     """
 
     pattern: str
@@ -31,6 +32,8 @@ class EntityPattern:
     boundary: Boundary = "word"
     guard: Guard = "number"
     preceded_by: tuple[str, ...] = ()
+    followed_by: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
     validator: str | None = None
 
 
