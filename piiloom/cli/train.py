@@ -17,8 +17,9 @@ from piiloom.cli.progress import AskingProgress, asking, shown
 from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_aside, say_json
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
+from piiloom.detection.families import MARKERS
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.training.lora.lora_settings import CAPID, MARKERS, LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import CAPID, LoraPlace, LoraSettings
 from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
 from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
 from piiloom.foundation.command_line import takes
@@ -259,7 +260,8 @@ def lora(asked: _Lora) -> None:
     say(f"{counted(round(figures['seconds']), 'second')} on {figures['device']}; the adapter is in {report.out}")
     use = f"--provider local --model {asked.model} --adapter {report.out}"
     if report.task in {CAPID, MARKERS}:
-        say(f"use it: piiloom detect INPUT --detector {report.task} {use} --out OUT")
+        markers = f"--markers {asked.markers} " if asked.marker_set.pairs else ""
+        say(f"use it: piiloom detect INPUT --detector {report.task} {markers}{use} --out OUT")
     else:
         say(f"use it: piiloom detect INPUT --detector … --verify {report.task[-1]} {use} --out OUT")
 

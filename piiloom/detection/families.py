@@ -12,6 +12,7 @@ from piiloom.patterns.resolving import THRESHOLD
 PATTERNS: Final = "patterns"
 HYBRID: Final = "hybrid"
 OFFLINE: Final = "hybrid-offline"
+MARKERS: Final = "markers"
 # What the files of --types are.
 ENTITIES, RECOGNIZERS, TYPES = "entities", "recognizers", "types"
 
@@ -74,7 +75,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             needs=frozenset({"model"}),
             waits=True,
         ),
-        "markers": Family(
+        MARKERS: Family(
             about="a language model gives the text back with markers around what is personal, after examples if there are any",
             make="piiloom.detection.marking.making:make",
             needs=frozenset({"model"}),

@@ -6,20 +6,21 @@ from typing import Any, Final, Self
 
 from pydantic import model_validator
 
-from piiloom.detection.training.training_options import HOW, TrainingPlace
+from piiloom.corpus.markers import MarkerChoice
+from piiloom.detection.families import MARKERS
+from piiloom.detection.training.training_options import HOW, TrainingPlace, check_markers
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.settings import AnyPath, Settings, setting
+from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.torch_devices import DEVICES
 
 CAPID: Final = "capid"
-MARKERS: Final = "markers"
 VERIFIER_1: Final = "verifier-1"
 VERIFIER_2: Final = "verifier-2"
 TASKS: Final = (CAPID, MARKERS, VERIFIER_1, VERIFIER_2)
 PRECISIONS: Final = ("auto", "4bit", "16bit", "32bit")
 
 
-class LoraSettings(Settings):
+class LoraSettings(MarkerChoice):
     """The settings of a training of an adapter. ``precision`` "auto" is 4 bits on a GPU and 32 bits on a CPU.
 
     ``batch_size`` examples go through the model at once, ``accumulation`` times for each step of the optimizer. Raises ``UsageError`` for
@@ -48,6 +49,7 @@ class LoraSettings(Settings):
         for name, known, option in (("task", TASKS, "--task"), ("device", DEVICES, "--device"), ("precision", PRECISIONS, "--precision")):
             if getattr(self, name) not in known:
                 raise UsageError(f"there is no {name} {getattr(self, name)!r}", where=option, remedy=f"Choose one of {', '.join(known)}")
+        check_markers(self, self.task)
         for name in ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise UsageError("it must be at least 1", where=f"--{name.replace('_', '-')}")
