@@ -46,7 +46,7 @@ _OPTIONS: Final = MappingProxyType(
         "prompting": ("--examples", "is shown examples", "is shown no examples", "Name a file of records"),
     }
 )
-_OF_MODELS: Final = ("model", "base_url", "budget_usd", "adapter")
+OF_MODELS: Final = ("model", "base_url", "budget_usd", "adapter")
 
 
 class OnDevice(Settings):
@@ -260,7 +260,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoi
 
     def _check_alone(self) -> None:
         """Refuse settings that have no effect without another one."""
-        if self.provider is None and (given := [name for name in _OF_MODELS if getattr(self, name) is not None]):
+        if self.provider is None and (given := [name for name in OF_MODELS if getattr(self, name) is not None]):
             remedy = "Name the model's --provider, or leave it out"
             raise UsageError(f"the detector {self.detector!r} asks no model", where=DetectorSettings.option_name(given[0]), remedy=remedy)
         vain: dict[str, tuple[str, ...]] = {}

@@ -79,7 +79,21 @@ class TrainingPlace(Continuing):
 class ReasoningOptions(ModelSettings, TrainingInput):
     """The options of training sets for verifiers, with reasonings that a model writes."""
 
-    provider: str | None = setting(..., "Provider of the model that reasons: openai, anthropic, compatible or local.", panel=MODEL)
+    provider: str | None = setting(
+        None, "Provider of the model that reasons: openai, anthropic, compatible or local. Without it, rules reason.", panel=MODEL
+    )
+    predictions: OptionalPath = setting(
+        None,
+        "Findings of a detector in the same texts, native rows: each is a candidate, which is right if the records have it.",
+        metavar="FILE",
+        panel=DATA,
+    )
+    invented: bool = setting(
+        True,
+        "With --predictions, add also a right and an invented wrong candidate for each span.",
+        flags="--invented/--no-invented",
+        panel=DATA,
+    )
     replies: AnyPath = setting(
         DEFAULT_STORE, "The DuckDB file in which replies are kept, so that none is paid for twice.", metavar="FILE", panel=CALLS
     )
