@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -16,6 +16,11 @@ COMPOSER = "composer"
 # Prefixes of the stages of a judge, whose provider may be another.
 _JUDGES = ("judge_", "utility_judge_")
 _ANY_STAGE = ""
+# The parts of the cost of a detector; calls of other runs are in the last.
+PARTS = (FINE_TUNING, VERIFIER_DATA, VERIFIER_TUNING, DETECTION, VERIFICATION, OTHER) = (
+    *("fine-tuning", "verifier-data", "verifier-tuning"),
+    *("detection", "verification", "other"),
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,6 +87,7 @@ class CostReport:
     by_run: dict[str, Costs] = field(default_factory=dict)
     by_stage: dict[str, Costs] = field(default_factory=dict)
     by_model: dict[str, Costs] = field(default_factory=dict)
+    by_part: dict[str, Costs] = field(default_factory=dict)
     total: Costs = field(default_factory=lambda: Costs(name="total"))
     deleted: Costs = field(default_factory=lambda: Costs(name="deleted runs"))
 
@@ -138,6 +144,67 @@ class CostReport:
         return None if not self.paid_for or total.unpriced else (total.cost_usd + total.charged_usd) / self.paid_for
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectorCosts:
+    """The cost of a detector in USD, part by part; None: a price is unknown.
+
+    ``base_dependency`` is the whole cost of the detector that a verifier needs. ``tokens`` are those of the mean, 0 if they are unknown.
+    """
+
+    system: str
+    base_dependency: float | None = 0.0
+    fine_tuning: float | None = 0.0
+    verifier_data: float | None = 0.0
+    verifier_tuning: float | None = 0.0
+    evaluation: float | None = 0.0
+    tokens: int = 0
+
+    @property
+    def parts(self) -> dict[str, float | None]:
+        """The parts by name."""
+        names = ("base_dependency", "fine_tuning", "verifier_data", "verifier_tuning", "evaluation")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def total(self) -> float | None:
+        """The sum of the parts."""
+        known = [amount for amount in self.parts.values() if amount is not None]
+        return sum(known) if len(known) == len(self.parts) else None
+
+    @property
+    def per_million(self) -> float | None:
+        """The cost of a million tokens."""
+        return None if self.total is None or not self.tokens else self.total / self.tokens * 1e6
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parts as JSON values."""
+        return {"system": self.system, **self.parts, "total": self.total, "tokens": self.tokens, "per_million_tokens": self.per_million}
+
+
+def detector_costs(amounts: Mapping[str, float | None], tokens: int) -> list[DetectorCosts]:
+    """Return the costs of a detector and, if anything was paid for a verifier, of the detector with it, from the *amounts* of ``PARTS``."""
+    alone = DetectorCosts(
+        system="detector", fine_tuning=amounts.get(FINE_TUNING, 0.0), evaluation=amounts.get(DETECTION, 0.0), tokens=tokens
+    )
+    verifier = [amounts.get(name, 0.0) for name in (VERIFIER_DATA, VERIFIER_TUNING, VERIFICATION)]
+    if verifier == [0.0] * len(verifier):
+        return [alone]
+    data, tuning, evaluation = verifier
+    verified = {"verifier_data": data, "verifier_tuning": tuning, "evaluation": evaluation}
+    return [alone, DetectorCosts(system="with verifier", base_dependency=alone.total, **verified, tokens=tokens)]
+
+
+def part_of(run: RunRow, stage: str) -> str:
+    """Return the one of ``PARTS`` to which the calls of *stage* in *run* belong."""
+    if "train" in run.config:
+        return VERIFIER_TUNING if str(run.config.get("task")).startswith("verifier") else FINE_TUNING
+    if "verifier-data" in run.config:
+        return VERIFIER_DATA
+    if "detect" in run.config:
+        return VERIFICATION if stage == "detect_verdict" else DETECTION
+    return OTHER
+
+
 def run_costs(store: Store, run_id: str) -> CostReport:
     """Sum up run *run_id* ("last": the newest, "all": every run). Raises ``RunError`` when there is no such run."""
     if run_id != ALL:
@@ -167,7 +234,12 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
 
     def into(run: RunRow, stage: str, model: str) -> tuple[Costs, ...]:
         provider = run.config.get("judge_provider") or run.provider if stage.startswith(_JUDGES) else run.provider
-        groups = ((report.by_run, run.id), (report.by_stage, stage), (report.by_model, f"{provider} {model}"))
+        groups = (
+            (report.by_run, run.id),
+            (report.by_stage, stage),
+            (report.by_model, f"{provider} {model}"),
+            (report.by_part, part_of(run, stage)),
+        )
         return (*(group.setdefault(name, Costs(name=name)) for group, name in groups), report.total)
 
     for sums in replies:
