@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 
-from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
+from piiloom.cli.options import StoreOptions, run_filter_setting, run_setting, store_for_reading
 from piiloom.cli.run_summary import dollars
 from piiloom.cli.terminal import command_group, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
@@ -32,7 +32,7 @@ batch_app = command_group("List the batches of runs made with --batch, and cance
 class ListOptions(StoreOptions):
     """The options of ``batch list``."""
 
-    run: str | None = setting(None, 'Only this run, by its id or "last"; all runs if not given.', metavar="RUN")
+    run: str | None = run_filter_setting()
 
 
 class CancelOptions(StoreOptions):

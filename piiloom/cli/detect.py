@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from piiloom.corpus.suggesting import SuggestionReport
     from piiloom.detection.running.request import DetectionProgress, DetectionReport
 
-EPILOG = examples(
+_DETECTORS = "\n".join(["Detectors:", *(f"  {name}: {family.about}" for name, family in FAMILIES.items()), ""])
+EPILOG = _DETECTORS + examples(
     "piiloom detect notes/ --locale pl_PL --out outputs/found.jsonl",
     "piiloom detect tickets.csv --text-field message --id-field ticket --locale-field lang --out outputs/found.jsonl --workers 2",
     "piiloom detect outputs/v1/test.jsonl --detector hybrid-offline --out outputs/predictions.jsonl",

@@ -9,7 +9,7 @@ from itertools import groupby
 
 import typer
 
-from piiloom.cli.options import ConfirmedOptions, StoreOptions, store_for_reading
+from piiloom.cli.options import ConfirmedOptions, StoreOptions, run_filter_setting, store_for_reading
 from piiloom.cli.run_summary import dollars, in_stage_order, store_option
 from piiloom.cli.terminal import command_group, confirmed, examples, in_columns, say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
@@ -54,7 +54,7 @@ journal_app = command_group("Sum up the calls of runs; export, purge or compact 
 class OneRunOptions(StoreOptions):
     """The store, and one of its runs."""
 
-    run: str | None = setting(None, 'Only this run, by its id or "last"; all runs if not given.', metavar="RUN")
+    run: str | None = run_filter_setting()
 
 
 class ShowOptions(OneRunOptions):

@@ -47,6 +47,11 @@ def run_setting() -> Any:
     return setting("last", 'The run to work on, by its id or "last" (the newest).', metavar="RUN")
 
 
+def run_filter_setting() -> Any:
+    """Declare the option --run of a command that shows all runs when it is not given."""
+    return setting(None, 'Only this run, by its id or "last"; all runs if not given.', metavar="RUN")
+
+
 def config_setting() -> Any:
     """Declare the option --config."""
     return setting(None, "A run file with settings (samples: 100, pairs: all …); command-line options override it.", metavar="YAML")

@@ -53,7 +53,8 @@ class ReadingSettings(Settings):
     locale: str = setting("en_US", "Locale of rows that name none, such as nl_NL; piiloom locales list shows all.")
     columns: Converted[Mapping[str, str], Mapping[str, str] | str | None] = setting(
         {},
-        "Columns of a table by field: context (the text), question, id, locale, as in context=body,question=q.",
+        "Columns of a table by field: context (the text), question, id, locale, as in context=body,question=q; also those of spans "
+        "(docs/exports.md).",
         metavar="FIELD=COLUMN,…",
     )
     label_map: Converted[str | None, str | Path | None] = setting(

@@ -51,6 +51,8 @@ def takes(
             asked = asked_for(model, {name: value for name, value in given.items() if name in model.model_fields})
             return work(asked) if settings is None else work(asked, {name: given[name] for name in wanted if name in given})
 
+        # Help wraps paragraphs at the width of the terminal, but keeps line breaks in all but the first.
+        command.__doc__ = "\n\n".join(part.replace("\n", " ") for part in (inspect.getdoc(work) or "").split("\n\n"))
         command.__annotations__ = {one.name: one.annotation for one in options}
         vars(command)["__signature__"] = inspect.Signature(options)
         return command

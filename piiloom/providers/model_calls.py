@@ -40,7 +40,11 @@ class ModelCalls(Settings):
 
     panels: ClassVar[tuple[str, ...]] = (MODEL, CALLS, MONEY)
 
-    provider: str | None = setting(None, "Provider of the model: openai, anthropic or compatible.", panel=MODEL)
+    provider: str | None = setting(
+        None,
+        "Provider of the model: openai, anthropic or compatible. Keys come from the environment (docs/troubleshooting.md).",
+        panel=MODEL,
+    )
     model: str | None = setting(None, "The provider's model, as the provider spells it.", panel=MODEL)
     base_url: _Address = setting(
         None, "Address of a compatible server: http://localhost:11434/v1.", metavar="URL", panel=MODEL, counts="no"
@@ -94,7 +98,7 @@ class ModelCalls(Settings):
     )
     price: _Prices = setting(
         None,
-        "USD per million tokens of a model that is not listed; also cached=…, cache_write=….",
+        "USD per million tokens of a model that is not listed (one on a server of your own is free); also cached=…, cache_write=….",
         metavar="input=X,output=Y",
         panel=MONEY,
         counts="no",

@@ -123,7 +123,7 @@ def test_command_and_options_are_documented(name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_use_options_that_exist(name):
     root = name.split()[0]
-    for line in COMMANDS[name].epilog.splitlines()[1:]:
+    for line in COMMANDS[name].epilog.partition("Examples:\n")[2].splitlines():
         words = line.split()
         assert words[:2] == ["piiloom", root]
         command = COMMANDS[" ".join(words[1:3]) if hasattr(ROOT.commands[root], "commands") else root]

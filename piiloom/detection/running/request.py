@@ -92,7 +92,8 @@ class WorkSettings(DetectorSettings):
 
     mask: Literal["type", "subtype", "numbered", "char"] | None = setting(
         None,
-        "Write masked texts to a file of their own, too: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char (same length).",
+        "Write masked texts, too, to FILE.masked.jsonl beside the output: type (<NAME>), subtype (<IBAN>), numbered ([NAME_1]) or char "
+        "(same length).",
         panel=WRITING,
     )
     mask_char: str | None = setting(None, "Character of --mask char (else █).", metavar="C", panel=WRITING, advanced=True)
