@@ -59,7 +59,6 @@ class EncoderNetwork(nn.Module):  # type: ignore[misc]
         """Return the weights of the heads, by name."""
         return {name: weight.detach().cpu().contiguous() for name, weight in self.state_dict().items() if not name.startswith("body.")}
 
-
     def begin_with(self, folder: Path, known: Sequence[str], types: Sequence[str]) -> None:
         """Begin with the heads in *folder*, whose tags are of the types *known*: those of *types* and the relevance; others stay random.
 
