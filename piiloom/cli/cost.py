@@ -121,9 +121,9 @@ def _parts(asked: CostOptions) -> None:
     found = detector_costs(amounts, tokens)
     other = amounts.get(OTHER, 0.0)
     if asked.as_json:
-        say_json({"systems": [one.to_json() for one in found], "other": other})
+        say_json({"systems": found, "other": other})
         return
-    rows = [[one.system, *map(_amount, (*one.parts.values(), one.total, one.per_million))] for one in found]
+    rows = [[system, *map(_amount, costs)] for system, *costs, _ in (one.values() for one in found)]
     say("\n".join(in_columns([_PART_TITLES, *rows])))
     by = "used by detection" if asked.texts is None else f"in {asked.texts.name}, of four bytes each"
     say(f"\n{tokens:,} tokens {by}" if tokens else "\nthe tokens are unknown: name the evaluated --texts")

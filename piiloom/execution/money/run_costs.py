@@ -144,54 +144,24 @@ class CostReport:
         return None if not self.paid_for or total.unpriced else (total.cost_usd + total.charged_usd) / self.paid_for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectorCosts:
-    """The cost of a detector in USD, part by part; None: a price is unknown.
+def detector_costs(amounts: Mapping[str, float | None], tokens: int) -> list[dict[str, Any]]:
+    """Return the costs of a detector in USD, part by part, and if anything was paid for a verifier, of the detector with it.
 
-    ``base_dependency`` is the whole cost of the detector that a verifier needs. ``tokens`` are those of the mean, 0 if they are unknown.
+    *amounts* are those of ``PARTS``; None: a price is unknown. The base dependency of a verifier is the whole cost of the detector.
+    *tokens* (0: unknown) are those of the mean.
     """
-
-    system: str
-    base_dependency: float | None = 0.0
-    fine_tuning: float | None = 0.0
-    verifier_data: float | None = 0.0
-    verifier_tuning: float | None = 0.0
-    evaluation: float | None = 0.0
-    tokens: int = 0
-
-    @property
-    def parts(self) -> dict[str, float | None]:
-        """The parts by name."""
-        names = ("base_dependency", "fine_tuning", "verifier_data", "verifier_tuning", "evaluation")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def total(self) -> float | None:
-        """The sum of the parts."""
-        known = [amount for amount in self.parts.values() if amount is not None]
-        return sum(known) if len(known) == len(self.parts) else None
-
-    @property
-    def per_million(self) -> float | None:
-        """The cost of a million tokens."""
-        return None if self.total is None or not self.tokens else self.total / self.tokens * 1e6
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the parts as JSON values."""
-        return {"system": self.system, **self.parts, "total": self.total, "tokens": self.tokens, "per_million_tokens": self.per_million}
+    data, tuning, evaluation = verifier = [amounts.get(name, 0.0) for name in (VERIFIER_DATA, VERIFIER_TUNING, VERIFICATION)]
+    alone = _row("detector", (0.0, amounts.get(FINE_TUNING, 0.0), 0.0, 0.0, amounts.get(DETECTION, 0.0)), tokens)
+    verified = _row("with verifier", (alone["total"], 0.0, data, tuning, evaluation), tokens)
+    return [alone] if verifier == [0.0] * len(verifier) else [alone, verified]
 
 
-def detector_costs(amounts: Mapping[str, float | None], tokens: int) -> list[DetectorCosts]:
-    """Return the costs of a detector and, if anything was paid for a verifier, of the detector with it, from the *amounts* of ``PARTS``."""
-    alone = DetectorCosts(
-        system="detector", fine_tuning=amounts.get(FINE_TUNING, 0.0), evaluation=amounts.get(DETECTION, 0.0), tokens=tokens
-    )
-    verifier = [amounts.get(name, 0.0) for name in (VERIFIER_DATA, VERIFIER_TUNING, VERIFICATION)]
-    if verifier == [0.0] * len(verifier):
-        return [alone]
-    data, tuning, evaluation = verifier
-    verified = {"verifier_data": data, "verifier_tuning": tuning, "evaluation": evaluation}
-    return [alone, DetectorCosts(system="with verifier", base_dependency=alone.total, **verified, tokens=tokens)]
+def _row(system: str, parts: Sequence[float | None], tokens: int) -> dict[str, Any]:
+    names = ("base_dependency", "fine_tuning", "verifier_data", "verifier_tuning", "evaluation")
+    known = [amount for amount in parts if amount is not None]
+    total = sum(known) if len(known) == len(parts) else None
+    mean = None if total is None or not tokens else total / tokens * 1e6
+    return {"system": system, **dict(zip(names, parts, strict=True)), "total": total, "per_million_tokens": mean, "tokens": tokens}
 
 
 def part_of(run: RunRow, stage: str) -> str:
